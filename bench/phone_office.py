@@ -22,7 +22,7 @@ from phoneprov_core.directory.model import CompanyContact
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.profiles.model import NewProfile
 from phoneprov_core.users.model import Registration
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.vendor_users import VendorUser
 from support.postgres import Server as Postgres
 
 OBSERVED = Path(__file__).parent / "observed"

@@ -36,10 +36,8 @@ from bench.world import KEY, PostgresWorld, SqliteWorld, World, person
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql import tables
-from phoneprov_adapters.sql.stores.hashes import HashColumns
-from phoneprov_adapters.sql.stores.revisions import place
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.phones.search import PHONE_FIELDS
+from phoneprov_adapters.sql.stores.sealed import SealedColumn
+from phoneprov_core.phones.model import PHONE_FIELDS, Phone
 from support.postgres_binaries import as_server_user, binaries
 
 PAGE = Path("docs/explanation/scale.md")
@@ -102,21 +100,22 @@ def _profiles(count: int) -> Iterator[Row]:
 
 
 def _revisions(count: int) -> Iterator[Row]:
-    hashes = HashColumns("profile_revisions", _BOX)
+    hashes = SealedColumn(tables.profile_revisions, "sha256")
+    configurations = SealedColumn(tables.profile_revisions, "cnf_xml")
     for number in range(count):
         key = uuid(number, "a002")
-        sealed = _BOX.seal(CONFIGURATION.encode(), place(key))
         yield {
             "uuid": key, "profile_uuid": uuid(number, "a001"), "number": 1,
-            **hashes.sealed(f"{number:064x}", key), "size": len(CONFIGURATION) + number % 97,
-            "cnf_xml_sealed": sealed.data, "cnf_xml_key_id": sealed.key_id,
+            **hashes.sealed(_BOX, bytes.fromhex(f"{number:064x}"), key),
+            "size": len(CONFIGURATION) + number % 97,
+            **configurations.sealed(_BOX, CONFIGURATION.encode(), key),
             "created_at": _moment(YEARS_DAYS), "created_by": None,
         }  # fmt: skip
 
 
 def _deployments(phones: int, count: int) -> Iterator[Row]:
     """In the order of time. Each phone alternates between two profiles, as at a shared desk."""
-    hashes = HashColumns("deployments", _BOX)
+    hashes = SealedColumn(tables.deployments, "sha256")
     for number in range(count):
         phone, turn = number % phones, number // phones
         profile = (phone + turn % 2) % PROFILES
@@ -125,7 +124,7 @@ def _deployments(phones: int, count: int) -> Iterator[Row]:
         yield {
             "uuid": key, "mac": mac(phone), "number": turn + 1, "action": "switch",
             "profile_uuid": uuid(profile, "a001"), "profile_name": f"Profile {profile}",
-            "revision": 1, **hashes.sealed(f"{profile:064x}", key),
+            "revision": 1, **hashes.sealed(_BOX, bytes.fromhex(f"{profile:064x}"), key),
             "size": len(CONFIGURATION) + profile % 97, "owner_uuid": person(profile % PEOPLE),
             "user_uuid": person(profile % PEOPLE),
             "filename": f"SEP{mac(phone).replace(':', '')}.cnf.xml", "place": "ftp://10.0.0.1:21/",

@@ -30,8 +30,7 @@ from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.kernel.paging import Window, listing
 from phoneprov_core.kernel.store import selected
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.phones.search import PhoneSearch
+from phoneprov_core.phones.model import Phone, PhoneSearch
 from phoneprov_core.stores import Database
 from support.postgres import Server
 

@@ -87,7 +87,8 @@ async def test_notify_reaches_the_phone_and_its_return_is_seen(
 
 
 async def test_phone_that_registers_from_another_port_is_seen(exchange: Exchange) -> None:
-    """As after a loss of power: no departure, a new contact; ``remove_existing`` ends the old."""
+    """As after a loss of power: no unregistration, a new contact; ``remove_existing`` ends the old
+    one."""
     before, after = (Sipp(exchange, NUMBER, PASSWORD) for _ in range(2))
     await before.register()
     watching = await ManagerEvents(connection(exchange)).begin(PHONE)
@@ -126,7 +127,7 @@ async def test_permit_without_deny_admits_every_address(exchange: Exchange) -> N
 
 
 async def test_logins_follow_each_other_at_once(exchange: Exchange) -> None:
-    """Asterisk has forgotten a login before the next one arrives."""
+    """Wait until Asterisk has ended a login before the next one."""
     shared = connection(exchange)
     for _ in range(30):
         assert not await ManagerCalls(shared, fresh_seconds=0.0).in_call(PHONE)

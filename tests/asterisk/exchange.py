@@ -1,4 +1,4 @@
-"""A real Asterisk and SIPp, run from a folder that debootstrap filled (``make test-asterisk``)."""
+"""A real Asterisk and SIPp in a folder that debootstrap filled (``make test-asterisk``)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Exchange(Struct):
     sccp: int = 0
 
     def log(self) -> str:
-        """What Asterisk logged so far."""
+        """The log of Asterisk."""
         return (self.folder / "messages").read_text(errors="replace")
 
     async def command(self, line: str) -> str:
@@ -56,8 +56,8 @@ def free_port(kind: int = socket.SOCK_STREAM) -> int:
 async def running(
     pjsip: str, certificate: str = "", sccp: Callable[[int], str] | None = None
 ) -> AsyncIterator[Exchange]:
-    """An Asterisk with these sections in its pjsip.conf, with TLS if a certificate with its key is
-    given, and with the sccp.conf for a port if there is one."""
+    """Start an Asterisk with these sections in its pjsip.conf, with TLS if a certificate with its
+    key is given, and with the sccp.conf for a port if there is one."""
     name = f"phoneprov-{os.getpid()}-{free_port()}"
     folder = ROOT / WITHIN / name
     exchange = Exchange(free_port(), free_port(socket.SOCK_DGRAM), folder, free_port(), free_port())
@@ -132,7 +132,7 @@ async def _run(configuration: str, line: str) -> bytes:
 
 
 class Sipp:
-    """SIPp as a phone at one port."""
+    """SIPp as a phone on one port."""
 
     def __init__(self, exchange: Exchange, number: str, password: str) -> None:
         self.port = free_port(socket.SOCK_DGRAM)
@@ -141,13 +141,13 @@ class Sipp:
         self._password = password
 
     async def register(self, expires: int = 3600) -> str:
-        """Register, or with 0 leave; the Call-ID."""
+        """Register, or unregister with 0; the Call-ID."""
         output = await self._run(_register(self._number, self._password, expires), "register")
         [call_id, *_] = re.findall(r"^Call-ID: (\S+)", output, re.MULTILINE)
         return str(call_id)
 
     async def notified(self) -> str:
-        """Wait for a NOTIFY and answer it; the message as it was on the wire."""
+        """Wait for a NOTIFY and respond to it; the message as sent."""
         output = await self._run(_NOTIFIED, "notified")
         return output[output.index("NOTIFY ") :].partition("-----")[0]
 

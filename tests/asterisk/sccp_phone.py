@@ -1,4 +1,4 @@
-"""A phone that speaks SCCP as far as a registration with chan_sccp needs it.
+"""A phone that speaks the part of SCCP that a registration with chan_sccp needs.
 
 A message is its length (which counts the type), the protocol version of the header, its type, each
 32 bits and little-endian, and its fields.
@@ -22,7 +22,7 @@ RINGS = 4
 
 
 class SccpPhone:
-    """``resets`` are the kinds that were ordered (1 is a reset, 2 a restart)."""
+    """A phone with one connection. ``resets`` are the orders: 1 is a reset, 2 a restart."""
 
     def __init__(self, name: str, port: int) -> None:
         self.resets: asyncio.Queue[int] = asyncio.Queue()
@@ -32,8 +32,10 @@ class SccpPhone:
         self._registered: asyncio.Future[bool]
 
     async def register(self) -> None:
-        """Connect and register; returns when chan_sccp has sent all that a phone asks for. While
-        it still tears down an earlier connection it refuses, and phones try again."""
+        """Connect and register; returns after the last message that chan_sccp sends to a new phone.
+
+        While chan_sccp still closes an earlier connection it refuses, and phones try again.
+        """
         while True:
             self._registered = asyncio.get_running_loop().create_future()
             reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)

@@ -38,7 +38,7 @@ class Page:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Tell the browser to do something, and wait until it did."""
+        """Send a command to the browser, and wait for its result."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         if self._session:
@@ -70,13 +70,13 @@ class Page:
             self.complaints.append(details["exceptionDetails"]["text"])
 
     def evaluate(self, script: str) -> Any:
-        """What this JavaScript comes to."""
+        """The value of a JavaScript expression."""
         details = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         assert "exceptionDetails" not in details, details
         return details["result"].get("value")
 
     def until(self, script: str, seconds: float = 20) -> Any:
-        """Wait until this JavaScript comes to something true, and answer that."""
+        """Wait until a JavaScript expression is true; its value."""
         deadline = time.monotonic() + seconds
         while not (value := self.evaluate(script)):
             assert time.monotonic() < deadline, f"never true: {script}"
@@ -98,7 +98,7 @@ class Page:
 
 @contextmanager
 def browser(program: str, profile: Path) -> Iterator[Page]:
-    """A page of a new browser with a profile of its own."""
+    """A page of a new browser with its own profile."""
     commands, to_browser = os.pipe()
     from_browser, replies = os.pipe()
 

@@ -20,7 +20,7 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture
 def base(tmp_path: Path) -> Iterator[str]:
-    """The address of the service, with an account in it."""
+    """The URL of the service, with an account."""
     program = [sys.executable, "-m", "phoneprov_http.main"]
     environment = {**os.environ, "PHONEPROV_DATA_DIR": str(tmp_path / "data")}
     subprocess.run(

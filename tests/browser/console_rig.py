@@ -19,6 +19,7 @@ import httpx
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from phoneprov_adapters.simulator.phone import SimulatedPhone
+from support.command_line import without_settings
 
 USERNAME, PASSWORD = "ada", "analytical engine 1843"
 ORDINARY, ORDINARY_PASSWORD = "grace", "nanoseconds of wire"
@@ -32,7 +33,7 @@ QUIET = [
 
 
 class Phones:
-    """Simulated phones on addresses of loopback, on a thread of their own."""
+    """Simulated phones on loopback addresses, in a thread."""
 
     def __init__(self, count: int) -> None:
         self.phones = [
@@ -85,11 +86,7 @@ class Service:
     """``phoneprov serve`` in a process, and a client of its API as the superadmin."""
 
     def __init__(self, folder: Path, settings: dict[str, str]) -> None:
-        self._environment = {
-            **{k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")},
-            "PHONEPROV_DATA_DIR": str(folder / "data"),
-            **settings,
-        }
+        self._environment = without_settings(PHONEPROV_DATA_DIR=str(folder / "data"), **settings)
         self._log = folder / "service.log"
         self._process: subprocess.Popen[bytes] | None = None
         self.url = ""
@@ -190,7 +187,7 @@ class Console:
         )
 
     def _record_message(self, message: Any) -> None:
-        # A request that is refused on purpose is reported by the browser, too.
+        # The browser reports expected refusals of requests too.
         if message.type in {"error", "warning"} and "Failed to load resource" not in message.text:
             self.complaints.append(message.text)
 

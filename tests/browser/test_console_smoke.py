@@ -1,4 +1,4 @@
-"""The console starts in a real browser, where one is installed. make test-console does the rest."""
+"""The console starts in a real browser, if one is installed. make test-console runs all checks."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ def test_console_signs_in_and_shows_the_phones(tmp_path: Path) -> None:
             assert {httpx.URL(one).netloc.decode() for one in page.asked} == {
                 service.url.removeprefix("http://")
             }
-            # The answer to the first refresh is 401: there is no session yet.
+            # The response to the first refresh is 401: there is no session yet.
             assert [one for one in page.complaints if "status of 401" not in one] == []

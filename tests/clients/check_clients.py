@@ -1,4 +1,4 @@
-"""Clients that generators make from the OpenAPI document, used against a running service.
+"""Generated clients of the OpenAPI document, used with a running service.
 
 ``make test-clients`` installs the generators in a folder of their own and names it in
 ``PHONEPROV_TEST_CLIENTS``.

@@ -1,4 +1,4 @@
-"""Clients of a service that is restarted; they record what was dropped and refused."""
+"""Clients of a service that restarts; they record dropped and refused requests."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ SOON = SILENCE_SECONDS / 2
 
 
 class Office:
-    """Clients at work. ``dropped`` are requests that were sent on a connection that was open, as
-    far as the client knew, and were not answered; ``refused`` are connections not made."""
+    """Running clients.
+
+    ``dropped`` are requests that were sent on a connection that was open, as far as the client
+    knew, and got no response; ``refused`` are refused connections.
+    """
 
     def __init__(self, served: Served, token: str, profile: str) -> None:
         self.served = served
@@ -58,7 +61,7 @@ class Office:
             await line.close()
 
     async def reuse_connection(self, chance: random.Random, over: asyncio.Event) -> None:
-        """Asks on one connection until the server closes it, then on the next."""
+        """Sends requests on one connection until the server closes it, then on the next."""
         while not over.is_set():
             async with self.line() as line:
                 reply = None
@@ -73,13 +76,13 @@ class Office:
                     await asyncio.sleep(chance.choice([0, 0, 0.01, SOON]))
 
     async def connect_for_each_request(self, over: asyncio.Event) -> None:
-        """Makes a connection for every request."""
+        """Opens a connection for every request."""
         while not over.is_set():
             async with self.line() as line:
                 await self.ask(line, "new", "GET", "/me")
 
     async def sends_slowly(self, stop: asyncio.Event) -> None:
-        """Sends one half of a request before the service is stopped, the other one after."""
+        """Sends the first half of a request before the stop of the service, the second after it."""
         content = json.dumps({"name": "Grace Hopper"}).encode()
         reader, writer = await asyncio.open_connection("127.0.0.1", self.served.port)
         try:
@@ -100,10 +103,10 @@ class Office:
             writer.close()
 
     async def switches(self, outside: Desk, stop: asyncio.Event) -> None:
-        """Has two switches under way when the service is stopped."""
+        """Two switches run when the service stops."""
         path = "/phone-profiles/switch"
         async with self.served.line() as line:
-            # The client does not wait for the end of this one.
+            # The client does not wait for this response.
             body = {"profile_uuid": self.profile, "mac": LEFT_ALONE}
             line.send("POST", path, body, token=self.token)
             async with asyncio.timeout(20):

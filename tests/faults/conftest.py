@@ -1,4 +1,4 @@
-"""What is broken on purpose here: a service of its own for each test."""
+"""Fixtures of fault tests: a service of its own for each test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from faults.served import Served
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    """A service with one process over a database of its own, not yet started."""
+    """A service with one process and its own database, not yet started."""
     service = Served(tmp_path)
     yield service
     service.kill()

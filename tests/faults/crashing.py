@@ -1,4 +1,4 @@
-"""Switches, saves of profiles, logins and logouts that are killed at a given place.
+"""Switches, saves of profiles, logins and logouts that are killed at a given point.
 
 As a program it reads one order per line from its standard input and forks for each, so that
 everything is imported once. It prints the exit code of each.
@@ -23,10 +23,10 @@ from phoneprov_adapters.ftp.client import FtpClient
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.watch import WebWatch
-from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
+from phoneprov_adapters.sql.stores.deployments import SqlDeployments
 from phoneprov_adapters.sql.stores.desks import SqlDesks
-from phoneprov_adapters.sql.stores.profiles import SqlProfiles
-from phoneprov_adapters.sql.stores.revisions import SqlRevisions
+from phoneprov_adapters.sql.stores.leases import SqlLeases
+from phoneprov_adapters.sql.stores.profiles import SqlProfiles, SqlRevisions
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.desks.change import Changed
 from phoneprov_core.desks.services import PhoneServices
@@ -38,11 +38,11 @@ from phoneprov_core.profiles.use_cases import Profiles
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """A place on the way: before or after the ``nth`` call of a method.
+    """A point of a run: before or after the ``nth`` call of a method.
 
-    There the phone's file, or the profile, is the ``new`` one or not. The record of a switch,
-    as the next start finds it, says ``outcome``, None where there is none yet; and where the
-    file is if it ``knows`` that, None where either may be.
+    At this point the phone's file, or the profile, is the ``new`` one or not. The record of the
+    switch, as the next start finds it, has ``outcome``, None if there is none yet; and names the
+    place of the file if it ``knows`` it, None where either is allowed.
     """
 
     owner: type[Any]
@@ -76,7 +76,7 @@ POINTS = {
     "the place is to be written": Point(owner=SqlDeployments, method="put", new=True),
     "the place is written": Point(owner=SqlDeployments, method="put", after=True, new=True),
     "the session is written": Point(owner=SqlDesks, method="use", after=True, new=True),
-    # The phone begins to be watched meanwhile.
+    # The watch of the phone starts meanwhile.
     "the phone is watched": Point(owner=WebWatch, method="begin", after=True, new=True, knows=None),
     "the phone is to leave its services": Point(
         owner=PhoneWeb, method="execute", new=True, knows=True
@@ -142,7 +142,7 @@ USER, PIN = "ada-1", "24681357"
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """A switch of ``mac`` to be killed; with ``cnf_xml`` a save; with ``desk`` a login or logout.
+    """A switch of ``mac`` to kill; with ``cnf_xml`` a save; with ``desk`` a login or logout.
     ``point`` is empty for one that is not killed."""
 
     point: str = ""
@@ -155,12 +155,12 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def place(self) -> Point | None:
-        """Where it is killed."""
+        """The point of the kill."""
         return (DESKS if self.desk else POINTS | SAVES)[self.point] if self.point else None
 
 
 def remove_pauses() -> None:
-    """From now on no pause is made between the keys of a phone."""
+    """Remove the pauses between the keys of a phone."""
     execute = PhoneWeb.execute
 
     async def execute_without_pauses(
@@ -173,7 +173,7 @@ def remove_pauses() -> None:
 
 
 def arm(point: Point) -> None:
-    """From now on this process is killed at this place."""
+    """Let this process be killed at this point."""
     original: Callable[..., Any] = getattr(point.owner, point.method)
     calls = 0
 
@@ -195,12 +195,12 @@ def arm(point: Point) -> None:
 
 
 def die() -> None:
-    """End this instant, as a machine does whose power fails."""
+    """End the process at once, as after a power failure."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 async def run_order(order: Order) -> None:
-    """In a service of its own."""
+    """Run the order in a new service."""
     container = prepare(read_settings(order.environment))
     actor = Actor(order.user_uuid, 0)
     async with running(container) as use_cases:
@@ -213,12 +213,12 @@ async def run_order(order: Order) -> None:
         else:
             request = SwitchRequest(profile_uuid=order.profile_uuid, mac=order.mac)
             await use_cases.switch_profile(actor, request)
-        if order.point:  # What is left to be killed comes later.
+        if order.point:  # The remaining points come later.
             await asyncio.sleep(30)
 
 
 async def change_desk(services: PhoneServices, order: Order) -> None:
-    """As the phone does it."""
+    """Log in or out as the phone does."""
     at = await services.identify(device_name(order.mac), "127.0.0.1")
     if order.desk == "login":
         outcome = await services.log_in(at, USER, PIN, services.log_in.form(at))
@@ -229,7 +229,7 @@ async def change_desk(services: PhoneServices, order: Order) -> None:
 
 
 def main() -> None:
-    """One order a line; the answer is how the process ended that carried it out."""
+    """Execute one order a line; print the exit code of its process."""
     remove_pauses()
     for line in sys.stdin:
         order = msgspec.json.decode(line, type=Order)

@@ -1,5 +1,5 @@
-"""What stands outside: an FTP server for the configurations of all phones, which tells how the
-work on each went, and the phones' web server."""
+"""The servers outside: an FTP server for the configurations of all phones, which records the
+uploads of each, and the phones' web server."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ STRANGER = "00:1B:D4:12:34:56"
 
 
 class Desk:
-    """Keeps files in ``folder``. ``overlaps`` are files that a second attempt began to replace
-    while a first was at it; ``uploads`` counts those that were put in place.
+    """An FTP server with files in ``folder``.
 
-    Writing a file takes ``pause`` seconds, plus those that ``pauses`` has for its name. No file is
-    written while ``open`` is not set.
+    ``overlaps`` are files that a second upload started to replace during a first one; ``uploads``
+    counts complete ones. Writing a file takes ``pause`` seconds, plus those that ``pauses`` has for
+    its name. No file is written while ``open`` is not set.
     """
 
     server: aioftp.Server
@@ -52,7 +52,7 @@ class Desk:
         self._at_work: dict[str, str] = {}
 
     def settings(self) -> dict[str, str]:
-        """The settings by which phoneprov reaches it."""
+        """The settings with which phoneprov reaches the servers."""
         return {
             "PHONEPROV_FTP_HOST": "127.0.0.1",
             "PHONEPROV_FTP_PORT": str(self.ftp_port),
@@ -64,33 +64,33 @@ class Desk:
         }
 
     def becomes(self, mac: str) -> None:
-        """The phone at the address states this MAC from now on."""
+        """Let the phone at the address state this MAC from now on."""
         self.web._phone = WebPhone(mac=mac, model="CP-7945G", name="")
 
     def commanded(self, command: str) -> None:
-        """A command arrived. After a key another phone answers, which ends the watch at once."""
+        """Record a command. After a key another phone responds, which ends the watch at once."""
         self.commands.append(command)
         if command.startswith("Key:"):
             self.becomes(STRANGER)
 
     def is_at_work(self, name: str) -> bool:
-        """Whether this file is being replaced."""
+        """Whether an upload of this file is running."""
         return name in self._at_work
 
     async def hung_up(self) -> None:
-        """Wait until the FTP server has noticed that clients have disconnected: the commands of a
-        killed one are done then, and the server can be closed without open tasks."""
+        """Wait until the FTP server has noticed disconnected clients: the commands of a killed
+        client have ended then, and the server can be closed without open tasks."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(5):
                 while self.server.connections:  # noqa: ASYNC110 - it has no event
                     await asyncio.sleep(0.01)
 
     def forget(self, name: str) -> None:
-        """Forget the upload of this file, because its client was killed."""
+        """Remove the upload of this file, since its client was killed."""
         self._at_work.pop(name, None)
 
     async def writing(self, path: Path) -> None:
-        """A file begins to be written."""
+        """Record the start of an upload."""
         self.begun.set()
         temporary = _TEMPORARY.fullmatch(path.name)
         assert temporary, f"{path.name} is written in its place"
@@ -101,7 +101,7 @@ class Desk:
         await asyncio.sleep(self.pause + self.pauses.get(name, 0.0))
 
     def renamed(self, source: Path, target: Path) -> None:
-        """A file is in place."""
+        """Record a complete file."""
         temporary = _TEMPORARY.fullmatch(source.name)
         assert temporary
         if self._at_work.get(target.name) != temporary[2]:
@@ -109,12 +109,12 @@ class Desk:
         self.uploads[target.name] += 1
 
     def read(self, path: Path) -> None:
-        """A file is read back: in its place it is the last that is done to it."""
+        """Record the read back of a file, the last step of its upload."""
         if not path.name.startswith("."):
             self._at_work.pop(path.name, None)
 
     def leftovers(self) -> list[str]:
-        """The temporary files that lie about."""
+        """The remaining temporary files."""
         return sorted(path.name for path in self.folder.glob(".*"))
 
 
@@ -137,7 +137,7 @@ class _Files(aioftp.PathIO):
 
 @asynccontextmanager
 async def desk(folder: Path) -> AsyncIterator[Desk]:
-    """A desk that is open."""
+    """Running servers of a desk."""
     folder.mkdir(exist_ok=True)
     it = Desk(folder)
     it.server = ftp = ftp_server(folder, USER, PASSWORD, lambda _: None)

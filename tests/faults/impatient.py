@@ -1,4 +1,4 @@
-"""The command line of a service with short, often renewed leases, which waits a shorter time for
+"""The command line of a service with short leases that are renewed often, and a short wait for
 requests when it stops."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Work in processes that are killed at a given place."""
+"""Orders in processes that are killed at a given point."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from faults.crashing import Order
 
 
 class Killer:
-    """Carries out orders in processes of their own, which are killed."""
+    """Executes orders in processes of their own, which are killed."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
 
     async def __call__(self, order: Order) -> int:
-        """The exit code of the process that carried out the order."""
+        """Execute an order; the exit code of its process."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(msgspec.json.encode(order) + b"\n")

@@ -1,7 +1,7 @@
 """Writes over HTTP and records the results: the records that must exist afterwards.
 
-A request that was answered has happened or has not, as the answer says. One whose answer was
-lost may have happened, but whole or not at all.
+An answered request has happened or has not, as its response says. A request whose response was lost
+has happened completely or not at all.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ LOST = (OSError, EOFError)
 
 
 class Book:
-    """What one writer knows of its records: for each the contents that it may have. There is
-    more than one only where an answer was lost."""
+    """The known records of a writer: for each the contents that it may have, more than one only
+    after a lost response."""
 
     def __init__(self) -> None:
         self.pages: dict[str, list[Content]] = {}
 
     def known(self) -> dict[str, dict[str, Any]]:
-        """The records that are there for certain."""
+        """The records that certainly exist."""
         return {
             key: may[0] for key, may in self.pages.items() if len(may) == 1 and may[0] is not None
         }
 
     def check(self, found: dict[str, dict[str, Any]]) -> list[str]:
-        """What is not as it must be; from now on what was found is what is known."""
+        """The differences between found and known records; the found ones are known from now on."""
         wrong = [
             f"{key} is {found.get(key)}, not one of {may}"
             for key, may in self.pages.items()
@@ -47,9 +47,8 @@ class Book:
 
 
 class Writer:
-    """Writes one kind of record, one request after the other, on connections of its own.
-
-    ``token`` is the bearer of its requests."""
+    """Writes one kind of record, one request after the other, on its own connections. ``token`` is
+    the access token of its requests."""
 
     path: str
     fields: tuple[str, ...] = ()
@@ -66,7 +65,7 @@ class Writer:
         self._serial = 0
 
     async def write(self, port: int, token: str, goes_on: Callable[[], bool]) -> None:
-        """Write while ``goes_on()`` is true and the server answers."""
+        """Write while ``goes_on()`` is true and the server responds."""
         self.token = token
         line: Line | None = None
         try:
@@ -81,7 +80,7 @@ class Writer:
                 await line.close()
 
     async def _one(self, line: Line) -> bool:
-        """One request; whether the connection can have another."""
+        """Send one request; whether the connection is open for another."""
         method, path, key, body, after = self.next()
         before = self.book.pages.get(key, [None])
         self.book.pages[key] = [*before, after]
@@ -106,7 +105,7 @@ class Writer:
         return reply.headers.get("connection") != "close"
 
     def next(self) -> tuple[str, str, str, Any, Content]:
-        """The next request: method, path, which record, body, what the record is after it."""
+        """The next request: method, path, record number, body, and the record after it."""
         known = self.book.known()
         kind = self.chance.choices(["create", "change", "delete"], [5, 5, 1 + len(known) // 2])[0]
         if kind == "create" or not known:
@@ -121,24 +120,24 @@ class Writer:
         return "PUT", self.path_of(key), key, self.body(key, content), content
 
     def content(self) -> dict[str, Any]:
-        """New content for a record: every field changes with the others."""
+        """New content for a record, in which every field changes."""
         return dict.fromkeys(self.fields, str(self.chance.random()))
 
     def body(self, key: str, content: dict[str, Any]) -> dict[str, Any]:
-        """What to send for a record to have this content."""
+        """The body that gives a record this content."""
         raise NotImplementedError
 
     def path_of(self, key: str) -> str:
-        """Where the record is."""
+        """The path of the record."""
         raise NotImplementedError
 
     def answered(self, key: str, reply: Reply) -> None:
-        """Look at the answer to a request that was carried out."""
+        """Check the response to an executed request."""
 
     async def check(self, line: Line, token: str) -> list[str]:
-        """What is not as it must be."""
+        """The differences between stored and known records."""
         return self.book.check(await self.found(line, token))
 
     async def found(self, line: Line, token: str) -> dict[str, dict[str, Any]]:
-        """What is there of this writer's records."""
+        """The stored records of this writer."""
         raise NotImplementedError

@@ -1,5 +1,5 @@
-"""The command line of a service whose stop leaves silent connections open for long: a client that
-a busy machine holds up for a second still finds its connection open."""
+"""The command line of a service whose stop keeps silent connections open for long, so that a client
+on a slow machine still finds its connection open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``phoneprov serve`` to be killed, stopped, and started again on the same port."""
+"""``phoneprov serve``, killed, stopped, and started again on the same port."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from phoneprov_http.main.serving.sockets import bound
 from races.direct import PASSWORD
 from races.harness import Service
 from races.wire import Line
+from support.command_line import PROGRAM, without_settings
 
-SERVE = (sys.executable, "-m", "phoneprov_http.main", "serve", "--migrate")
+SERVE = (*PROGRAM, "serve", "--migrate")
 _ACTIVATE = """
 import os, sys
 os.dup2(int(sys.argv[1]), 3)
@@ -61,13 +62,12 @@ class Served(Service):
 
     @property
     def pid(self) -> int:
-        """The process that was started: it serves, or watches those who do."""
+        """The started process: it serves, or supervises the workers."""
         assert self._process is not None
         return self._process.pid
 
     def spawn(self) -> None:
-        """Start it, without waiting for anything."""
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")}
+        """Start the service without waiting."""
         command = [*self._command, "--workers", str(self._workers)]
         if self._held is None:
             command += ["--port", str(self.port)]
@@ -79,7 +79,7 @@ class Served(Service):
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 command,
-                env={**inherited, **self.environment},
+                env=without_settings(**self.environment),
                 stdin=subprocess.DEVNULL,
                 stderr=log,
                 start_new_session=True,
@@ -87,7 +87,7 @@ class Served(Service):
             )
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
+        """Start the service, and wait until it is ready."""
         self.spawn()
         deadline = time.monotonic() + 60
         while not (self._serves() if self._held else self.listens()):
@@ -101,7 +101,7 @@ class Served(Service):
         return content.count(b"phoneprov serves on") >= self._starts
 
     def listens(self) -> bool:
-        """Whether connections are taken."""
+        """Whether the port accepts connections."""
         try:
             socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
         except OSError:
@@ -109,7 +109,7 @@ class Served(Service):
         return True
 
     def kill(self) -> None:
-        """End every process of it, this instant."""
+        """Kill every process of the service."""
         process, self._process = self._process, None
         if process is not None:
             with suppress(ProcessLookupError):  # it ended by itself
@@ -117,22 +117,23 @@ class Served(Service):
             process.wait()
 
     def close(self) -> None:
-        """Kill it, and close the socket that was held for it."""
+        """Kill the service, and close the socket that was held for it."""
         self.kill()
         if self._held is not None:
             self._held.close()
 
     def limit_files(self, size: int) -> None:
-        """From now on it can write no file beyond this size: the disk is full. -1: it is not."""
+        """Limit the size of files that the service writes, as a full disk would; -1 removes the
+        limit."""
         for pid in {self.pid, *self.pids}:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
     def tell(self, number: signal.Signals) -> None:
-        """Send a signal, as its operator would."""
+        """Send a signal to the started process."""
         os.kill(self.pid, number)
 
     async def ended(self, seconds: float) -> tuple[int, float]:
-        """Wait until it has ended: its exit code, and how many seconds it took."""
+        """Wait for the end of the process: its exit code, and the seconds of the wait."""
         process, began = self._process, time.monotonic()
         assert process is not None
         while process.poll() is None:
@@ -142,7 +143,7 @@ class Served(Service):
         return process.returncode, time.monotonic() - began
 
     async def token(self) -> str:
-        """The access token of a new superadmin; it must serve."""
+        """Create a superadmin at the running service; the access token."""
         name = f"root-{random_id()}"
         async with self.direct() as direct:
             await direct.account(level=0, username=name)
@@ -152,7 +153,7 @@ class Served(Service):
 
     @asynccontextmanager
     async def line(self) -> AsyncIterator[Line]:
-        """A connection to it."""
+        """A connection to the service."""
         line = await Line.open(self.port)
         try:
             yield line
@@ -161,8 +162,8 @@ class Served(Service):
 
 
 def free_port() -> int:
-    """A free port outside of the range that the system assigns, so that it is still free after a
-    restart of the service."""
+    """A free port outside of the ephemeral range, so that it is still free after a restart of the
+    service."""
     chance = random.SystemRandom()
     while True:
         with socket.socket() as probe, suppress(OSError):

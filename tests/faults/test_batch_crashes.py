@@ -1,5 +1,5 @@
-"""A service that is killed in the middle of a batch: the next start goes on with it, nothing is
-done twice that was done, and nothing is forgotten."""
+"""The next start after a kill during a batch completes the batch: no phone is done twice, none is
+forgotten."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ async def create_floor(ask: Asked) -> str:
 
 
 def file_of(mac: str) -> str:
-    """The name of a phone's file."""
+    """The file name of a phone."""
     return f"SEP{mac.replace(':', '')}.cnf.xml"
 
 
 async def over(ask: Asked, uuid: str) -> Any:
-    """The batch when it has ended."""
+    """Wait for the end of the batch; the batch."""
     async with asyncio.timeout(60):
         while True:
             batch = await ask("GET", f"/batches/{uuid}")
@@ -56,7 +56,7 @@ async def over(ask: Asked, uuid: str) -> Any:
 
 
 async def put_in_place(outside: Desk, count: int) -> None:
-    """Wait until ``count`` files were uploaded."""
+    """Wait for ``count`` uploads."""
     async with asyncio.timeout(30):
         while outside.uploads.total() < count:  # noqa: ASYNC110 - the desk only counts
             await asyncio.sleep(0.002)
@@ -92,7 +92,7 @@ async def test_batch_of_a_killed_process_is_completed(served: Served, tmp_path: 
     for phone in phones:
         mac = phone["mac"]
         assert outcomes[mac, "deployed"] == 1
-        # It was begun again only where it had been cut off.
+        # An upload was repeated only after its interruption.
         assert 1 <= outside.uploads[file_of(mac)] <= 1 + outcomes[mac, "interrupted"]
         assert phone["deployment_uuid"] in {record["uuid"] for record in records}
         again += outcomes[mac, "interrupted"]

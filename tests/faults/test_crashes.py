@@ -1,4 +1,4 @@
-"""What was answered is kept, and nothing is kept in part, when the service is killed."""
+"""Answered changes survive a kill of the service, and no change is stored in part."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HALF_THERE = {
 
 
 def writers_for(owner: str, username: str, what: str) -> list[Writer]:
-    """One writer of each kind, and two of those that are quick."""
+    """One writer of each kind, and two more of the fast kinds."""
     return [
         Users(1, random_choices(f"{what} users")),
         Phones(2, random_choices(f"{what} phones")),
@@ -61,7 +61,7 @@ async def test_answered_changes_of_a_killed_service_are_stored(served: Served) -
         served.kill()
         await asyncio.gather(*writing)
         await asyncio.to_thread(check_database, served.folder)
-        if chance.random() < 0.1:  # once more, while it starts
+        if chance.random() < 0.1:  # again, during the start
             served.spawn()
             await asyncio.sleep(chance.uniform(0.0, 1.5))
             served.kill()
@@ -80,7 +80,7 @@ async def test_answered_changes_of_a_killed_service_are_stored(served: Served) -
 
 
 def check_database(folder: Path) -> None:
-    """A copy of what the killed service left, as it is: the service shall recover it itself."""
+    """A copy of the database as the kill left it; the service must recover it itself."""
     file, copy = folder / "phoneprov.db", folder / "copy.db"
     for ending in ("", "-wal"):
         shutil.copy(f"{file}{ending}", f"{copy}{ending}")

@@ -1,5 +1,5 @@
-"""After a killed login, logout or switch, the phone has what its desk says; or a record says that
-it may not, and the next start repairs it."""
+"""After a killed login, logout or switch, the phone has the file that its desk states, or a record
+marks it and the next start repairs it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.desks.model import DeskPatch, DeskRecord
 from phoneprov_core.devices.names import config_filename
-from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
-from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.model import NewProfile
-from phoneprov_core.vendor_users.model import NewPin
+from phoneprov_core.vendor_users import NewPin
 from support.scale import note, rounds
 
 OWNER = identifier(1)
@@ -85,7 +84,7 @@ async def populated(folder: Path, outside: Desk, kill: Killer) -> Service:
 
 
 class Service:
-    """A service that is killed and started again. ``profile`` is that of the user."""
+    """A service that is killed and started again. ``profile`` is the profile of the user."""
 
     def __init__(
         self, environment: Mapping[str, str], profile: str, outside: Desk, kill: Killer
@@ -98,7 +97,7 @@ class Service:
         self._file.write_text(FILES[None])
 
     async def change(self, kind: Kind, point: str = "") -> None:
-        """Log in or out at the phone, or switch it, up to this place, or to the end."""
+        """Log in or out at the phone, or switch it, up to this point or to the end."""
         self._outside.becomes(MAC)
         order = Order(
             point=point,
@@ -112,7 +111,7 @@ class Service:
         self._outside.forget(self._file.name)
 
     async def repaired(self, what: str) -> int:
-        """Start again; the number of desks that had to be repaired."""
+        """Start the service again; the number of repaired desks."""
         async with started(self._environment) as container:
             record = await self._record(container)
             assert self._agrees(record) or is_unsettled(record), what
@@ -126,7 +125,7 @@ class Service:
         return count
 
     async def repeat_if_rolled_back(self, kind: Kind) -> None:
-        """Carry out what was killed if the repair took it back."""
+        """Repeat the killed change if the repair undid it."""
         async with started(self._environment) as container:
             is_used = (await self._record(container)).user_uuid is not None
         if is_used != (kind == "login"):
@@ -155,7 +154,7 @@ async def started(environment: Mapping[str, str]) -> AsyncIterator[Container]:
 
 
 async def populate(environment: Mapping[str, str]) -> str:
-    """A phone with a default profile, and a user with a PIN and a profile. Returns the latter."""
+    """Add a phone with a default profile, and a user with a PIN and a profile; the user."""
     settings = read_settings(environment)
     prepare(settings)
     await migrate_embedded(settings)

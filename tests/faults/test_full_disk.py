@@ -1,4 +1,4 @@
-"""A full disk: changes are refused, questions answered, and all goes on when there is room."""
+"""A full disk: changes are refused, reads succeed, and changes succeed again with free space."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ async def test_full_disk_refuses_changes_and_recovers(served: Served) -> None:
             assert outside.uploads.total() == 1
             assert await everything(line, token) != before
 
-            # It must also stop while nothing can be written, the log included.
+            # The service must stop also while nothing can be written, the log included.
             served.limit_files(FULL)
             refused(await line.ask(*changes[0], token=token), changes[0])
         served.tell(signal.SIGTERM)
         assert (await served.ended(30))[0] == 0
     log = served.log_text()
     assert "Traceback" not in log
-    # The log was on that disk too: what it could not take was counted, and it went on.
+    # The log was on that disk too: lost lines were counted, and logging continued.
     assert re.search(r'"event":"\d+ events were dropped."', log)
     assert '"status":201' in log
     connection = sqlite3.connect(served.folder / "phoneprov.db")
@@ -73,7 +73,7 @@ async def test_full_disk_refuses_changes_and_recovers(served: Served) -> None:
 
 @pytest.fixture
 def small_disk() -> Iterator[Path]:
-    """A disk that is small, for the server that runs PostgreSQL."""
+    """A small disk for the server that runs PostgreSQL."""
     folder = make_folder("phoneprov-disk-")
     owner = folder.stat()
     options = f"size=32m,mode=700,uid={owner.st_uid},gid={owner.st_gid}"
@@ -102,7 +102,7 @@ async def fill_and_empty(served: Served, disk: Path) -> None:
     token = await served.token()
     async with served.line() as line:
         me = (await line.ask("GET", "/me", token=token)).data["uuid"]
-        # What compresses well would find room.
+        # Text that compresses well would fit.
         noise = random.Random(1).randbytes(100_000).hex()
         profile = {"user_uuid": me, "name": "Ada", "cnf_xml": f"<a>{noise}</a>"}
         change = ("POST", "/phone-profiles", profile)
@@ -112,7 +112,7 @@ async def fill_and_empty(served: Served, disk: Path) -> None:
         with suppress(OSError), filling.open("wb", buffering=0) as file:
             while True:
                 file.write(bytes(4096))
-        # In the pages that it has there may be room for one more.
+        # Its existing pages may have space for one more record.
         answers = [await line.ask(*change, token=token) for _ in range(5)]
         assert {answer.status for answer in answers} <= {201, 503}
         before = await everything(line, token)
@@ -126,13 +126,13 @@ async def fill_and_empty(served: Served, disk: Path) -> None:
 
 
 def refused(reply: Reply, change: Any) -> None:
-    """The change was not made because there is no room."""
+    """Whether the change was refused for lack of space."""
     assert (reply.status, reply.code) == (503, "disk_full"), (change, reply)
     assert reply.envelope["message"] == "The database is full; nothing was changed."
 
 
 async def prepare(line: Line, token: str) -> list[tuple[str, str, Any]]:
-    """Changes of each kind, a login and a switch, that can be made once each."""
+    """Changes of each kind, a login and a switch; each can be made once."""
     me = (await line.ask("GET", "/me", token=token)).data
     phone = {"mac": "00:1B:D4:12:34:56", "phone_ip": "127.0.0.1"}
     await line.ask("POST", "/phones", phone, token=token)
@@ -159,7 +159,7 @@ async def prepare(line: Line, token: str) -> list[tuple[str, str, Any]]:
 
 
 async def everything(line: Line, token: str) -> list[Any]:
-    """The answers to questions of each kind."""
+    """The responses to reads of each kind."""
     paths = ["/me", "/users", "/phones", "/phone-profiles", "/company-directory", "/me/phones"]
     replies = [await line.ask("GET", path, token=token) for path in paths]
     assert [reply.status for reply in replies] == [200] * len(paths)

@@ -1,4 +1,4 @@
-"""One switch of a phone at a time, over all processes."""
+"""One switch of a phone runs at a time, over all processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PHONES = [a_mac(number) for number in (1, 2, 3)]
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The address of a database that several services share."""
+    """The URL of a database that several services share."""
     if request.param == "sqlite":
         yield f"sqlite+aiosqlite:///{tmp_path / 'shared.db'}"
         return
@@ -41,7 +41,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
 @contextlib.asynccontextmanager
 async def all_started(*services: Served) -> AsyncIterator[None]:
     try:
-        await asyncio.to_thread(services[0].start)  # the first makes the schema
+        await asyncio.to_thread(services[0].start)  # the first creates the schema
         await asyncio.gather(*(asyncio.to_thread(service.start) for service in services[1:]))
         yield
     finally:
@@ -50,7 +50,7 @@ async def all_started(*services: Served) -> AsyncIterator[None]:
 
 
 async def a_profile(served: Served, token: str) -> str:
-    """Phones in the inventory, and the uuid of a profile that fits them."""
+    """Add phones to the inventory, and a profile for them; its uuid."""
     async with served.line() as line:
         for mac in PHONES:
             phone = {"mac": mac, "phone_ip": "127.0.0.1"}
@@ -62,7 +62,7 @@ async def a_profile(served: Served, token: str) -> str:
 
 
 async def switch(line: Line, token: str, profile: str, mac: str) -> tuple[Reply, float]:
-    """Ask for a switch: the answer, and how many seconds it took."""
+    """Request a switch: the response, and its duration in seconds."""
     began = time.monotonic()
     body = {"profile_uuid": profile, "mac": mac}
     reply = await line.ask("POST", "/phone-profiles/switch", body, token=token)
@@ -70,15 +70,15 @@ async def switch(line: Line, token: str, profile: str, mac: str) -> tuple[Reply,
 
 
 async def time_read(line: Line, token: str) -> float:
-    """How many seconds a plain question takes, at the same time and place."""
+    """The duration of a read, in seconds, at the same time and process."""
     began = time.monotonic()
     assert (await line.ask("GET", "/me", token=token)).status == 200
     return time.monotonic() - began
 
 
 def at_once(refusals: list[float], questions: list[float]) -> bool:
-    """Whether refusals take less than 0.1 s or, on a busy machine, at most five times as long as a
-    read."""
+    """Whether refusals take less than 0.1 s or, on a busy machine, at most five times the duration
+    of a read."""
     return median(refusals) < max(0.1, 5 * median(questions))
 
 
@@ -178,7 +178,7 @@ def services_with_short_leases(services: list[Served]) -> list[Served]:
     return [Served(one.folder, one.database_url, command=impatient.COMMAND) for one in services[:2]]
 
 
-# Both databases do it with the same statement.
+# Both databases use the same statement.
 @pytest.mark.parametrize(
     "database_url", ["sqlite", "postgres"] if LONG else ["postgres"], indirect=True
 )

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def configuration(folder: Path, port: int, hosts: list[int], *, max_fails: str) -> str:
-    """The block of the page, without TLS, over hosts on this machine."""
+    """The nginx block of the page, without TLS, over hosts on this machine."""
     found = re.search(r"```nginx\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert found
     block = found[1]

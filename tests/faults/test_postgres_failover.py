@@ -1,6 +1,6 @@
 """Failover with two real servers and synchronous streaming replication.
 
-``PHONEPROV_TESTS=long`` tries every way in which a primary can fail, and measures.
+``PHONEPROV_TESTS=long`` tries every failure of a primary, and measures.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def pair() -> Iterator[Pair]:
 
 
 class Writer:
-    """Adds users one after the other, and keeps the uuids of those that were acknowledged."""
+    """Adds users one after the other, and records the uuids of acknowledged ones."""
 
     def __init__(self, database: PostgresDatabase) -> None:
         self._database = database
@@ -43,7 +43,7 @@ class Writer:
         self._number = 0
 
     async def write(self) -> bool:
-        """Whether the next user was acknowledged."""
+        """Add the next user; whether it was acknowledged."""
         self._number += 1
         try:
             async with self._database.write() as tx:
@@ -54,13 +54,13 @@ class Writer:
         return True
 
     async def run(self) -> None:
-        """Write without end."""
+        """Write until cancelled."""
         while True:
             await self.write()
             await asyncio.sleep(0.01)
 
     async def until_acknowledged_after(self, moment: float) -> float:
-        """Seconds from a moment to the first write that was acknowledged after it."""
+        """The seconds from a moment to the first write that was acknowledged after it."""
         async with asyncio.timeout(60):
             while not self.acknowledged or self.acknowledged[-1][1] < moment:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
@@ -69,7 +69,7 @@ class Writer:
 
 @asynccontextmanager
 async def fails(pair: Pair, how: str) -> AsyncIterator[None]:
-    """The primary fails in this way."""
+    """Let the primary fail in this way."""
     folder: Path = pair.primary.folder
     async with AsyncExitStack() as stack:
         if how == "silent":
@@ -130,7 +130,7 @@ async def _check_old_primary_is_refused(
     await pair.primary.run("ALTER SYSTEM SET synchronous_standby_names = ''")
     await pair.primary.run("SELECT pg_reload_conf()")
     await writer.until_acknowledged_after(time.monotonic())
-    # A process that starts now has the file alone to know it by.
+    # A process that starts now knows it only from the file.
     started = database_at(url, timelines=Timelines(timelines))
     await started.open()
     async with started.write() as tx:

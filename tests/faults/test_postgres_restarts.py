@@ -1,4 +1,4 @@
-"""PostgreSQL that crashes, restarts or falls silent under the service."""
+"""PostgreSQL crashes, restarts or becomes silent under the service."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LONGEST_SECONDS = 12.0
 
 @pytest.fixture(scope="module")
 def careful() -> Iterator[Server]:
-    """A server that keeps what it acknowledged."""
+    """A server with full durability."""
     server = Server("fsync=on", "full_page_writes=on")
     yield server
     server.close()
@@ -36,7 +36,7 @@ def careful() -> Iterator[Server]:
 
 @pytest.fixture
 def served(careful: Server, tmp_path: Path) -> Iterator[Served]:
-    """A service with two processes over a database of that server, not yet started."""
+    """A service with two processes and a database of that server, not yet started."""
     with asyncio.Runner() as runner:
         database = new_database(careful)
         url = runner.run(database.__aenter__())
@@ -104,7 +104,7 @@ def restart(server: Server) -> Callable[[], None]:
 
 
 def kill_backend(server: Server) -> Callable[[], None]:
-    """The server takes it for a crash, ends all others and recovers by itself."""
+    """The server handles it as a crash, ends all other processes and recovers by itself."""
     os.kill(backends(server)[-1], signal.SIGKILL)
     return lambda: asyncio.run(wait_until_it_accepts_connections(server))
 
@@ -119,7 +119,7 @@ async def wait_until_it_accepts_connections(server: Server) -> None:
 
 
 def stop_answering(server: Server) -> Callable[[], None]:
-    """Nothing answers any more, and no connection ends."""
+    """The server is silent, and no connection ends."""
     pids = [postmaster(server), *backends(server)]
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
@@ -203,7 +203,7 @@ WHERE relnamespace = 'public'::regnamespace
 
 
 async def check_database(url: str) -> None:
-    """Nothing is half there, and every table and index is sound."""
+    """No change is stored in part, and every table and index is consistent."""
     connection = await asyncpg.connect(url.replace("+asyncpg", ""))
     try:
         await connection.execute("CREATE EXTENSION IF NOT EXISTS amcheck")

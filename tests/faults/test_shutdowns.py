@@ -1,4 +1,4 @@
-"""Stops and restarts in the middle of work."""
+"""Stops and restarts during requests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Start = Callable[..., Served]
 def start(tmp_path: Path) -> Iterator[Start]:
     """Starts a service."""
     started: list[Served] = []
-    password_hash()  # needs a loop of its own, and is kept
+    password_hash()  # needs its own loop, and is kept
 
     def start_one(**options: object) -> Served:
         started.append(Served(tmp_path, **options))  # type: ignore[arg-type]
@@ -93,7 +93,7 @@ async def test_restart_with_inherited_socket_drops_and_refuses_nothing(
                     over.set()
             finally:
                 assert (office.dropped, office.refused) == ([], [])
-            # Both switches were finished, with and without a client that waits.
+            # Both switches were completed, with and without a client that waits.
             assert await outcomes(served) == [Outcome.DEPLOYED] * 2 * (number + 1)
             stops.append(seconds)
             answered += office.answered
@@ -112,7 +112,7 @@ async def outcomes(served: Served) -> list[Outcome]:
 
 
 async def prepare(served: Served, token: str) -> str:
-    """Two phones in the inventory, and the uuid of a profile that fits them."""
+    """Add two phones to the inventory, and a profile for them; its uuid."""
     async with served.line() as line:
         for mac in (MAC, LEFT_ALONE):
             phone = {"mac": mac, "phone_ip": "127.0.0.1"}

@@ -1,5 +1,5 @@
-"""A switch that is cut off between any two steps leaves the phone's file old or new, whole; a
-save leaves the profile and its revisions old or new."""
+"""A killed switch leaves the phone's file old or new, never in part; a killed save leaves the
+profile and its revisions old or new."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.model import Confirmation, Deployment, Wanted
 from phoneprov_core.devices.names import config_filename
-from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest
 from support.scale import note, rounds
@@ -34,13 +33,13 @@ OLD = b"<device>the old one</device>"
 
 
 def text(mark: str) -> str:
-    """A configuration that is sent in several pieces."""
+    """A configuration of several segments."""
     return f"<device><a>{mark * 40_000}</a></device>"
 
 
 @asynccontextmanager
 async def started(environment: Mapping[str, str]) -> AsyncIterator[Service]:
-    """The service in this process: its use cases and its database."""
+    """The use cases and the database of a service in this process."""
     container = prepare(read_settings(environment))
     async with running(container) as use_cases:
         yield use_cases, container.database
@@ -54,7 +53,7 @@ async def outside(tmp_path: Path) -> AsyncIterator[Desk]:
 
 @pytest.fixture
 async def environment(outside: Desk, tmp_path: Path) -> dict[str, str]:
-    """The settings of services over a database that is there, with one account in it."""
+    """The settings of services with an existing database and one account."""
     environment = {
         "PHONEPROV_DATA_DIR": str(tmp_path / "data"),
         "PHONEPROV_SECRET_KEYS": "the key of all the crashes of the tests",
@@ -79,7 +78,7 @@ async def kill_during_switches(kill: Killer, outside: Desk, environment: dict[st
     async with started(environment) as service:
         whole = await prepare_phone(service, outside, a_mac(0))
         before = await prepare_phone(service, outside, macs[0])
-    # What is not cut off is carried out: it is the crashes that are seen below.
+    # An order that is not killed succeeds; the crashes below differ from it.
     outside.becomes(whole.mac)
     assert await kill(switch_of(whole, environment)) == 0
     assert whole.file.read_bytes() == whole.new.cnf_xml.encode()
@@ -113,7 +112,7 @@ async def kill_during_saves(kill: Killer, environment: dict[str, str]) -> None:
             is_there = 2 if SAVES[name].new else 1
             expected = [text("old"), text("new")][:is_there]
             assert await revisions(service, profile.uuid) == expected, name
-            # From here on it goes on as if nothing had been.
+            # From here on the next start behaves as usual.
             patch = ProfilePatch(cnf_xml=text("next"))
             await service[0].profiles.update(ACTOR, profile.uuid, patch)
             assert await revisions(service, profile.uuid) == [*expected, text("next")], name
@@ -121,7 +120,7 @@ async def kill_during_saves(kill: Killer, environment: dict[str, str]) -> None:
 
 
 async def revisions(service: Service, profile_uuid: str) -> list[str | None]:
-    """What is in the revisions of a profile, oldest first; the profile holds the newest."""
+    """The texts of the revisions of a profile, oldest first; the profile has the newest."""
     use_cases, database = service
     async with database.read() as tx:
         rows = await tx.revisions.rows(10, owner=profile_uuid)
@@ -140,7 +139,7 @@ async def prepare_office(environment: dict[str, str]) -> None:
 
 
 class Before(NamedTuple):
-    """A phone that has the old file, a profile for it that will be cut off, and the next."""
+    """A phone with the old file, a profile whose switch is killed, and the next profile."""
 
     mac: str
     file: Path
@@ -185,7 +184,7 @@ async def cut_off(
 
 
 async def check_repair(service: Service, outside: Desk, name: str, phone: Before) -> None:
-    """The next start, and the next switch of the phone."""
+    """Start the service again, and switch the phone."""
     use_cases, database = service
     async with database.read() as tx:
         records = await tx.deployments.matching(Wanted(mac=phone.mac)).rows(10_000)
@@ -193,13 +192,13 @@ async def check_repair(service: Service, outside: Desk, name: str, phone: Before
     request = SwitchRequest(profile_uuid=phone.next.uuid, mac=phone.mac)
     assert (await use_cases.switch_profile(ACTOR, request)).profile == "next", name
     async with database.read() as tx:
-        assert await tx.desks.user_of(phone.mac) == OWNER, name
+        assert (await tx.desks.find(phone.mac)).user_uuid == OWNER, name
     assert phone.file.read_bytes() == phone.next.cnf_xml.encode(), name
     assert outside.leftovers() == [], name
 
 
 def check_records(name: str, records: list[Deployment]) -> None:
-    """The record of the switch that was cut off, as the next start finds it."""
+    """The record of the killed switch, as the next start finds it."""
     point = POINTS[name]
     outcome = point.outcome
     assert [record.outcome.value for record in records] == ([outcome] if outcome else []), name
@@ -208,7 +207,7 @@ def check_records(name: str, records: list[Deployment]) -> None:
         if point.knows is not None:
             assert (record.place is not None) is point.knows, name
         if outcome == "deployed":
-            # The watch ended with its process: after its deadline the record says so.
+            # The watch ended with its process; after its deadline the record says so.
             assert record.confirmation is Confirmation.PENDING, name
             later = record.as_of("9999-12-31T23:59:59.999Z")
             assert later.confirmation is Confirmation.NOT_CONFIRMED, name

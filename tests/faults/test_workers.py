@@ -1,4 +1,4 @@
-"""Worker processes that are killed, and a supervisor that is."""
+"""Killed worker processes, and a killed supervisor."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def check_killed_worker_is_replaced(served: Served) -> None:
             os.kill(victim, signal.SIGKILL)
             replaced = asyncio.create_task(wait_until_each_worker_answers(served, victim))
             while not replaced.done():
-                # Who is connected to the other notices nothing; nor does who comes anew.
+                # Clients of the other worker notice nothing; neither do new clients.
                 assert (await other.ask("GET", "/me", token=token)).status == 200
                 async with served.line() as line:
                     assert (await line.ask("GET", "/me", token=token)).status == 200
@@ -74,7 +74,7 @@ async def check_workers_end_with_supervisor(served: Served) -> None:
             line.write(HALF)
         os.kill(served.pid, signal.SIGKILL)
         await served.ended(60)
-        # Requests that were accepted are finished.
+        # Accepted requests are finished.
         for line in lines:
             line.write(REST)
             assert (await line.reply()).status == 404

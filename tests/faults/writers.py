@@ -14,8 +14,7 @@ Request = tuple[str, str, str, Any, Content]
 
 
 class Listed(Writer):
-    """Records of a list, each with a name of its own in ``naming`` and a uuid from the
-    service."""
+    """Records of a list, each with its own name in ``naming`` and a uuid from the service."""
 
     naming = "name"
 
@@ -41,7 +40,7 @@ class Listed(Writer):
 
 
 class Contacts(Listed):
-    """Contacts of the company, changed in several fields at once."""
+    """Contacts of the company, with changes of several fields at once."""
 
     path = "/company-directory"
     fields = ("work", "mobile", "building")
@@ -55,7 +54,7 @@ class Services(Listed):
 
 
 class Profiles(Listed):
-    """Profiles, whose text fills pages of the database."""
+    """Profiles, whose text fills several pages of the database."""
 
     path = "/phone-profiles"
     fields = ("description", "cnf_xml", "compatible_models")
@@ -86,7 +85,7 @@ class Users(Listed):
 
     async def check(self, line: Line, token: str) -> list[str]:
         wrong = await super().check(line, token)
-        # To look at one is dear; over the rounds it is many.
+        # To check one takes long; all rounds together check many.
         for key in self.chance.sample(sorted(self.book.known()), min(1, len(self.book.known()))):
             login = {"username": key, "password": f"password of {key}"}
             reply = await line.ask("POST", "/auth/login", login)
@@ -188,6 +187,6 @@ class Sessions(Writer):
                 wrong.append(f"session {key} took its token twice: {again}")
         after = [await line.ask("GET", "/me", token=access) for access in self._ended]
         wrong += ["a session goes on after its logout" for me in after if me.status != 401]
-        # A lost response means a lost token: nothing more can be checked.
+        # A lost response loses the token: further checks are not possible.
         self.book.pages, self._ended = {}, []
         return wrong

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 
 import pytest
 
+from support.command_line import without_settings
 from support.scale import long_only
 
 pytestmark = long_only
@@ -212,7 +212,7 @@ Results = dict[str, dict[str, set[str]]]
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """By file and outcome, the names of the tests."""
+    """The names of the tests, by file and outcome."""
     folder = tmp_path_factory.mktemp("theirs")
     for name, source in FILES.items():
         (folder / f"test_{name}.py").write_text(source, encoding="utf-8")
@@ -223,7 +223,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
             *("-k", "not database or TestTransactions", "."),
         ],
         cwd=folder,
-        env={k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")},
+        env=without_settings(),
         capture_output=True,
         text=True,
         timeout=400,

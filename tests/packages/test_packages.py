@@ -1,8 +1,7 @@
-"""What is built installs, runs and offers what it says."""
+"""Built packages install, run and offer what their metadata says."""
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -12,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from support.command_line import without_settings
+
 ROOT = Path(__file__).parents[2]
 
 
 def run(*command: str | Path, **environment: str) -> str:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")}
     done = subprocess.run(
         command,
-        env={**kept, **environment},
+        env=without_settings(**environment),
         capture_output=True,
         text=True,
         timeout=180,
@@ -30,7 +30,7 @@ def run(*command: str | Path, **environment: str) -> str:
 
 
 def built(source: Path, folder: Path, kind: str) -> Path:
-    """A wheel or sdist of the sources, built by the backend that they name."""
+    """Build a wheel or sdist of the sources with the backend that they name."""
     # The backend writes to the given folder and needs no network.
     program = f"import sys; from hatchling import build; print(build.build_{kind}(sys.argv[1]))"
     done = subprocess.run(
@@ -50,7 +50,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def installed(folder: Path, *wheels: Path) -> Path:
-    """The Python of a fresh environment with these wheels; what they need comes from ours."""
+    """The Python of a new environment with these wheels; their dependencies come from the
+    environment of the tests."""
     run(sys.executable, "-m", "venv", "--without-pip", folder)
     python = folder / "bin/python"
     site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
@@ -59,7 +60,7 @@ def installed(folder: Path, *wheels: Path) -> Path:
         *("install", "--quiet", "--no-deps", "--no-index", *map(str, wheels)),
     )
     ours = run(sys.executable, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")
-    # Without what is installed for working on the sources, which .pth files tell of.
+    # Without the editable install of the sources, which .pth files name.
     (Path(site) / "ours.pth").write_text(ours, encoding="utf-8")
     return python
 

@@ -1,6 +1,6 @@
-"""Failover as an office runs it: ``make test-patroni``.
+"""Failover under Patroni: ``make test-patroni``.
 
-Every way in which a primary goes away, while a writer writes through HAProxy.
+Every failure of a primary, while a writer writes through HAProxy.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def _port() -> int:
 
 
 class Node:
-    """One host: Patroni and the server that it runs."""
+    """One host: Patroni and its server."""
 
     def __init__(self, folder: Path, name: str, etcd: int) -> None:
         self.name = name
@@ -149,7 +149,7 @@ class Cluster:
         return address(self._proxy_port, database)
 
     async def start(self) -> None:
-        """Start all of it; returns when the standby is synchronous."""
+        """Start everything; returns when the standby is synchronous."""
         client, peer = (f"http://127.0.0.1:{port}" for port in (self._etcd_port, _port()))
         self._run(
             "/usr/bin/etcd",
@@ -177,7 +177,7 @@ class Cluster:
             )
 
     async def leader(self) -> Node:
-        """Wait for a node that says that it is the primary."""
+        """Wait for a node that states that it is the primary."""
         deadline = time.monotonic() + _SECONDS
         while time.monotonic() < deadline:
             for node in self.nodes:
@@ -190,12 +190,11 @@ class Cluster:
         return next(one for one in self.nodes if one is not node)
 
     async def promoted(self, node: Node) -> None:
-        """Wait until the server of the node takes changes."""
+        """Wait until the server of the node accepts changes."""
         await _until(node.url(), "SELECT 1 WHERE NOT pg_is_in_recovery()")
 
     async def synchronous(self) -> None:
-        """Wait until Patroni knows that a commit waits for the standby: before, it promotes
-        none."""
+        """Wait until Patroni knows the synchronous standby: before, it promotes none."""
         standby = self.other(await self.leader())
         deadline = time.monotonic() + _SECONDS
         while not await asyncio.to_thread(_is, "synchronous", standby.rest):
@@ -233,7 +232,7 @@ def _is(role: str, rest: int) -> bool:
 async def _until(url: str, sql: str) -> None:
     deadline = time.monotonic() + _SECONDS
     while time.monotonic() < deadline:
-        with suppress(Exception):  # the server may be away meanwhile
+        with suppress(Exception):  # the server may be unavailable meanwhile
             if await asyncio.wait_for(ask(url, sql), 2):
                 return
         await asyncio.sleep(0.05)

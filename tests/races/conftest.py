@@ -1,4 +1,4 @@
-"""Services to race over: one for each database, shared by all tests that do not harm it."""
+"""Services for races: one for each database, shared by all tests that do not damage it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DATABASES = ["sqlite", "postgres"]
 
 @pytest.fixture(scope="session", params=DATABASES)
 def database(request: pytest.FixtureRequest) -> Iterator[str | None]:
-    """The address of a throw-away database; None stands for the service's own file."""
+    """The URL of a temporary database; None stands for the service's own file."""
     if request.param == "sqlite":
         yield None
         return
@@ -27,7 +27,7 @@ def database(request: pytest.FixtureRequest) -> Iterator[str | None]:
 
 @pytest.fixture(scope="session")
 def service(database: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """As many worker processes as race, under the strict rule."""
+    """A service with as many worker processes as race, under the strict rule."""
     folder = tmp_path_factory.mktemp("service")
     with running(folder, database, WORKERS, PHONEPROV_LEVEL_RULE="strict") as service:
         yield service
@@ -35,7 +35,7 @@ def service(database: str | None, tmp_path_factory: pytest.TempPathFactory) -> I
 
 @pytest.fixture(scope="session")
 def hierarchical(service: Service, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """Two more over the same database, under the interface's own rule."""
+    """A service with two workers and the same database, under the interface's own rule."""
     folder = tmp_path_factory.mktemp("hierarchical")
     with running(folder, service.settings.database_url, 2) as hierarchical:
         yield hierarchical

@@ -17,7 +17,7 @@ from phoneprov_adapters.testing.records import a_user
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.auth.model import Lifetimes, TokenPair
 from phoneprov_core.auth.sessions import new_session, token_pair
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.users.model import User
 
 KEY = "the key of all the races of the tests"
@@ -26,7 +26,7 @@ PASSWORD = "correct horse battery"
 
 @cache
 def password_hash() -> str:
-    """The hash of ``PASSWORD``, made once with the parameters of the service."""
+    """The hash of ``PASSWORD``, computed once with the parameters of the service."""
     hasher = Argon2Hasher(SecretKeys.parse(KEY), workers=1)
     try:
         return asyncio.run(hasher.hash(PASSWORD))
@@ -35,7 +35,7 @@ def password_hash() -> str:
 
 
 class Direct:
-    """Prepares a race and looks at its end."""
+    """Prepares a race and reads its result."""
 
     def __init__(self, container: Container) -> None:
         self.container = container
@@ -45,7 +45,7 @@ class Direct:
     async def account(
         self, *, level: int | None = None, is_active: bool = True, username: str | None = None
     ) -> User:
-        """A new account with the usual password."""
+        """Create an account with the password ``PASSWORD``."""
         uuid = random_id()
         name = username or f"user-{uuid}"
         user = a_user(1, uuid=uuid, username=name, email=f"{uuid}@example.com", is_active=is_active)
@@ -53,7 +53,7 @@ class Direct:
         return user
 
     async def put(self, user: User, *, level: int | None = None) -> None:
-        """Store an account exactly like this, in any former state."""
+        """Store an account with these fields, in any former state."""
         permission = None if level is None else await self.permission(level)
         async with self.database.write() as tx:
             if await tx.users.find(user.uuid) is None:
@@ -76,7 +76,7 @@ class Direct:
                 )
 
     async def permission(self, level: int) -> Permission:
-        """The permission of this level, made when there is none."""
+        """The permission of this level, created if missing."""
         async with self.database.write() as tx:
             for permission in await tx.permissions.rows(1000):
                 if permission.level == level:
@@ -88,7 +88,7 @@ class Direct:
             return permission
 
     async def sessions(self, user_uuid: str, count: int = 1) -> list[TokenPair]:
-        """The tokens of ``count`` new sessions, as after logins."""
+        """Create ``count`` sessions, as logins do; their tokens."""
         now, lifetimes = system_clock(), Lifetimes()
         opened = [
             new_session(random_id(), user_uuid, random_id(), now, lifetimes) for _ in range(count)
@@ -110,7 +110,7 @@ class Direct:
         ]
 
     async def holds(self, level: int, user_uuid: str) -> bool:
-        """Whether an account is there, active, and holds a level."""
+        """Whether an account exists, is active, and holds a level."""
         rule = self.container.settings.level_rule
         async with self.database.read() as tx:
             user = await tx.users.find(user_uuid)
@@ -119,7 +119,7 @@ class Direct:
         return active and assignment is not None and rule.holds(assignment.level, level)
 
     async def assignments_of(self, user_uuid: str) -> int:
-        """How many assignments a user has, counted in the table itself."""
+        """The number of assignments of a user in the table."""
         engine = create_async_engine(self.container.settings.database_url, poolclass=NullPool)
         statement = select(func.count()).where(assignments.c.user_uuid == user_uuid)
         try:
@@ -129,7 +129,7 @@ class Direct:
             await engine.dispose()
 
     async def remove_all_assignments(self) -> None:
-        """Take every assignment away."""
+        """Remove every assignment."""
         async with self.database.write() as tx:
             for user in await tx.users.rows(1000):
                 await tx.assignments.remove(user.uuid)

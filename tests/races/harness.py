@@ -1,14 +1,12 @@
-"""``phoneprov serve`` with real worker processes over a database of its own, and
-connections to each of its processes."""
+"""``phoneprov serve`` with real worker processes and its own database, and connections to each
+process."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import signal
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
@@ -21,6 +19,7 @@ from phoneprov_adapters.sql.engines.choice import is_embedded
 from races.direct import KEY, Direct, password_hash
 from races.wire import Line
 from races.workers import memory, owner_of, workers_of
+from support.command_line import PROGRAM, without_settings
 from support.planted import OF_ALL_TESTS, Search
 from support.scale import rounds
 
@@ -35,7 +34,7 @@ _ADDRESS = re.compile(r"serves on http://127\.0\.0\.1:(\d+)")
 
 
 class Service:
-    """The service as its operator runs it, and its records."""
+    """A running service and its records."""
 
     def __init__(
         self, folder: Path, database_url: str | None, workers: int, **environment: str
@@ -65,17 +64,13 @@ class Service:
         return workers_of(self._process.pid)
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")}
+        """Start the service, and wait until it is ready."""
         self._starts += 1
         self.at_rest = 0
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                [
-                    *(sys.executable, "-m", "phoneprov_http.main", "serve", "--migrate"),
-                    *("--port", "0", "--workers", str(self._workers)),
-                ],
-                env={**inherited, **self.environment},
+                [*PROGRAM, "serve", "--migrate", "--port", "0", "--workers", str(self._workers)],
+                env=without_settings(**self.environment),
                 stderr=log,
             )
         deadline = time.monotonic() + START_SECONDS
@@ -90,7 +85,7 @@ class Service:
             raise
 
     def stop(self) -> None:
-        """Stop it, as an operator does; it must have met with nothing unexpected."""
+        """Stop the service with SIGTERM; its log must have no unexpected line."""
         process, self._process = self._process, None
         assert process is not None
         process.send_signal(signal.SIGTERM)
@@ -101,7 +96,7 @@ class Service:
         assert "Traceback" not in self.log_text(), self.log_text()
 
     def log_text(self) -> str:
-        """What it wrote to its log; none of the tests' secrets may be in there."""
+        """The log of the service, which must hold no secret of the tests."""
         content = self._log.read_text(encoding="utf-8")
         assert _SECRETS.in_text(content) == []
         return content
@@ -123,8 +118,8 @@ class Service:
 
     @asynccontextmanager
     async def lines(self, each: int) -> AsyncIterator[list[Line]]:
-        """Connections to the worker processes, ``each`` to every one, in turns: the first is
-        one worker's, the second another's. Those that it made and does not need stay open."""
+        """``each`` connections to every worker process, in turns: the first is to one worker, the
+        second to another. Surplus connections stay open."""
         opened: list[Line] = []
         of_worker: dict[int, list[Line]] = {}
         try:
@@ -132,7 +127,7 @@ class Service:
                 while not _enough(of_worker, self._workers, each):
                     fresh = await asyncio.gather(*(Line.open(self.port) for _ in range(each)))
                     opened += fresh
-                    # A worker has accepted a connection for certain when it has answered on it.
+                    # A worker has certainly accepted a connection when it has responded on it.
                     await asyncio.gather(*(line.ask("GET", "/nothing") for line in fresh))
                     for line in fresh:
                         owner = await owner_of(line, self.pids, self.port)
@@ -146,7 +141,7 @@ class Service:
 
     @asynccontextmanager
     async def direct(self) -> AsyncIterator[Direct]:
-        """Its database, opened in this process as well."""
+        """The database of the service, opened in this process too."""
         container = prepare(self.settings)
         database = container.database
         await database.open()
@@ -161,7 +156,7 @@ class Service:
 def running(
     folder: Path, database_url: str | None, workers: int, **environment: str
 ) -> Iterator[Service]:
-    """A service from its start to its stop."""
+    """Start a service, and stop it after the block."""
     service = Service(folder, database_url, workers, **environment)
     service.start()
     try:

@@ -1,5 +1,5 @@
-"""Five guesses at a password are checked, for any number of processes. A user with the right
-password can log in nevertheless."""
+"""Five guesses at a password are verified, for any number of processes. A user with the right
+password can still log in."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def failures(direct: Direct, username: str) -> int:
 
 
 async def expire_lock(direct: Direct, username: str) -> None:
-    """Let the time go by for which a login is closed."""
+    """Wait for the end of a lock."""
     async with direct.database.write() as tx:
         attempts = await tx.attempts.of(account_key(username))
         await tx.attempts.keep(
@@ -59,7 +59,7 @@ async def test_concurrent_guesses_five_are_verified(service: Service) -> None:
                         assert 1 <= int(answer.headers["retry-after"]) <= 30
                         assert answer.code == "too_many_attempts"
                 assert await failures(direct, name) == GUESSES
-                # From now on not even the right password is looked at.
+                # From now on even the right password is not verified.
                 answers = await all_at_once(lines[:16], name, PASSWORD)
                 assert {answer.status for answer in answers} == {429}
     note(
@@ -81,7 +81,7 @@ async def test_correct_password_among_guesses_counts_as_one_of_five(service: Ser
 
 @pytest.mark.parametrize("wrong_before", [0, GUESSES - 1])
 async def test_concurrent_correct_logins_all_succeed(service: Service, wrong_before: int) -> None:
-    """A phone book, a softphone and a browser may all log in at nine o'clock."""
+    """Several programs of one user may log in at the same time."""
     statuses = Counter[int]()
     async with service.direct() as direct, service.lines(16 // WORKERS) as lines:
         for _ in range(rounds(1, 50)):
@@ -112,7 +112,7 @@ async def test_locked_account_is_locked_in_a_new_process(service: Service, tmp_p
                 assert (await log_in(line, ada.username, WRONG)).status == 401
                 again = await log_in(line, ada.username)
                 assert again.status == 429
-                # The second lock is longer than the first one, of 30 seconds.
+                # The second lock lasts longer than the first one of 30 seconds.
                 assert 30 < int(again.headers["retry-after"]) <= 60
 
                 await expire_lock(direct, ada.username)

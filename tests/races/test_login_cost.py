@@ -1,5 +1,5 @@
-"""The cost of logins: bounded memory, equal time for known and unknown names, and no delay for
-other requests."""
+"""The cost of logins: bounded memory, equal time for known and unknown names, and no delay of other
+requests."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ async def pings(line: Line, logins: asyncio.Task[None]) -> list[float]:
 async def measure_memory_growth(
     service: Service, count: int, workers: int
 ) -> tuple[int, list[float], float]:
-    """The bytes by which the processes grew at most while ``count`` users logged in at once, the
-    seconds that others waited for each answer, and the seconds that all logins took."""
+    """Log ``count`` users in at once: the largest growth of the processes in bytes, the response
+    times of another client in seconds, and the total time of the logins in seconds."""
     async with service.direct() as direct:
         names = await usernames(direct, count)
     async with service.lines(count // workers + 1) as lines:
@@ -78,7 +78,7 @@ async def test_concurrent_logins_use_bounded_memory_and_do_not_delay_others(
         f"{median(waited) * 1000:.0f} ms in the median, {max(waited) * 1000:.0f} ms at most"
     )
     assert grown < CORES * HASH + 50 * MIB
-    # On the event loop, all these hashes would delay every answer.
+    # On the event loop, these hashes would delay every response.
     assert median(waited) < took / 4
 
 
@@ -98,11 +98,11 @@ async def test_login_time_does_not_reveal_accounts(hierarchical: Service) -> Non
     guesses = rounds(16, 200)
     seconds: dict[str, list[float]] = {"known": [], "unknown": [], "inactive": []}
     async with hierarchical.direct() as direct, hierarchical.lines(1) as (line, *_):
-        # On a busy machine it takes more of them until chance has evened out.
+        # A busy machine needs more samples to even out chance.
         for number in range(rounds(1, 6) * guesses):
             if number % guesses == 0 and number and apart(seconds) < MOST_APART:
                 break
-            # Each is new, for the fifth guess at one would close its login.
+            # Each name is new, since the fifth failure locks its login.
             known = await direct.account()
             asleep = await direct.account(is_active=False)
             asked = [
@@ -126,20 +126,20 @@ async def test_login_time_does_not_reveal_accounts(hierarchical: Service) -> Non
             f"{difference:.1%} apart, "
             f"Mann-Whitney p = {likelihood:.2f}"
         )
-        # A busy machine blurs what few tries show; without a hash nine tenths are missing.
+        # A busy machine blurs few samples; without a hash nine tenths of the time would be missing.
         assert difference < (MOST_APART if LONG else 0.6), medians
         assert likelihood > (0.01 if LONG else 1e-5)
 
 
 def apart(seconds: dict[str, list[float]]) -> float:
-    """By how much the medians differ, as a part of that of the known."""
+    """The difference of the medians, relative to that of known names."""
     known, *others = (median(taken) for taken in seconds.values())
     return max(abs(other / known - 1) for other in others)
 
 
 def mann_whitney(one: list[float], other: list[float]) -> float:
-    """How likely samples this different are when they come from the same source (two-sided,
-    by the normal approximation, which is good from twenty of each on)."""
+    """The probability of samples this different from the same source (two-sided, by the normal
+    approximation, which holds from about twenty samples each)."""
     ranked = sorted([(value, 0) for value in one] + [(value, 1) for value in other])
     ranks = sum(rank for rank, (_, of) in enumerate(ranked, 1) if of == 0)
     u = ranks - len(one) * (len(one) + 1) / 2

@@ -1,5 +1,5 @@
-"""What ends a session, or changes what an account may do, counts on the very next request, in
-every worker process."""
+"""The end of a session or a changed level takes effect at the next request, in every worker
+process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.scale import note, rounds
 
 
 class People(NamedTuple):
-    """Who is there, each with the tokens of a session."""
+    """The users of a test, each with the tokens of a session."""
 
     root: str
     ada_uuid: str
@@ -26,7 +26,7 @@ class People(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A request, and how it changes the answers to Ada's own: status before and after."""
+    """A request, and how it changes the responses to Ada's own: status before and after."""
 
     request: Callable[[People], tuple[str, str, Any, str]]
     path: str

@@ -1,5 +1,5 @@
-"""A refresh token is exchanged once, however many ask in however many processes, and nothing
-outlives the end of its session."""
+"""A refresh token is exchanged once, by any number of clients and processes, and no token outlives
+its session."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def pair_of(reply: Reply) -> TokenPair:
 
 
 async def is_dead(line: Line, pair: TokenPair) -> bool:
-    """Whether neither token is good for anything. The access token goes first: to present a
-    refresh token a second time would itself end a session that lives."""
+    """Whether both tokens are invalid. The access token goes first, since a second use of a refresh
+    token would itself end the session."""
     statuses = [
         (await line.ask("GET", "/me", token=pair.access_token)).status,
         (await refresh(line, pair.refresh_token)).status,
@@ -54,7 +54,7 @@ async def test_concurrent_refreshes_of_a_token_yield_one_pair(service: Service) 
                 if answer.status == 401:
                     assert answer.code == "unauthenticated"
                     assert answer.headers["www-authenticate"] == "Bearer"
-            # The others used it a second time: that is theft, and the session is over.
+            # The other requests are a second use, which ends the session.
             (winner,) = (answer for answer in answers if answer.status == 200)
             assert await is_dead(lines[0], pair_of(winner))
         seconds = time.perf_counter() - began
@@ -91,7 +91,7 @@ async def test_logout_during_refresh_ends_the_session(service: Service) -> None:
             if exchanged.status == 200:
                 assert await is_dead(at_refresh, pair_of(exchanged)), number
             assert await is_dead(at_logout, pair), number
-            # Who was late begins earlier next time: so they meet.
+            # The later client starts earlier next time, so that both meet.
             refreshed = exchanged.status == 200
             first["refresh" if refreshed else "logout"] += 1
             lead += 0.001 if refreshed else -0.001
@@ -114,7 +114,7 @@ _LOGOUTS: list[Callable[[TokenPair, TokenPair], tuple[str, object]]] = [
 async def _apart(
     one: Awaitable[Reply], other: Awaitable[Reply], lead: float
 ) -> tuple[Reply, Reply]:
-    """Both; ``one`` begins about ``lead`` seconds before the other."""
+    """Run both; ``one`` starts about ``lead`` seconds before the other."""
 
     async def after(seconds: float, act: Awaitable[Reply]) -> Reply:
         await asyncio.sleep(max(0.0, seconds))
@@ -125,8 +125,8 @@ async def _apart(
 
 
 async def test_login_during_account_change_leaves_no_session(service: Service) -> None:
-    """A login takes the time of a hash. A change in between takes effect, and an
-    account that is reactivated has none of its old sessions."""
+    """A login takes the time of a hash. A change during it takes effect, and a reactivated account
+    has none of its old sessions."""
     logins = rounds(9, 300)
     got_in = 0
     async with service.direct() as direct, service.lines(1) as (here, there, *_):

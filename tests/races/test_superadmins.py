@@ -1,5 +1,5 @@
-"""However accounts are made to lose level 0 at the same moment, one of them keeps it; however
-levels are assigned at the same moment, a user has one."""
+"""Concurrent changes leave one account with level 0, and concurrent assignments leave a user with
+one level."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.kernel.levels import SUPERADMIN, LevelRule
+from phoneprov_core.kernel.actor import SUPERADMIN, LevelRule
 from phoneprov_core.users.model import User
 from races.direct import Direct
 from races.harness import Service
@@ -48,7 +48,7 @@ async def test_superadmins_removing_each_other_leave_one(
     rule = ruled_service.settings.level_rule
     blows = STRICT_BLOWS if rule is LevelRule.STRICT else BLOWS
     pairs = list(itertools.product(blows.values(), repeat=2))
-    # At each other, and each at themselves.
+    # Each changes the other, and each changes itself.
     kinds = [(one, other, at) for one, other in pairs for at in (1, 0)]
     duels = rounds(len(kinds), 500)
     deadline = time.monotonic() + 60
@@ -58,7 +58,7 @@ async def test_superadmins_removing_each_other_leave_one(
         ada, bob = await direct.account(), await direct.account()
         one = (await direct.permission(1)).uuid
         for number in itertools.count():
-            # How often the two meet depends on the machine: the duels go on until some did.
+            # The number of meetings depends on the machine: the duels continue until some have met.
             if number >= duels and (_has_enough_conflicts(lost) or time.monotonic() > deadline):
                 break
             first, second, at = kinds[number % len(kinds)]
@@ -86,7 +86,7 @@ async def test_superadmins_removing_each_other_leave_one(
 
 
 def _has_enough_conflicts(lost: Counter[int]) -> bool:
-    """Whether enough requests were refused by the rule, and not because the caller was gone."""
+    """Whether enough requests were refused by the rule, and not because the caller was removed."""
     return lost[409] > lost.total() // 10
 
 

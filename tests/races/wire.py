@@ -1,7 +1,7 @@
-"""HTTP on one kept connection, with sending and receiving apart.
+"""HTTP on one persistent connection, with separate sending and receiving.
 
-An ordinary client takes a millisecond for each request, in which a race is over. Here a
-request is one write: those of many connections arrive together, before any is answered.
+An ordinary client takes a millisecond for each request, longer than a race. Here a request is one
+write: those of many connections arrive together, before any response.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ REST = b"alhost\r\n\r\n"
 
 
 class Reply(NamedTuple):
-    """What was answered; names of headers are in small letters."""
+    """A response; names of headers are in lower case."""
 
     status: int
     headers: dict[str, str]
@@ -34,7 +34,7 @@ class Reply(NamedTuple):
 
     @property
     def code(self) -> str | None:
-        """What kind of failure it is; None for a success."""
+        """The code of the failure; None for a success."""
         error = self.envelope.get("error")
         return None if error is None else str(error["code"])
 
@@ -52,11 +52,11 @@ class Line:
 
     @property
     def port(self) -> int:
-        """The port on this end."""
+        """The port of the client."""
         return int(self._writer.get_extra_info("sockname")[1])
 
     def send(self, method: str, path: str, body: object = None, *, token: str = "") -> None:
-        """Send a request, whole and at once; ``path`` starts after ``/api/v1``."""
+        """Send a complete request; ``path`` starts after ``/api/v1``."""
         content = b"" if body is None else json.dumps(body).encode()
         head = [f"{method} /api/v1{path} HTTP/1.1", "host: localhost"]
         if token:
@@ -67,16 +67,16 @@ class Line:
         self._writer.write("\r\n".join([*head, "", ""]).encode() + content)
 
     def write(self, content: bytes) -> None:
-        """Send these bytes, a request or a part of one."""
+        """Send bytes, a request or a part of one."""
         self._writer.write(content)
 
     @property
     def is_closed(self) -> bool:
-        """Whether the server has closed it."""
+        """Whether the server has closed the connection."""
         return self._reader.at_eof()
 
     async def reply(self) -> Reply:
-        """The answer to the oldest request that has none yet."""
+        """The response to the oldest request without one."""
         async with asyncio.timeout(SECONDS):
             head = await self._reader.readuntil(b"\r\n\r\n")
             first, *fields = head.decode("latin-1").split("\r\n")[:-2]
@@ -94,12 +94,13 @@ class Line:
         await self._reader.readexactly(2)
 
     async def ask(self, method: str, path: str, body: object = None, *, token: str = "") -> Reply:
-        """Send a request and await its answer."""
+        """Send a request and wait for its response."""
         self.send(method, path, body, token=token)
         return await self.reply()
 
     async def keep_open(self) -> None:
-        """Use it for nothing; open it anew, to any of the worker processes, if it is closed."""
+        """Send a request to keep the connection open; open it again, to any worker process, if it
+        is closed."""
         try:
             await self.ask("GET", "/nothing")
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -110,17 +111,16 @@ class Line:
 
     async def close(self) -> None:
         self._writer.close()
-        # The process at the other end may have been killed; then this end is closed too.
+        # The process at the other end may have been killed, which closes this end too.
         with contextlib.suppress(OSError):
             await self._writer.wait_closed()
 
 
 async def kept_open(lines: list[Line]) -> None:
-    """See to it that every line can be used: the server closes one that was not for a few
-    seconds."""
+    """Open every closed connection again: the server closes idle ones after a few seconds."""
     await asyncio.gather(*(line.keep_open() for line in lines))
 
 
 async def replies(*lines: Line) -> list[Reply]:
-    """One reply from each line, in the order of the lines."""
+    """One response from each connection, in their order."""
     return await asyncio.gather(*(line.reply() for line in lines))

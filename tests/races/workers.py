@@ -1,4 +1,4 @@
-"""Worker processes, as Linux shows them: their numbers, connections and memory."""
+"""Worker processes in /proc: their ids, connections and memory."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ MIB = 1024 * 1024
 
 
 def workers_of(pid: int) -> list[int]:
-    """The processes that serve for the server ``pid``: its children, or itself if it has
-    none."""
+    """The worker processes of the server ``pid``: its children, or itself if it has none."""
     children = (_PROC / str(pid) / "task" / str(pid) / "children").read_text().split()
     spawned = [int(child) for child in children if b"spawn_main" in _command(int(child))]
     return spawned or [pid]
@@ -24,7 +23,7 @@ def _command(pid: int) -> bytes:
 
 
 def owners(pids: list[int], server_port: int) -> dict[int, int]:
-    """The worker that has each connection to the server, by the client's port."""
+    """The worker of each connection, by the client's port."""
     inodes = _accepted(server_port)
     found: dict[int, int] = {}
     for pid in pids:
@@ -41,8 +40,8 @@ def owners(pids: list[int], server_port: int) -> dict[int, int]:
 async def owner_of(line: Line, pids: list[int], server_port: int) -> int | None:
     """The worker that has accepted a connection, None if the connection was closed.
 
-    Linux leaves some connections out of its list while others come and go, so it is read until
-    this one is in it.
+    Linux omits some connections from its list while others change, so it is read until it has this
+    one.
     """
     async with asyncio.timeout(SECONDS):
         while (pid := owners(pids, server_port).get(line.port)) is None:
@@ -53,7 +52,7 @@ async def owner_of(line: Line, pids: list[int], server_port: int) -> int | None:
 
 
 def _accepted(server_port: int) -> dict[str, int]:
-    """The clients' ports, by what the servers' ends are called in a process's folder."""
+    """The clients' ports, by the names of the servers' ends in a process's folder."""
     rows = (line.split() for line in (_PROC / "net" / "tcp").read_text().splitlines()[1:])
     return {
         f"socket:[{row[9]}]": int(row[2].rpartition(":")[2], 16)
@@ -63,12 +62,12 @@ def _accepted(server_port: int) -> dict[str, int]:
 
 
 def memory(pid: int) -> int:
-    """The bytes of main memory that a process takes now."""
+    """The bytes of main memory of a process."""
     return _status(pid, "VmRSS")
 
 
 def most_memory(pid: int) -> int:
-    """The most that it took since ``forget_most_memory``."""
+    """The largest number of bytes since ``forget_most_memory``."""
     return _status(pid, "VmHWM")
 
 

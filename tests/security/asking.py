@@ -1,4 +1,4 @@
-"""Asking the application directly, to see what an answer costs its event loop."""
+"""Requests to the application without a server, to measure their cost for the event loop."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from support.api import Api, Caller
 
 
 class Answer(NamedTuple):
-    """A reply, and the processor time that this thread spent on it, in milliseconds. What
-    other threads did, hashing above all, is not in it."""
+    """A reply, and the processor time that this thread spent on it, in milliseconds.
+
+    The time of other threads, above all hashing, is not included.
+    """
 
     status: int
     headers: dict[str, str]
@@ -29,8 +31,8 @@ class Answer(NamedTuple):
 
 @contextmanager
 def settled_memory() -> Iterator[None]:
-    """Existing objects are not collected, as in the service itself: a collection of all objects
-    of the tests would be counted as the cost of one request."""
+    """Freeze existing objects, as the service itself does: a collection of all objects of the tests
+    would count as the cost of one request."""
     gc.collect()
     gc.freeze()
     try:
@@ -40,8 +42,8 @@ def settled_memory() -> Iterator[None]:
 
 
 async def least(api: Api, most: float, *request: Any, **more: Any) -> Answer:
-    """The answer to a request that ``answer`` takes. What cost more than ``most``, which may
-    be chance on a busy machine, is asked again."""
+    """The response to a request that ``answer`` sends. A cost above ``most``, which may be chance
+    on a busy machine, is measured again."""
     tried = []
     for _ in range(3):
         tried.append(await answer(api, *request, **more))
@@ -60,7 +62,7 @@ async def answer(
     headers: list[tuple[bytes, bytes]] | None = None,
     client: str = "10.9.8.7",
 ) -> Answer:
-    """What is answered to a request; ``target`` is path and query as they come over the wire."""
+    """The response to a request; ``target`` is path and query as sent."""
     path, _, query = target.partition("?")
     fields = [(b"host", b"phoneprov"), (b"content-length", b"%d" % len(body)), *(headers or [])]
     if caller is not None:

@@ -80,7 +80,7 @@ async def crowd(port: int, count: int) -> None:
     clients = []
     for number, kind in zip(range(count), itertools.cycle(KINDS), strict=False):
         clients.append(asyncio.create_task(client(port, kind, there)))
-        # They come over some seconds, as their bytes do.
+        # The connections spread over some seconds, like their bytes.
         await asyncio.sleep(PAUSE / count if number % 10 else 0)
     for _ in range(count):
         await there.acquire()

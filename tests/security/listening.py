@@ -1,7 +1,6 @@
-"""The HTTP protocol of the service on a real socket, over an application of the test's own.
+"""The HTTP protocol of the service on a real socket, with an application of the test.
 
-It runs on uvloop, like the service, in a thread, so that tests can speak to it byte by byte
-with blocking sockets.
+It runs on uvloop, like the service, in a thread, so that tests can use blocking sockets.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class Listening:
         self._made = 0
 
     def until_idle(self) -> float:
-        """Wait until it has neither connections nor anything to do; how many seconds it took."""
+        """Wait until the server has neither connections nor tasks; the seconds that it took."""
         began = time.monotonic()
         while self._state.connections or self._state.tasks or self.accepted < self._made:
             assert time.monotonic() - began < SECONDS
@@ -57,12 +56,12 @@ class Listening:
             time.sleep(0.002)
 
     def stop_connections(self) -> None:
-        """What the server does, again and again, when it is to stop."""
+        """Shut connections down, as the server does repeatedly during a stop."""
         for connection in list(self._state.connections):
             connection.loop.call_soon_threadsafe(connection.shutdown)
 
     def connect(self, *, receive_buffer: int = 0) -> socket.socket:
-        """A connection; a small ``receive_buffer`` makes a client that takes little."""
+        """A connection; a small ``receive_buffer`` makes a client that reads little."""
         client = socket.socket()
         if receive_buffer:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -72,16 +71,16 @@ class Listening:
         return client
 
     def ask(self, *parts: bytes) -> bytes:
-        """Everything that is answered to this on one connection, until the server closes it."""
+        """All bytes of the response on one connection, until the server closes it."""
         with self.connect() as client:
-            with suppress(ConnectionError):  # It may have heard enough before the end.
+            with suppress(ConnectionError):  # The server may close before the end of the request.
                 for part in parts:
                     client.sendall(part)
             return read_to_end(client)
 
 
 def _unread(client: socket.socket) -> int:
-    """Bytes of this client that wait in the kernel on the way to a server on this host."""
+    """The bytes of this client that wait in the kernel for a server on this host."""
     own, peer = client.getsockname(), client.getpeername()
     sending = struct.unpack("i", fcntl.ioctl(client, termios.TIOCOUTQ, bytes(4)))[0]
     for line in Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]:
@@ -96,7 +95,7 @@ def _port(address: str) -> int:
 
 
 def read_to_end(client: socket.socket) -> bytes:
-    """What comes until the server closes the connection, politely or not."""
+    """All bytes until the server closes or resets the connection."""
     received = bytearray()
     with suppress(ConnectionError):
         while part := client.recv(65536):
@@ -128,7 +127,7 @@ def _some(client: socket.socket) -> bytes:
 
 @contextmanager
 def listening(app: App, bounds: Connections | None = None) -> Iterator[Listening]:
-    """A server of this application."""
+    """Serve this application."""
     within = bounds or Connections.within(4096)
     config = uvicorn.Config(app, log_config=None, lifespan="off", proxy_headers=False)
     config.load()

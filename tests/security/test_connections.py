@@ -1,4 +1,4 @@
-"""Clients that open connections and send nothing do not keep others out."""
+"""Clients with silent connections do not exclude others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HALF = REQUEST[:-2]
 
 
 class Fake:
-    """A connection that only remembers that it was closed."""
+    """A connection that records its end."""
 
     def __init__(self) -> None:
         self.is_closed = False
@@ -52,7 +52,7 @@ def test_limit_reached_closes_the_connection_that_waited_longest() -> None:
     connections = Connections(3, 3)
     first, second, third = opened(connections, "10.0.0.1", "10.0.0.2", "10.0.0.3")
     connections.work(first)
-    connections.wait(first)  # answered: it is the youngest now
+    connections.wait(first)  # with a response it is the youngest now
 
     opened(connections, "10.0.0.4", "10.0.0.4")
 
@@ -183,7 +183,7 @@ def test_half_sent_requests_1100_under_1024_files_are_bounded(
         client.settimeout(20)
         with suppress(ConnectionError):
             client.sendall(HALF)
-    # Another address, as another office's; without a proxy the first one has its share alone.
+    # Another address, of another office; without a proxy the first one keeps its share.
     other = stack.enter_context(
         socket.create_connection(("127.0.0.1", served.port), source_address=("127.0.0.2", 0))
     )

@@ -1,4 +1,4 @@
-"""Who asks: the address of the connection, or what a trusted proxy says of it."""
+"""The address of a client: that of the connection, or the one that a trusted proxy names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def api(tmp_path: Path) -> AsyncIterator[Api]:
 
 
 async def seen(api: Api, client: str, *forwarded: str) -> str:
-    """The address that a login from ``client`` is recorded with."""
+    """The recorded address of a login from ``client``."""
     if not hasattr(api, "root"):
         api.root = await api.account("root", level=0)  # type: ignore[attr-defined]
     body = json.dumps({"username": "root", "password": PASSWORD}).encode()
@@ -50,7 +50,7 @@ async def test_forwarded_header_without_trusted_proxies_is_ignored(tmp_path: Pat
 @pytest.mark.parametrize(
     ("forwarded", "address"),
     [
-        # What a client adds itself stands to the left of what proxies add.
+        # Fields of the client itself are to the left of those that proxies add.
         (("6.6.6.6, 203.0.113.9",), "203.0.113.9"),
         (("6.6.6.6", "203.0.113.9"), "203.0.113.9"),
         (("6.6.6.6, 203.0.113.9, 10.0.0.2",), "203.0.113.9"),
@@ -59,12 +59,12 @@ async def test_forwarded_header_without_trusted_proxies_is_ignored(tmp_path: Pat
         (("2001:db8::7",), "2001:db8::7"),
         (("2001:0DB8:0::0007",), "2001:db8::7"),
         (("::ffff:203.0.113.9",), "203.0.113.9"),
-        # How some proxies write an address.
+        # The format of some proxies.
         (("203.0.113.9:52044",), "203.0.113.9"),
         (("[2001:db8::7]",), "2001:db8::7"),
         (("[2001:db8::7]:52044",), "2001:db8::7"),
         (("6.6.6.6, 203.0.113.9:1, [fd00::2]:2",), "203.0.113.9"),
-        # What is no address ends the chain: the last proxy that could be followed asks.
+        # A text that is no address ends the chain: the last trusted proxy counts as the client.
         (("",), "10.0.0.1"),
         ((",,,",), "10.0.0.1"),
         (("6.6.6.6,",), "10.0.0.1"),
@@ -83,7 +83,7 @@ async def test_forwarded_header_without_trusted_proxies_is_ignored(tmp_path: Pat
         (("203.0.113.9\n",), "203.0.113.9"),
         (("a" * 5000,), "10.0.0.1"),
         (("<script>",), "10.0.0.1"),
-        # The name of a link can be anything.
+        # A zone can be any text.
         (("fe80::1%eth0",), "fe80::1"),
         (("fe80::1%" + "x" * 5000,), "fe80::1"),
         (("fe80::1%\x07\n",), "fe80::1"),

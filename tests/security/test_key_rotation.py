@@ -1,4 +1,4 @@
-"""Keys can be changed while the service serves: all secrets are sealed again and none is lost."""
+"""Keys are rotated while the service serves: all secrets are encrypted again and none is lost."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ OLD, NEW = OLD_KEYS.current.id, NEW_KEYS.current.id
 
 
 def quiet(_done: int, _total: int) -> None:
-    """Ignores the progress."""
+    """A progress that nothing shows."""
 
 
 async def key_ids(sealer: Sealer) -> dict[str, int]:
-    """How many sealed values need each key."""
+    """The number of encrypted values for each key."""
     counted: dict[str, int] = {}
     for use in (await sealer.rotation.status()).uses:
         if use.what != PINS:
@@ -36,7 +36,7 @@ async def key_ids(sealer: Sealer) -> dict[str, int]:
 
 
 async def test_rotation_covers_every_encrypted_column(vault: Vault) -> None:
-    """Each is bound to the place that the rotation takes it for, and none is forgotten."""
+    """Each column is rotated with the binding that it has, and none is missing."""
     binary = {
         f"{table.name}.{column.name}"
         for table in metadata.tables.values()
@@ -106,7 +106,7 @@ async def test_rotation_keeps_concurrent_changes(vault: Vault) -> None:
 
 @pytest.mark.parametrize("writers_keys", [BOTH_KEYS, OLD_FIRST], ids=["new first", "old first"])
 async def test_changes_during_a_rotation_succeed(vault: Vault, writers_keys: SecretKeys) -> None:
-    """By processes that have the new key first, and by one that was not restarted yet."""
+    """By a process with the new key first, and by one that was not restarted yet."""
     await vault.fill(OLD_KEYS, COUNT)
     last: dict[int, str] = {}
     begun, over = asyncio.Event(), asyncio.Event()

@@ -4,10 +4,7 @@ what to do."""
 from __future__ import annotations
 
 import asyncio
-import os
-import pty
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +14,7 @@ from click.testing import CliRunner, Result
 from phoneprov_adapters.security.keys import SecretKeys, key_file
 from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_http.main.cli import main
+from support.command_line import PROGRAM, spawn_on_terminal, without_settings
 from support.keys import BOTH_KEYS, NEW_KEY, NEW_KEYS, OLD_KEY, OLD_KEYS
 from support.sealing import Vault, empty_database, set_pin
 
@@ -27,7 +25,7 @@ CREATE_ADMIN = ("create-admin", "--username", "ada", "--email", "a@b.ch", "--pas
 
 
 class Deployment:
-    """A data folder and a database, and the commands of its operator."""
+    """A data folder, a database, and commands."""
 
     def __init__(self, folder: Path, url: str) -> None:
         self.folder = folder
@@ -55,7 +53,7 @@ def deployment(request: pytest.FixtureRequest, tmp_path: Path) -> Deployment:
 
 
 def refused(result: Result) -> str:
-    """The one line of a command that was refused for its settings."""
+    """The one line of a command that its settings end."""
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
@@ -211,7 +209,7 @@ def test_rotate_names_an_altered_secret_and_rotates_the_others(deployment: Deplo
     deployment.fill(count=1)
 
     async def swap() -> None:
-        """Put the secret of one column where that of another belongs."""
+        """Store the secret of one column in another one."""
         async with deployment.vault.opened(BOTH_KEYS) as sealer, sealer.database.write() as tx:
             sealed = sealer.box.seal(b"x", "elsewhere")
             found = await tx.deployments.find("00000000-0000-4000-8000-000000000001")
@@ -236,11 +234,8 @@ def test_serve_with_a_key_error_ends_in_one_line_before_workers_start(tmp_path: 
     deployment.fill()
 
     done = subprocess.run(
-        [
-            *(sys.executable, "-m", "phoneprov_http.main"),
-            *("serve", "--port", "0", "--workers", "2"),
-        ],
-        env={**os.environ, **deployment.environment(NEW_KEY)},
+        [*PROGRAM, "serve", "--port", "0", "--workers", "2"],
+        env=without_settings(**deployment.environment(NEW_KEY)),
         capture_output=True,
         text=True,
         timeout=60,
@@ -255,26 +250,12 @@ def test_serve_with_a_key_error_ends_in_one_line_before_workers_start(tmp_path: 
 def test_rotate_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
     deployment = Deployment(tmp_path, asyncio.run(empty_database("sqlite", tmp_path)))
     deployment.fill(count=3)
-    person, terminal = pty.openpty()
 
-    done = subprocess.run(
-        [sys.executable, "-m", "phoneprov_http.main", "keys", "rotate"],
-        env={**os.environ, "TERM": "xterm", **deployment.environment(f"{NEW_KEY},{OLD_KEY}")},
-        stdout=subprocess.PIPE,
-        stderr=terminal,
-        timeout=60,
-        check=False,
+    code, output, terminal = spawn_on_terminal(
+        "keys", "rotate", **deployment.environment(f"{NEW_KEY},{OLD_KEY}")
     )
-    os.close(terminal)
-    seen = b""
-    try:
-        while part := os.read(person, 65536):
-            seen += part
-    except OSError:
-        pass  # Linux raises this when the other end is closed.
-    os.close(person)
 
-    assert done.returncode == 0
-    assert b"Encrypting" in seen
-    assert b"18/18" in seen
-    assert b"Encrypting" not in done.stdout
+    assert code == 0
+    assert b"Encrypting" in terminal
+    assert b"18/18" in terminal
+    assert b"Encrypting" not in output

@@ -1,5 +1,5 @@
-"""Calls of phones by their address in the inventory never reach this host, the metadata service of
-a cloud or a multicast address, in any notation. Not one packet is sent."""
+"""Calls to phones by their address in the inventory never reach this host, the metadata service of
+a cloud or a multicast address, in any notation. No packet is sent."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ sys.addaudithook(_record_event)
 
 @pytest.fixture
 def calls() -> Iterator[list[Any]]:
-    """Every attempt of this process to connect, to send or to look up a name."""
+    """Records every attempt of this process to connect, to send or to resolve a name."""
     _calls.append([])
     yield _calls[-1]
     _calls.pop()

@@ -19,7 +19,7 @@ MOST = 0.05
 
 
 class Attempts:
-    """Inputs given to one parser, and what became of them."""
+    """The inputs of one parser, and their outcomes."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -30,7 +30,7 @@ class Attempts:
 
     def give(self, content: bytes) -> None:
         took = self._once(content)
-        if took > MOST:  # which may be chance on a busy machine
+        if took > MOST:  # may be chance on a busy machine
             took = min(took, self._once(content), self._once(content))
         assert took < MOST, (self._name, took, content)
         self.count += 1
@@ -69,7 +69,7 @@ def test_parsers_raise_only_phoneprov_errors(name: str) -> None:
         attempts.give(content)
 
     reassemble()
-    # All refused, or all taken, would say that the inputs reach nothing.
+    # All refused, or all accepted, would show that the inputs reach nothing.
     assert 0 < attempts.taken < attempts.count
     note(
         f"{name}: {attempts.count} inputs, {attempts.taken} taken, the slowest "

@@ -33,7 +33,7 @@ EXTENSION = {
 
 
 class Heard:
-    """What the service said: the replies to ``caller``s, and the tokens among them."""
+    """The output of the service: the replies to ``caller``s, and their tokens."""
 
     def __init__(self) -> None:
         self.failures: list[httpx.Response] = []
@@ -47,7 +47,7 @@ class Heard:
         for name in ("accessToken", "refreshToken"):
             token = (reply.json()["data"] or {}).get(name) if "auth" in reply.url.path else None
             if token:
-                # The signature alone: the rest says nothing that would be worth hiding.
+                # Only the signature: the rest is not secret.
                 self.tokens[f"{name} {len(self.tokens)}"] = token.rpartition(".")[2]
 
 
@@ -117,7 +117,7 @@ async def test_secrets_are_in_no_table_file_log_error_or_representation(
 
 
 async def tables(api: Api) -> bytes:
-    """Everything in the database, row by row."""
+    """Every row of the database."""
     content = bytearray()
     async with api.database.read() as tx:
         assert isinstance(tx, SqlTransaction)

@@ -1,4 +1,4 @@
-"""Nothing that holds a secret shows it when it is printed."""
+"""No representation of an object contains its secrets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECRET = {
 
 
 def secret_fields(kind: type[msgspec.Struct]) -> set[str]:
-    """A tuple of names says which columns are secret, not what is in them."""
+    """Whether the values of a field are names of secret columns, not secrets."""
     return {
         field.name
         for field in msgspec.structs.fields(kind)
@@ -34,7 +34,7 @@ def secret_fields(kind: type[msgspec.Struct]) -> set[str]:
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        # Those of the migrations are scripts for Alembic.
+        # Migrations are scripts for Alembic.
         if ".migrations" not in found.name and not found.name.endswith("__main__"):
             yield importlib.import_module(found.name)
 
@@ -56,8 +56,8 @@ HOLDERS = sorted(
 
 
 def filled(kind: type[msgspec.Struct]) -> msgspec.Struct:
-    """One of them, with something secret in each field that is for secrets."""
-    # What the fields should be is not looked at, nor is it made what it should be.
+    """An instance with a secret in each field for secrets."""
+    # Types are not checked, and not converted.
     unchecked = msgspec.defstruct(
         kind.__name__, [], bases=(kind,), namespace={"__post_init__": lambda _: None}, frozen=True
     )

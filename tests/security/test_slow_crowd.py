@@ -1,4 +1,4 @@
-"""However many slow clients there are, others are served as fast as without them."""
+"""Slow clients do not delay other requests."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def slow_clients(port: int) -> Iterator[None]:
 
 
 async def waited(service: Service, token: str) -> list[float]:
-    """How long people wait who ask who they are, in seconds."""
+    """The response times of ``GET /me``, in seconds."""
 
     async def ask(line: Line) -> list[float]:
         seconds = []
@@ -93,5 +93,5 @@ async def test_slow_clients_do_not_delay_other_requests(service: Service) -> Non
         f"{spread(without)}; among them {spread(among)}; p99 in the median of {WINDOWS} "
         f"times {median(ratios):.2f} of what it was"
     )
-    # Few tries on a busy machine show only that no client waits for the slow ones.
+    # Few samples on a busy machine show only that no client waits for the slow ones.
     assert median(ratios) < 2 if LONG else p99(among) < 10

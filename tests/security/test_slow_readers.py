@@ -1,4 +1,4 @@
-"""Clients that ask for much and take little hold neither memory nor a shutdown."""
+"""Clients that request much and read little hold neither memory nor a shutdown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEPT = REQUEST % b""
 
 
 class Piece(bytearray):
-    """A part of a reply, which can be seen to go."""
+    """A part of a reply whose release is visible."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
@@ -84,7 +84,7 @@ def test_client_that_stops_reading_is_disconnected(server: Listening, library: L
 
 
 def test_client_that_reads_slowly_gets_everything(server: Listening, library: Library) -> None:
-    """However slowly, as long as it is a few kilobytes a second."""
+    """At any speed from a few kilobytes a second on."""
     with server.connect(receive_buffer=65536) as client:
         client.sendall(LAST)
         received = bytearray()
@@ -100,7 +100,7 @@ def test_client_that_reads_slowly_gets_everything(server: Listening, library: Li
 def test_connection_close_is_watched_until_its_end(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even when it is little enough for the transport not to complain."""
+    """Also below the write limit of the transport."""
     original = BoundedProtocol.connection_made
 
     def content(self: BoundedProtocol, transport: Any) -> None:

@@ -1,4 +1,4 @@
-"""Random packets against the TFTP server: no exception, no task, no memory that stays."""
+"""Random packets to the TFTP server: no exception, no task, and no memory remains."""
 
 from __future__ import annotations
 

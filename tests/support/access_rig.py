@@ -1,4 +1,4 @@
-"""The application under one setting, and every kind of caller that may ask it."""
+"""The application under one setting, and one caller of every kind."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Body = dict[str, Any]
 
 
 class Rig:
-    """The application under one setting, and everybody who asks it."""
+    """The application under one setting, and its callers."""
 
     def __init__(self, api: Api) -> None:
         self.api = api
@@ -43,7 +43,7 @@ class Rig:
         self._now = time.time_ns() // 1_000_000
 
     async def create_callers(self) -> None:
-        """Make the callers, once."""
+        """Create the callers, once."""
         for name in (*UNKNOWN[2:], *KNOWN):
             self.users[name], session = await self._account(active=name != "deactivated")
             self.tokens[name] = self.token(TokenKind.ACCESS, self.users[name], session)
@@ -99,7 +99,7 @@ class Rig:
         return next(self._numbers)
 
     async def asked(self, caller: str, route: Route) -> int:
-        """Send a request of a caller for a record that no request named before."""
+        """Send a request of a caller for a new record."""
         target = await route.target(self)
         path = route.path.format(**target)
         body = await route.body(self, caller, target) if route.body else None

@@ -1,4 +1,4 @@
-"""Every route of the application, with the rule that says who may call it."""
+"""Every route of the application, with its access rule."""
 
 from __future__ import annotations
 

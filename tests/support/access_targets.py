@@ -1,4 +1,4 @@
-"""Records to be asked for, each made anew, and bodies to be sent about them."""
+"""New records that requests name, and bodies of requests for them."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from phoneprov_adapters.testing.records import (
 )
 from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.kems.model import Kem
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+from phoneprov_core.kems import Kem
+from phoneprov_core.vendor_phones import VendorPhoneRecord
 from support.access_rig import KNOWN, Body, Rig
 from support.api import PASSWORD
 from support.batches import a_batch
@@ -110,7 +110,7 @@ def a_new(kind: Kind) -> Callable[[Rig], Awaitable[dict[str, str]]]:
 
     async def target(rig: Rig) -> dict[str, str]:
         record = kind.make(rig.number())
-        await add(rig.api.database, kind, record)
+        await add(rig.api.database, record)
         return {kind.key: kind.key_of(record)}
 
     return target
@@ -141,7 +141,7 @@ async def the_owners_profile(rig: Rig) -> dict[str, str]:
 
 
 async def a_deployment_of_the_owners(rig: Rig) -> dict[str, str]:
-    """What the owner's profile did on a phone, on top of something else of theirs."""
+    """A deployment of the owner's profile on a phone, after another one of theirs."""
     target = await the_owners_profile(rig)
     more = {"profile_uuid": target["uuid"], "owner_uuid": rig.owner, "place": "somewhere"}
     done = [
@@ -161,7 +161,7 @@ async def the_owner(rig: Rig) -> dict[str, str]:
 
 
 def sending(**fields: Any) -> Callable[[Rig, str, dict[str, str]], Awaitable[Body]]:
-    """A body of these fields, ``{n}`` in them a number of its own, ``{uuid}`` the target's."""
+    """A body of these fields; ``{n}`` becomes a new number, ``{uuid}`` the uuid of the target."""
 
     async def body(rig: Rig, _: str, target: dict[str, str]) -> Body:
         number = rig.number()

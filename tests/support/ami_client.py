@@ -1,4 +1,4 @@
-"""The manager client as the tests set it up."""
+"""The manager client with the settings of the tests."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from support.ami_stub import SECRET, USER, AmiStub
 MAC = "00:1B:D4:12:34:56"
 RESTART = sccp_restart(MAC)
 TIMEOUT = 0.3
-"""For what is to time out; everything else has time enough on a busy machine."""
+"""For calls that time out; others have enough time on a busy machine."""
 SLACK = 3.0
 
 
-def manager(stub: AmiStub, **changes: Any) -> Manager:
+def connection(stub: AmiStub, **changes: Any) -> ManagerConnection:
+    """A connection to the stub; ``changes`` are settings."""
     values: dict[str, Any] = {
         "host": "127.0.0.1",
         "port": stub.port,
@@ -25,4 +26,8 @@ def manager(stub: AmiStub, **changes: Any) -> Manager:
         "secret": SECRET,
         "timeout": 10.0,
     }
-    return Manager(ManagerConnection(ManagerSettings(**(values | changes))))
+    return ManagerConnection(ManagerSettings(**(values | changes)))
+
+
+def manager(stub: AmiStub, **changes: Any) -> Manager:
+    return Manager(connection(stub, **changes))

@@ -1,12 +1,12 @@
-"""A stub of Asterisk's manager interface that keeps to its lines."""
+"""A stub of Asterisk's manager interface that checks the format of the lines that it receives."""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
+
+from support.stub_server import StubServer
 
 Fields = list[tuple[str, str]]
 Say = Callable[[str], bytes]
@@ -52,7 +52,7 @@ def listing(complete: str, *entries: tuple[str, dict[str, str]]) -> Say:
 
 
 def endpoint(*contacts: tuple[str, str], aors: str = "") -> Say:
-    """The answer to ``PJSIPShowEndpoint``: the contacts' URIs and Call-IDs."""
+    """The response to ``PJSIPShowEndpoint``: URIs and Call-IDs of the contacts."""
     return listing(
         "EndpointDetailComplete",
         ("EndpointDetail", {"ObjectType": "endpoint", "Aors": aors}),
@@ -60,7 +60,7 @@ def endpoint(*contacts: tuple[str, str], aors: str = "") -> Say:
     )
 
 
-class AmiStub:
+class AmiStub(StubServer):
     """Records every action, fields in order, and lines that are invalid in ``complaints``.
 
     ``answers`` maps an action's name to its response, or to None for silence. ``pieces``
@@ -71,6 +71,7 @@ class AmiStub:
     """
 
     def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
+        super().__init__(tls=tls)
         self.banner: bytes | None = BANNER
         self.answers: dict[str, Say | None] = {}
         self.pieces = 0
@@ -79,24 +80,19 @@ class AmiStub:
         self.hang_up_after = ""
         self.one_login = False
         self._logged_in: set[asyncio.StreamWriter] = set()
-        self.connections = 0
         self.received: list[Fields] = []
         self.complaints: list[str] = []
         self.asked = asyncio.Event()
         self.closed = asyncio.Event()
-        self.port = 0
-        self._tls = tls
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._writers: list[asyncio.StreamWriter] = []
 
     @property
     def names(self) -> list[str]:
-        """The names of the actions that came, in order."""
+        """The names of the received actions, in order."""
         return [fields[0][1] for fields in self.received]
 
     @property
     def performed(self) -> list[Fields]:
-        """The actions that change something, without their ActionID."""
+        """The actions that change something, without their ActionID, in order."""
         aside = {"Login", "Logoff", "Filter", "PJSIPShowEndpoint"}
         return [
             [field for field in fields if field[0] != "ActionID"]
@@ -104,30 +100,8 @@ class AmiStub:
             if fields[0][1] not in aside
         ]
 
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self._tls)
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        raised: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.stop()
-
-    async def stop(self) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        for writer in self._writers:
-            writer.transport.abort()
-        await self._server.wait_closed()
-
     async def tell(self, content: bytes) -> None:
-        """Send this, such as an event, on every open connection."""
+        """Send a message, such as an event, on every open connection."""
         for writer in self._writers:
             if not writer.is_closing():
                 writer.write(content)
@@ -139,16 +113,9 @@ class AmiStub:
             writer.close()
 
     async def settled(self) -> None:
-        """Waits until all clients have gone."""
+        """Wait until all clients have disconnected."""
         async with asyncio.timeout(10.0):
             await asyncio.gather(*self._tasks)
-
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        self._writers.append(writer)
-        task = asyncio.create_task(self._serve(reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

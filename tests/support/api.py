@@ -90,10 +90,8 @@ async def opened_api(
     overrides: Mapping[str, object] | None = None,
     **environment: str,
 ) -> AsyncIterator[Api]:
-    """The application as these variables set it up, with its data in ``folder``.
-
-    ``overrides`` are adapters by their name in the container, to stand in for the real ones.
-    """
+    """The application with these settings and its data in ``folder``. ``overrides`` are adapters,
+    by their name in the container, that replace the real ones."""
     settings = read_settings({"PHONEPROV_DATA_DIR": str(folder), **environment})
     keys = SecretKeys.parse(NEW_KEY)
     hasher = Argon2Hasher(keys, workers=1, parameters=argon2_parameters())
@@ -117,7 +115,7 @@ async def opened_api(
 def data_of(
     reply: httpx.Response, status: int = 200, message: str | None = None, *, metadata: bool = True
 ) -> Any:
-    """The ``data`` of a reply that is a success through and through."""
+    """The ``data`` of a reply, whose status, message and envelope are checked."""
     envelope = reply.json()
     assert reply.status_code == status, envelope
     attached = {"metadata"} if metadata else set()
@@ -129,7 +127,7 @@ def data_of(
 
 
 def error_of(reply: httpx.Response, status: int, code: str | None = None) -> dict[str, str]:
-    """The fields that a failure blames, each with what it says of it."""
+    """The invalid fields of a failure, each with its message."""
     envelope = reply.json()
     assert reply.status_code == status, envelope
     assert set(envelope) == {"success", "message", "data", "error"}

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from phoneprov_adapters.testing.batches import a_batch
+from phoneprov_adapters.testing.phone_records import a_batch
 
 __all__ = ["a_batch"]

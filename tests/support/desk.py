@@ -1,4 +1,4 @@
-"""A desk for commands: a database with a phone and profiles in it, and the phone beside."""
+"""A database with a phone and profiles for commands, and the simulated phone."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.model import NewProfile, ProfilePatch
 from phoneprov_core.users.model import NewUser
 from phoneprov_http.main.commands.simulate import reaching
+from support import data_folder
 
 MAC = "00:1B:D4:12:34:56"
 FILE = "SEP001BD4123456.cnf.xml"
@@ -48,7 +49,7 @@ def configuration(name: str) -> str:
 
 
 def press_without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take no time between the keys that restart a phone, nor between questions to it."""
+    """Remove the pauses between the keys of a restart, and shorten those of a watch."""
     keys = tuple(KeyPress(key.uri) for key in device.restart_keys(None))
     monkeypatch.setattr(device, "_SETTINGS_STARS", keys)
     monkeypatch.setattr(watch, "AT_FIRST", 0.1)
@@ -56,7 +57,7 @@ def press_without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def phone_beside(folder: Path) -> Iterator[SimulatedPhone]:
-    """A simulated phone on a thread of its own, its files in ``folder``."""
+    """A simulated phone in a thread, with its files in ``folder``."""
     started = threading.Event()
     phones: list[SimulatedPhone] = []
     ends: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
@@ -82,12 +83,13 @@ def phone_beside(folder: Path) -> Iterator[SimulatedPhone]:
 
 
 def settings_for(phone: SimulatedPhone, data: Path) -> dict[str, str]:
-    """The variables by which commands find the database and the phone."""
+    """The settings of the database and of the phone."""
     return {"PHONEPROV_DATA_DIR": str(data), **reaching(phone, "phoneprov", FTP_PASSWORD)}
 
 
 def populate(environment: dict[str, str]) -> None:
-    """Put the phone, Ada's and Bob's profiles and two of one name into an empty database."""
+    """Add the phone, the profiles of Ada and Bob, and two profiles of one name to an empty
+    database."""
 
     async def put() -> None:
         async with open_phoneprov(read_settings(environment)) as phoneprov:
@@ -108,6 +110,7 @@ def populate(environment: dict[str, str]) -> None:
                 profile = NewProfile(user_uuid=ada.uuid, name=name, cnf_xml=configuration(name))
                 await phoneprov.profiles.create(actor, profile)
 
+    data_folder.populate(Path(environment["PHONEPROV_DATA_DIR"]))
     asyncio.run(put())
 
 

@@ -1,4 +1,4 @@
-"""Packages that offer entry points, made on the spot."""
+"""Packages with entry points, created by a test."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 
 def distribution(folder: Path, name: str, modules: Mapping[str, str], entry_points: str) -> None:
-    """Put a package into ``folder`` as an installer would: its modules by name, and the
-    metadata that tells of it. ``entry_points`` is the text of ``entry_points.txt``."""
+    """Install a package in ``folder``: its modules by name, and its metadata. ``entry_points`` is
+    the text of ``entry_points.txt``."""
     for module, source in modules.items():
         (folder / f"{module}.py").write_text(source, encoding="utf-8")
     info = folder / f"{name.replace('-', '_')}-1.0.dist-info"

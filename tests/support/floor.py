@@ -1,4 +1,4 @@
-"""A floor of phones to work on in batches."""
+"""A floor of phones for batches."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def create_floor(office: Office, root: Actor, owner: Actor, phones: int) -
 
 
 async def begin(office: Office, actor: Actor, profile: Profile | None, **more: Any) -> Batch:
-    """Start a batch: a switch to the profile, or a restart; of the whole floor by default."""
+    """Start a batch of switches to the profile, or of restarts; by default of the whole floor."""
     values: dict[str, Any] = {"action": "restart" if profile is None else "switch"}
     if profile is not None:
         values["profile_uuid"] = profile.uuid
@@ -46,7 +46,7 @@ async def begin(office: Office, actor: Actor, profile: Profile | None, **more: A
 
 
 async def ended(office: Office, actor: Actor, batch: Batch) -> Batch:
-    """The batch when no worker is active."""
+    """Wait until no worker is active; the batch."""
     await office.background.done()
     return await office.batches.get(actor, batch.uuid)
 

@@ -13,7 +13,7 @@ _BEFORE_LOGIN = {"USER", "PASS", "AUTH", "PBSZ", "PROT", "QUIT"}
 
 
 class Control:
-    """Carries out commands, one after the other, until the connection ends."""
+    """Executes commands in order until the connection ends."""
 
     def __init__(
         self, server: FtpState, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

@@ -15,12 +15,12 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class CuttingProxy:
-    """Passes on control and data connections from ``host`` to the same ports of ``to``.
+    """Forwards control and data connections from ``host`` to the same ports of ``to``.
 
-    The bytes of all connections are counted in both directions, in the order in which they pass.
+    The bytes of all connections are counted in both directions, in the order of their arrival.
     After ``after`` bytes the connection of the last one (scope "one"), or all of them, are reset on
-    both sides, once. Later connections pass. ``ends`` are the numbers of bytes after which a block
-    had passed whole, such as a reply.
+    both sides, once. Later connections are forwarded. ``ends`` are the numbers of bytes after which
+    a block, such as a reply, was complete.
     """
 
     def __init__(self, after: int, scope: Scope = "one") -> None:
@@ -35,7 +35,7 @@ class CuttingProxy:
 
     @contextlib.asynccontextmanager
     async def serving(self, host: str, to: str, ports: Sequence[int]) -> AsyncIterator[None]:
-        """Listen on all these ports."""
+        """Listen on all ports."""
         servers = [await self._listen(host, to, port) for port in ports]
         try:
             yield
@@ -52,7 +52,7 @@ class CuttingProxy:
     async def _listen(self, host: str, to: str, port: int) -> asyncio.Server:
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             self._writers.append(writer)
-            # A task of our own: that of a coroutine reports its cancellation as an error.
+            # A separate task: the task of a coroutine would report its cancellation as an error.
             self._tasks.add(asyncio.create_task(self._pair(reader, writer, to, port)))
 
         return await asyncio.start_server(accept, host, port)

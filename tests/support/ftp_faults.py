@@ -15,11 +15,12 @@ SERVER_WORDS = "words-of-the-server"
 GREETING = "GREETING"
 
 Kind = Literal[
-    # Instead of the reply: none, a refusal, a reset, a closed connection, one closed amid a reply,
-    # invalid text, a reply without end; and a connection closed after the command was carried out.
+    # Instead of the reply: none, a refusal, a reset, a closed connection, one closed within
+    # the reply, invalid text, a reply without end; and a connection closed after the command was
+    # executed.
     "hang", "refuse", "reset", "close", "cut", "nonsense", "flood", "deaf",
     # After 150: no bytes, one byte at a time, half of the file and then a reset of the data
-    # connection or of both, half of it and 226, all of it and no 226, other bytes, and no end.
+    # connection or of both, half of it and 226, all of it and no 226, other bytes, and more bytes.
     "stall", "trickle", "reset_data", "reset_both", "half", "no_226", "other_bytes", "more_bytes",
 ]  # fmt: skip
 
@@ -72,7 +73,7 @@ class FtpState:
         self._counts: Counter[str] = Counter()
 
     def fault(self, verb: str) -> Fault | None:
-        """Count the verb; its fault, if there is one."""
+        """Count the verb; the fault of this occurrence, or None."""
         self._counts[verb] += 1
         for fault in self.faults:
             if fault.verb == verb and fault.nth in {0, self._counts[verb]}:

@@ -186,7 +186,7 @@ def _vsftpd(
     own: Path, folder: Path, port: int, tls: Tls, certificate: Path, mode: str, *, reuse: bool
 ) -> list[str]:
     (own / "empty").mkdir(mode=0o755)
-    # It insists on a root that anonymous cannot write to.
+    # Its root must not be writable for anonymous.
     settings = _VSFTPD.format(port=port, above=folder.parent, empty=own / "empty")
     if tls != "off":
         settings += _VSFTPD_TLS.format(

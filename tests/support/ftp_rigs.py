@@ -1,4 +1,4 @@
-"""A ConfigUploader and the place it uploads to, for suites that run over all of them."""
+"""Uploaders and their servers, for suites that run over all of them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LOOPBACK = "127.0.0.0/8"
 
 @dataclass(frozen=True)
 class Certificates:
-    """One authority and a certificate for loopback that it signed."""
+    """An authority, and a certificate for loopback that it signed."""
 
     ca: Path
     server: Path
@@ -60,8 +60,8 @@ class Certificates:
 
 @dataclass(frozen=True)
 class Rig:
-    """``make(networks, host)`` builds the uploader; ``read`` and ``write`` see the folder
-    past it. ``server`` is the ``host:port`` that places begin with."""
+    """``make(networks, host)`` returns the uploader; ``read`` and ``write`` access the folder
+    directly. ``server`` is the ``host:port`` at the start of each place."""
 
     server: str
     make: Callable[[str, str | None], ConfigUploader]
@@ -80,7 +80,7 @@ class Rig:
         return self.make(LOOPBACK, None)
 
     def broken(self) -> ConfigUploader:
-        """An uploader that cannot do its work, as the port has it fail."""
+        """An uploader that fails as the port describes."""
         uploader = self.make(LOOPBACK, None)
         if isinstance(uploader, MemoryUploader):
             uploader.fail_next(Refused("The server refused the upload (uploading)."))
@@ -90,7 +90,7 @@ class Rig:
 
     @contextlib.asynccontextmanager
     async def silent(self) -> AsyncIterator[ConfigUploader]:
-        """An uploader whose server never says a word."""
+        """An uploader whose server never responds."""
         uploader = self.make(LOOPBACK, None)
         if isinstance(uploader, MemoryUploader):
             uploader.fail_next(TimedOut("The server did not answer in time (uploading)."))
@@ -102,7 +102,7 @@ class Rig:
 
     @contextlib.asynccontextmanager
     async def lying(self) -> AsyncIterator[ConfigUploader]:
-        """An uploader whose server gives back other bytes than it was sent."""
+        """An uploader whose server returns other content than was uploaded."""
         uploader = self.make(LOOPBACK, None)
         if isinstance(uploader, MemoryUploader):
             uploader.fail_next(Refused("The server does not hold what was sent (verifying)."))
@@ -115,7 +115,7 @@ class Rig:
 
 
 def settings_for(port: int, tls: Tls = "off", ca: Path | None = None, **more: Any) -> FtpSettings:
-    """Settings for a server that knows the user phone; ``more`` are further fields."""
+    """Settings of a server with the user phone; ``more`` are further fields."""
     return FtpSettings(
         port=port, user=USER, password=PASSWORD, tls=tls, tls_ca=str(ca) if ca else None, **more
     )
@@ -140,7 +140,7 @@ def _disk_rig(port: int, folder: Path, tls: Tls, ca: Path) -> Rig:
 def _files_in(folder: Path) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     for path in folder.iterdir():
-        # A server in another thread may rename it between the listing and the reading.
+        # A server in another thread may rename the file between the listing and the read.
         with contextlib.suppress(FileNotFoundError):
             files[path.name] = path.read_bytes()
     return files
@@ -192,7 +192,7 @@ RIGS = (
 
 @contextlib.asynccontextmanager
 async def rig_of(name: str, folder: Path, certificates: Certificates) -> AsyncIterator[Rig]:
-    """The rig of this name, over an empty folder."""
+    """The rig of this name with an empty folder."""
     ca = certificates.ca
     if name == "memory":
         yield _memory_rig()

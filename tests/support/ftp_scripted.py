@@ -1,7 +1,7 @@
-"""A small FTP server with its files in memory, with faults that a test chooses.
+"""A small FTP server with files in memory and faults that a test chooses.
 
-It begins TLS on a data connection only after it has answered 150, as vsftpd, ProFTPD and
-Pure-FTPd do. Files grow while they are received, so that a broken upload is seen.
+It starts TLS on a data connection only after the reply 150, as vsftpd, ProFTPD and Pure-FTPd do.
+Files grow during the upload, so that an incomplete one is visible.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from support.ftp_faults import FtpState
 
 
 class ScriptedFtp(FtpState):
-    """The server. Set it up, then ``async with server.serving():``; it runs in this loop."""
+    """The server. Configure it, then ``async with server.serving():``; it runs in the loop of the
+    test."""
 
     def __init__(self, tls: ssl.SSLContext | None = None, *, implicit: bool = False) -> None:
         super().__init__(tls)
@@ -26,14 +27,14 @@ class ScriptedFtp(FtpState):
 
     @contextlib.asynccontextmanager
     async def serving(self, host: str = "127.0.0.1") -> AsyncIterator[Self]:
-        """Serve on a free port; in the end every connection is closed."""
+        """Serve on a free port; at the end every connection is closed."""
         tasks: set[asyncio.Task[None]] = set()
 
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = asyncio.current_task()
             assert task is not None
             tasks.add(task)
-            # A client that goes away, also half-way through a handshake, is a daily thing.
+            # Clients disconnect at any time, also during a handshake.
             with contextlib.suppress(OSError):
                 await Control(self, reader, writer).serve()
 
@@ -50,7 +51,7 @@ class ScriptedFtp(FtpState):
             await asyncio.sleep(0)
 
     async def quiet(self, within: float = 1.0) -> None:
-        """Wait until no connection is open. Raises TimeoutError when one stays open."""
+        """Wait until no connection is open. Raises TimeoutError if one stays open."""
         async with asyncio.timeout(within):
             while self.open:  # noqa: ASYNC110  The sets of a test server are not worth events.
                 await asyncio.sleep(0.002)

@@ -31,10 +31,10 @@ USER, PASSWORD = "phone", "s3cret"
 
 @contextlib.asynccontextmanager
 async def aioftp_server(folder: Path, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
-    """aioftp's own server, with implicit TLS if any; yields its port.
+    """The server of aioftp, with implicit TLS if given; yields its port.
 
-    It begins TLS on a data connection at once, has no SIZE and does not rename onto an existing
-    file. Errors of its tasks after a client has disconnected are ignored.
+    It starts TLS on a data connection at once, has no SIZE and does not rename onto an existing
+    file. Errors of its tasks after the end of a connection are ignored.
     """
     asyncio.get_running_loop().set_exception_handler(_without_server_tasks)
     user = aioftp.User(USER, PASSWORD, base_path=folder)
@@ -99,11 +99,8 @@ def pyftpdlib_server(
     certificate: Path | None = None,
     passive_ports: Sequence[int] | None = None,
 ) -> Iterator[int]:
-    """pyftpdlib in a thread of its own; yields its port.
-
-    ``certificate`` is a PEM file with key and certificate, for ``TlsHandler``. Data connections
-    use ``passive_ports``, or any port.
-    """
+    """pyftpdlib in a thread; yields its port. ``certificate`` is a PEM file with key and
+    certificate, for ``TlsHandler``. Data connections use ``passive_ports``, or any port."""
     logging.getLogger("pyftpdlib").setLevel(logging.CRITICAL)
     authorizer = authorizers.DummyAuthorizer()
     authorizer.add_user(USER, PASSWORD, str(folder), perm="elradfmw")

@@ -1,4 +1,4 @@
-"""Generated requests to every operation of a service with records, as a superadmin."""
+"""Generated requests to every operation of a service with records, sent as a superadmin."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import ignored_auth
 from phoneprov_adapters.testing.records import a_permission, a_session, a_user, identifier, moment
 from phoneprov_core.access.model import Assignment
 from phoneprov_core.auth.model import Claims, TokenKind
-from phoneprov_core.users.names import check_new_username
+from phoneprov_core.users.passwords import check_new_username
 from support.fuzz_records import RECORDS, fill
 from support.served import Served
 
@@ -37,7 +37,7 @@ def is_new_username(name: str) -> bool:
     return bool(name)
 
 
-# What the document can only tell in words, and values that obey those words.
+# Rules that the document describes in words only, and values that follow them.
 IN_WORDS = {
     "username": st.text(
         "abcz09\u00e4\u00df\u00e7\u0436\u03bb\u6f22_-. ", min_size=1, max_size=40
@@ -55,12 +55,12 @@ IN_WORDS = {
 }
 
 
-# Several may ask one service.
+# One service can have several clients.
 _beginnings = itertools.count(0x10_0000, 0x10_0000)
 
 
 class Fuzz:
-    """Cases for each operation of a document, and the service that is asked."""
+    """Cases of each operation of a document, and the service that receives them."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self._schema = schemathesis.openapi.from_dict(
@@ -70,7 +70,7 @@ class Fuzz:
                     "seed": SEED,
                     "generation": {"with-security-parameters": False, "database": "none"},
                     "phases": {"coverage": {"generate-duplicate-query-parameters": True}},
-                    # A refresh token cannot be made up, and one that is not the caller's is 422.
+                    # A generated refresh token is invalid, and one of another account is 422.
                     "operations": [
                         {
                             "include-path": "/api/v1/auth/logout",
@@ -91,7 +91,7 @@ class Fuzz:
         ]
 
     def begin(self, service: Served, *, fill_it: bool = True) -> None:
-        """Ask this service from now on; ``fill_it`` puts records into it first."""
+        """Send requests to this service from now on; ``fill_it`` first adds records to it."""
         self._service = service
         self._http = requests.Session()
         self._http.trust_env = False
@@ -100,12 +100,12 @@ class Fuzz:
         self._token = service.run(self._superadmin())
 
     def end(self) -> None:
-        """Ask no more: hang up, so that the service need not wait for another request."""
+        """Close the connections, so that the service does not wait for further requests."""
         self._http.close()
 
     def check_bounds(self, label: str) -> int:
-        """Ask for one operation with each of its fields at its bounds, and beyond. Answers how
-        many times; raises for the first reply that should not be."""
+        """Send one operation with each of its fields at its bounds and beyond. Returns the number
+        of requests; raises for the first reply that is not allowed."""
         operation = self._operation(label)
         cases: Iterator[schemathesis.Case[Any]] = self._schema.iter_coverage_cases(
             operation,
@@ -119,8 +119,8 @@ class Fuzz:
         return asked
 
     def at_random(self, label: str, *, examples: int, seed: int = SEED) -> int:
-        """Ask for one operation up to ``examples`` times rightly and as often wrongly. Answers
-        and raises like ``at_the_bounds``."""
+        """Send one operation up to ``examples`` times with valid and as often with invalid input.
+        Returns and raises like ``at_the_bounds``."""
         operation = self._operation(label)
         asked = 0
         can_be_wrong = bool(operation.body or operation.query or operation.path_parameters)
@@ -158,17 +158,17 @@ class Fuzz:
             base_url=self._service.url,
             session=self._http,
             headers={"Authorization": f"Bearer {self._token}"},
-            # Asking again without a token and with a wrong one trebles the time: a few will do.
+            # To repeat a request without a token and with a wrong one triples its time.
             excluded_checks=[ignored_auth] if self._asked[label] > 3 else [],
         )
-        # Every session may have been ended, every account deleted: that was asked for.
+        # A request may have ended every session and deleted every account.
         if reply.status_code == 401:
             self._token = self._service.run(self._superadmin())
 
     def _aim(self, case: schemathesis.Case[Any]) -> None:
-        """Let every other right request be about records that are there."""
+        """Let half of the valid requests name records that exist."""
         if {"before", "after"} & set(case.query):
-            # These exclude each other, which no schema of one parameter can say.
+            # These parameters exclude each other, which no schema of one parameter can express.
             case.query.pop("offset", None)
         body = case.body if isinstance(case.body, dict) else {}
         turn = next(self._turns)
@@ -179,7 +179,7 @@ class Fuzz:
                 body[name] = [RECORDS.of("", "mac", turn)]
             if name in RECORDS.in_bodies and body[name] is not None:
                 body[name] = RECORDS.of(RECORDS.in_bodies[name], name, turn)
-        # What must agree with the record that is addressed is not among the rules of a schema.
+        # Fields that must agree with the addressed record are not part of a schema.
         if case.method == "PUT" or "/personal-directory/" in case.operation.path:
             for name in {"uuid", "user_uuid", "mac", "level"} & set(body):
                 if name != "user_uuid" or "/phone-profiles/" not in case.operation.path:

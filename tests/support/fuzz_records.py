@@ -1,4 +1,4 @@
-"""Records for requests to be about."""
+"""Records that generated requests name."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from phoneprov_adapters.testing.records import (
     moment,
 )
 from phoneprov_core.batches.transitions import BatchItem
-from phoneprov_core.kems.model import Kem
+from phoneprov_core.kems import Kem
 from phoneprov_core.stores import Database
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+from phoneprov_core.vendor_phones import VendorPhoneRecord
 from support.batches import a_batch
 
 COUNT = 40
 
 
 class Records(NamedTuple):
-    """Where in the numbers each kind of record begins."""
+    """The first number of each kind of record."""
 
     of_paths: Mapping[str, int]
     in_bodies: Mapping[str, str]
 
     def of(self, path: str, name: str, turn: int) -> str:
-        """The identifier of one that a path, or a field of a body, is about."""
+        """The identifier of an existing record for a path or a field of a body."""
         if name in {"mac", "connected_phone"}:
             return a_mac(turn % COUNT)
         kind = {"userUuid": "/users", "extUuid": "/extensions"}.get(name, path)
@@ -86,7 +86,7 @@ RECORDS = Records(
 
 
 async def fill(database: Database) -> None:
-    """Put ``COUNT`` records of each kind into an empty database."""
+    """Add ``COUNT`` records of each kind to an empty database."""
     now: dict[str, Any] = {"created_at": moment(1)}
     changed: dict[str, Any] = {**now, "updated_at": moment(1)}
     for n in range(COUNT):

@@ -1,4 +1,4 @@
-"""An office with phones to log in at."""
+"""An office with phones at which users log in."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Hotdesk:
             return await tx.deployments.matching(Wanted(mac=mac)).rows(1000)
 
     async def settled(self, mac: str = MAC) -> None:
-        """Wait until no deployment of the phone is under way."""
+        """Wait until no deployment of the phone is running."""
 
         async def is_settled() -> bool:
             async with self.api.database.read() as tx:
@@ -67,7 +67,7 @@ class Hotdesk:
         await until(is_settled)
 
     async def keep_desks(self) -> int:
-        """What a serving process does every two seconds."""
+        """Do what a serving process does every two seconds."""
         return int(await self.api.container.keep_desks())
 
     def on_phone(self, ip: str = IP, mac: str = MAC) -> bytes:
@@ -77,7 +77,7 @@ class Hotdesk:
 
 
 async def until(is_true: Callable[[], Any], seconds: float = 30) -> None:
-    """Poll until it is true."""
+    """Poll a condition until it is true."""
     async with asyncio.timeout(seconds):
         while not await is_true():  # noqa: ASYNC110 - the state is in a database
             await asyncio.sleep(0.01)
@@ -91,7 +91,7 @@ async def no_pause(_seconds: float) -> None:
 async def hotdesk(
     folder: Path, *, database_kind: str = "memory", **environment: str
 ) -> AsyncIterator[Hotdesk]:
-    """The office, with one phone whose default profile is the lobby's."""
+    """The office, with one phone that has the lobby's profile as its default."""
     world = World()
     adapters = {**world.adapters(), "pause": no_pause}
     environment = {"PHONEPROV_CONFIRM_TIMEOUT": "0", **environment}

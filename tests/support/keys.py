@@ -1,4 +1,4 @@
-"""Keys for tests, and parameters that make argon2 cheap."""
+"""Keys for tests, and parameters that make argon2 fast."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BOTH_KEYS = SecretKeys.parse(f"{NEW_KEY},{OLD_KEY}")
 
 
 def argon2_parameters(memory_cost: int = 64, time_cost: int = 1) -> Parameters:
-    """argon2id that takes well below a millisecond."""
+    """argon2id that takes less than a millisecond."""
     return Parameters(
         type=Type.ID,
         version=19,

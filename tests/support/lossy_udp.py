@@ -12,8 +12,8 @@ Address = tuple[str, int]
 
 
 class LossyProxy(asyncio.DatagramProtocol):
-    """Forwards between clients and one server. Each packet is lost with the probability
-    ``loss``; as many are delayed until the next ones have passed."""
+    """Forwards between clients and one server. Each packet is lost with the probability ``loss``,
+    and delayed until later packets have passed with the same probability."""
 
     def __init__(self, server: Address, loss: float, seed: int) -> None:
         self._server = server
@@ -56,7 +56,7 @@ class LossyProxy(asyncio.DatagramProtocol):
 
 
 class _Client(asyncio.DatagramProtocol):
-    """Two sockets of one client: one for the server, one that stands for the transfer's port."""
+    """Two sockets for one client: one for the server, one in place of the transfer's port."""
 
     def __init__(self, proxy: LossyProxy, client: Address) -> None:
         self._proxy = proxy
@@ -113,7 +113,7 @@ class _FromClient(asyncio.DatagramProtocol):
 
 @asynccontextmanager
 async def lossy(server: Address, loss: float, seed: int = 1) -> AsyncIterator[Address]:
-    """A proxy before the server; its address."""
+    """Start a proxy before the server; its address."""
     proxy = LossyProxy(server, loss, seed)
     transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(
         lambda: proxy, local_addr=("127.0.0.1", 0)

@@ -1,4 +1,4 @@
-"""Inputs that are nearly good: what gets furthest into a parser before it is found out."""
+"""Inputs that are nearly valid, which get furthest into a parser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ANYWHERE = (
 
 
 class Mutations:
-    """Changes members of ``corpus`` at random; ``words`` are what a parser looks for."""
+    """Changes members of ``corpus`` at random; ``words`` are tokens of the parser."""
 
     def __init__(
         self, corpus: Sequence[bytes], words: Sequence[bytes], random_choices: random.Random
@@ -27,7 +27,7 @@ class Mutations:
         self._chances = random_choices
 
     def one(self) -> bytes:
-        """The next input; now and then it is a member of the corpus as it stands."""
+        """The next input; some are unchanged members of the corpus."""
         random_choices = self._chances
         content = bytearray(random_choices.choice(self._corpus))
         for _ in range(random_choices.choice((0, 1, 1, 1, 2, 2, 3, 8))):
@@ -57,7 +57,7 @@ class Mutations:
 
 
 def composed(corpus: Sequence[bytes], words: Sequence[bytes]) -> st.SearchStrategy[bytes]:
-    """Inputs put together from what a parser looks for and from anything else."""
+    """Inputs of tokens of a parser and random text."""
     piece = (
         st.sampled_from((*words, *corpus))
         | st.binary(max_size=8)

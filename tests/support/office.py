@@ -1,4 +1,4 @@
-"""An office to test use cases in: all of them, over the memory adapters."""
+"""An office for tests of use cases: all of them, over the memory adapters."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import asyncio
 import msgspec
 from msgspec import Struct
 
-from phoneprov_adapters.memory.calls import MemoryCalls
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
+from phoneprov_adapters.memory.phone import MemoryCalls, MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.system import (
     CountingIds,
     FixedClock,
@@ -25,12 +24,10 @@ from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
-from phoneprov_core.auth.authenticate import Authenticate
+from phoneprov_core.auth.accounts import Register
 from phoneprov_core.auth.login import Login
-from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.model import Credentials, Lifetimes, LoggedIn
-from phoneprov_core.auth.refresh import Refresh
-from phoneprov_core.auth.register import Register
+from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
 from phoneprov_core.batches.model import Batch
 from phoneprov_core.batches.run import RunBatches
 from phoneprov_core.batches.use_cases import Batches
@@ -46,27 +43,26 @@ from phoneprov_core.deployments.use_cases import Deployments
 from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.devices.restart import CiscoPhones, RestartBy
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.extensions.use_cases import Extensions
-from phoneprov_core.kems.use_cases import Kems
-from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.levels import LevelRule
-from phoneprov_core.kernel.times import millis, shown
-from phoneprov_core.links.use_cases import Links
-from phoneprov_core.me.use_cases import Me
+from phoneprov_core.extensions import Extensions
+from phoneprov_core.kems import Kems
+from phoneprov_core.kernel.actor import Actor, LevelRule
+from phoneprov_core.kernel.system import millis, shown
+from phoneprov_core.links import Links
+from phoneprov_core.me import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.model import Registration
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users, created_user
-from phoneprov_core.vendor_phones.use_cases import VendorPhones
-from phoneprov_core.vendor_users.use_cases import VendorUsers
+from phoneprov_core.vendor_phones import VendorPhones
+from phoneprov_core.vendor_users import VendorUsers
 
 PASSWORD = "correct horse battery"
 COMMON = "password1"
 
 
 class Settings(Struct, frozen=True):
-    """What an office can choose."""
+    """The settings of an office."""
 
     level_rule: LevelRule = LevelRule.STRICT
     shared_write: SharedWrite = SharedWrite.SUPERADMIN
@@ -81,7 +77,7 @@ class Settings(Struct, frozen=True):
 
 
 class Office:
-    """The use cases, their adapters, and accounts to act."""
+    """The use cases, their adapters, and accounts as callers."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = chosen = settings or Settings()
@@ -145,8 +141,7 @@ class Office:
         self.batches = Batches(database, self.run_batches, self.background, clock, new_id)
 
     def another_runner(self) -> RunBatches:
-        """Working on batches as another process of the same service does it. To wait moves the
-        clock."""
+        """A batch worker of another process of the same service. Waiting advances the clock."""
 
         async def pause(seconds: float) -> None:
             for _ in range(20):  # other tasks run first
@@ -173,7 +168,7 @@ class Office:
         )
 
     def another_login(self) -> Login:
-        """Logging in as another process of the same service does it."""
+        """The login of another process of the same service."""
         return Login(
             self.database,
             self.hasher,
@@ -187,8 +182,8 @@ class Office:
     async def add_user(
         self, username: str, *, level: int | None = None, is_active: bool = True
     ) -> Actor:
-        """An account with the usual password, and its actor; with an assignment if there is
-        a level."""
+        """An account with the password ``PASSWORD``, and its actor; with an assignment if a level
+        is given."""
         self.clock.advance(1)
         now = shown(self.clock())
         new = Registration(
@@ -214,7 +209,7 @@ class Office:
         return Actor(user.uuid, level, "10.9.8.7", level_rule=self.settings.level_rule)
 
     async def deactivate(self, user_uuid: str) -> None:
-        """Not through a use case."""
+        """Deactivate the account in the store, without a use case."""
         async with self.database.write() as tx:
             user = await tx.users.find(user_uuid)
             assert user is not None
@@ -223,7 +218,7 @@ class Office:
     async def log_in(
         self, username: str = "ada", password: str = PASSWORD, ip: str = "10.1.2.3"
     ) -> LoggedIn:
-        """Log in, from an address of the office unless another is given."""
+        """Log in, by default from an address of the office."""
         return await self.login(Credentials(username=username, password=password), ip)
 
     async def actor_of(self, logged_in: LoggedIn) -> Actor:

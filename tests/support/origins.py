@@ -32,7 +32,7 @@ class _Parsed(_Lines):
 
 @contextmanager
 def lines_of(logger: str) -> Iterator[list[dict[str, Any]]]:
-    """The lines that a logger and those below it write, from level info, parsed."""
+    """The lines that a logger and its children write from level info on, parsed."""
     handler = _Parsed()
     with _attached(logger, handler):
         yield handler.events
@@ -40,7 +40,7 @@ def lines_of(logger: str) -> Iterator[list[dict[str, Any]]]:
 
 @contextmanager
 def raw_lines_of(logger: str) -> Iterator[list[str]]:
-    """The same lines as they are written."""
+    """The same lines, unparsed."""
     handler = _Lines()
     with _attached(logger, handler):
         yield handler.lines

@@ -1,4 +1,4 @@
-"""What a parser is to those who try it with inputs of any kind."""
+"""A parser for tests with inputs of any kind."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 
 class Parser(NamedTuple):
-    """``corpus``: good inputs, and bad ones that were thought of; ``words``: what it looks
-    for; ``takes``: whether it took an input, False when it refused it as it should."""
+    """``corpus``: valid and known invalid inputs; ``words``: its tokens; ``takes``: whether it
+    accepted an input, False for a refusal by an error of phoneprov."""
 
     corpus: Sequence[bytes]
     words: Sequence[bytes]
@@ -16,5 +16,5 @@ class Parser(NamedTuple):
 
 
 def text_of(content: bytes) -> str:
-    """Any text, also such as cannot be encoded."""
+    """Any text, with lone surrogates too."""
     return content.decode("utf-8", "surrogateescape")

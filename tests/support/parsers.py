@@ -1,8 +1,7 @@
-"""Everything that takes apart what strangers send, each as one function of bytes.
+"""Every parser of input from clients and phones, each as one function of bytes.
 
-A parser answers whether it took the input, having made sure that what it made of it is what it
-promises; what it does not take, it refuses with an error of our own, which is how it ends here.
-Any other error is a bug.
+A parser returns whether it accepted the input, after it checked its own result. It refuses other
+input with an error of phoneprov, which counts as False. Any other error is a bug.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ OWN_WORDS = re.compile(r"(must|is|are|contains|declares) ")
 
 
 def _rule(rule: Callable[[str], str], holds: Callable[[str, str], bool]) -> Callable[..., bool]:
-    """A parser from a rule for a field and what holds between its input and its answer."""
+    """A parser from a rule for a field and a property of its input and result."""
 
     def takes(content: bytes) -> bool:
         text = text_of(content)
         try:
             answer = rule(text)
         except ValueError as error:
-            # A UnicodeError is a ValueError too, and none of ours.
+            # A UnicodeError is a ValueError too, but not one of phoneprov.
             if type(error) is not ValueError or not OWN_WORDS.match(str(error)):
                 raise
             return False
@@ -122,7 +121,7 @@ _BODIES: list[dict[str, Any]] = [
 
 
 def _takes_body(content: bytes) -> bool:
-    """As one of the commands, by the input's length, of one of the types."""
+    """As one of the commands, chosen by the length of the input."""
     command = _COMMANDS[len(content) % len(_COMMANDS)]
     content_type = _TYPES[len(content) // 4 % 3 if len(content) % 16 else len(content) // 16 % 5]
     try:
@@ -130,7 +129,7 @@ def _takes_body(content: bytes) -> bool:
         body = decoded(content)
     except PhoneprovError:
         return False
-    # It reads the text as another reader does.
+    # It reads the text like another reader.
     assert json.loads(content) == body
     try:
         collected(command, body, {})

@@ -1,5 +1,4 @@
-"""The parsers that find out who asks, and from where: tokens, ``Authorization``,
-``X-Forwarded-For``."""
+"""Parsers of the caller and its address: tokens, ``Authorization``, ``X-Forwarded-For``."""
 
 from __future__ import annotations
 
@@ -16,11 +15,11 @@ from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import START, FixedClock
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.testing.records import a_session, a_user, identifier
-from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.auth.model import Claims, TokenKind
+from phoneprov_core.auth.sessions import Authenticate
+from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_core.kernel.levels import LevelRule
-from phoneprov_core.kernel.times import millis
+from phoneprov_core.kernel.system import millis
 from phoneprov_http.middleware.addresses import client_ip
 from phoneprov_http.middleware.authentication import Authentication
 from support.keys import BOTH_KEYS, NEW_KEYS, OLD_KEYS
@@ -41,7 +40,7 @@ _SIGNED = b"signed:"
 
 
 def _takes_token(content: bytes) -> bool:
-    """A token; what begins with ``signed:`` is a payload that gets our own signature first."""
+    """A token; a payload after ``signed:`` is signed with our key first."""
     kind = TokenKind.ACCESS if len(content) % 8 else TokenKind.REFRESH
     text = text_of(content)
     if signed := content.startswith(_SIGNED):
@@ -51,7 +50,7 @@ def _takes_token(content: bytes) -> bool:
         claims = _TOKENS.read(kind, text, _NOW)
     except Unauthenticated:
         return False
-    # What is not signed anew is what we once issued, or it is forged.
+    # A token that was not signed here was issued before, or is forged.
     assert signed or claims == _CLAIMS
     return True
 
@@ -84,7 +83,7 @@ def _scope(name: bytes, value: bytes, client: str) -> Any:
 
 
 def _finish(work: Coroutine[Any, Any, None]) -> None:
-    """Run it. The memory database yields to other tasks, but there are none to wait for."""
+    """Run a coroutine that waits for nothing."""
     try:
         while work.send(None) is None:
             pass
@@ -136,7 +135,7 @@ _PROXIES = [ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("fd00::/8")
 
 
 def _takes_forwarded(content: bytes) -> bool:
-    """There is one address for any header; the header of an untrusted client is ignored."""
+    """Any header yields one address; the header of an untrusted client is ignored."""
     result = client_ip(_scope(b"x-forwarded-for", content, "10.0.0.1"), _PROXIES)
     assert str(ipaddress.ip_address(result)) == result
     stranger = _scope(b"x-forwarded-for", content, "192.0.2.1")

@@ -18,7 +18,7 @@ REQUIRED = bool(os.environ.get("PHONEPROV_TEST_PGBOUNCER"))
 
 MISSING = "There is no pgbouncer to test with; install it, or let make test-pgbouncer do it."
 
-# Few connections for many clients, so that they do meet others' connections.
+# Few connections for many clients, so that transactions share connections.
 _CONFIGURATION = """
 [databases]
 * = host={server} user=postgres
@@ -34,17 +34,17 @@ max_client_conn = 200
 logfile = {folder}/log
 """
 
-# Like the server's: it ends with the tests, however they end.
+# Like the server, it ends with the process of the tests in every case.
 _KEEPER = """trap '' INT; "$@" >>"$0/out" 2>&1 & cat >/dev/null; kill "$!"; wait; rm -rf -- "$0" """
 
 
 def binary() -> str | None:
-    """Where pgbouncer is; its folder is not on everybody's PATH."""
+    """The path of pgbouncer, whose folder is often not on PATH."""
     return shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 
 
 def url(address: str) -> str:
-    """The address of a database by way of pgbouncer."""
+    """The URL of a database through pgbouncer."""
     return address.replace(f"host={postgres.server().folder}", f"host={_folder()}&pgbouncer=true")
 
 

@@ -14,8 +14,11 @@ LIMITS = {"Title": 32, "Prompt": 32, "Text": 4000, "Telephone": 32, "URL": 256}
 
 @dataclass
 class Shown:
-    """What the screen shows. ``items`` are names and addresses of a menu, ``entries`` names and
-    numbers, ``keys`` names and addresses of soft keys; ``form`` is the address of a form."""
+    """The page on the screen.
+
+    ``items`` are names and addresses of a menu, ``entries`` names and numbers, ``keys`` names and
+    addresses of soft keys; ``form`` is the address of a form.
+    """
 
     kind: str
     title: str
@@ -53,7 +56,7 @@ class PhoneBrowser:
         return await self.fetch(f"{path}?locale=English_United_States&name={self.name}")
 
     async def choose(self, page: Shown, item: str) -> Shown:
-        """Choose the item that begins like this."""
+        """Choose the item whose name starts with this text."""
         name = next(name for name in page.items if name.startswith(item))
         return await self.fetch(page.items[name])
 
@@ -73,7 +76,7 @@ class PhoneBrowser:
         return read(await self.client.get(url))
 
     async def log_in(self, user: str, pin: str) -> Shown:
-        """From the menu to the answer to the form."""
+        """Open the form of a menu and send it; the response."""
         form = await self.choose(await self.first(), "Log in")
         return await self.submit(form, User=user, PIN=pin)
 

@@ -1,4 +1,4 @@
-"""Records of what hangs on phones, of the contract kit."""
+"""Records that belong to phones, of the contract kit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulated phone as the tests use it."""
+"""The simulated phone with the settings of the tests."""
 
 from __future__ import annotations
 

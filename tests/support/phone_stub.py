@@ -1,16 +1,16 @@
-"""Servers that play a phone's web server in tests, byte by byte if need be."""
+"""Stubs of a phone's web server, byte by byte if necessary."""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
 from collections.abc import Callable, Coroutine
-from types import TracebackType
-from typing import Self
 from urllib.parse import parse_qsl
 from xml.etree import ElementTree
 
 from msgspec import Struct
+
+from support.stub_server import StubServer
 
 SUCCESS = (
     '<CiscoIPPhoneResponse><ResponseItem Status="0" Data="Success" URL=""/></CiscoIPPhoneResponse>'
@@ -18,7 +18,7 @@ SUCCESS = (
 
 
 class Request(Struct, frozen=True):
-    """One request as it came: its first line, headers with names in lower case, body."""
+    """One received request: its first line, headers with names in lower case, body."""
 
     line: str
     headers: dict[str, str]
@@ -37,7 +37,7 @@ Answer = Callable[[asyncio.StreamWriter], Coroutine[None, None, None]]
 
 
 def http(status: int = 200, body: bytes | str = SUCCESS, **headers: str) -> bytes:
-    """A whole HTTP/1.1 answer; header names are written with underscores."""
+    """A complete HTTP/1.1 response; header names are written with underscores."""
     content = body.encode() if isinstance(body, str) else body
     lines = [f"HTTP/1.1 {status} Any", f"Content-Length: {len(content)}"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
@@ -45,7 +45,7 @@ def http(status: int = 200, body: bytes | str = SUCCESS, **headers: str) -> byte
 
 
 def sends(content: bytes, *, each: int = 0, pause: float = 0.0) -> Answer:
-    """Answers with these bytes, in pieces of ``each`` bytes with a pause after every one."""
+    """Sends these bytes in pieces of ``each`` bytes with a pause after every one."""
 
     async def answer(writer: asyncio.StreamWriter) -> None:
         size = each or len(content)
@@ -62,70 +62,39 @@ def error(number: int) -> Answer:
 
 
 async def nothing(writer: asyncio.StreamWriter) -> None:
-    """Keeps the connection and never says a word."""
+    """Keeps the connection open and sends nothing."""
     await asyncio.Event().wait()
 
 
 async def closes(writer: asyncio.StreamWriter) -> None:
-    """Ends the connection without a word."""
+    """Closes the connection without a response."""
 
 
-class PhoneStub:
-    """Counts connections, keeps requests, and answers each as ``answers`` says: the first
-    request with the first answer and so on, the last one for all that follow. ``connected``
-    is set with the first connection, ``asked`` with the first request, ``idle`` while no
-    connection is open."""
+class PhoneStub(StubServer):
+    """Counts connections, records requests, and responds as ``answers`` says: the first request
+    gets the first response and so on, all further requests the last one.
+
+    ``connected`` is set with the first connection, ``asked`` with the first request, ``idle`` while
+    no connection is open.
+    """
 
     def __init__(self, *answers: Answer, tls: ssl.SSLContext | None = None) -> None:
+        super().__init__(tls=tls)
         self.answers = list(answers) or [sends(http())]
-        self.connections = 0
         self.requests: list[Request] = []
         self.most_at_once = 0
-        self.port = 0
         self._at_once = 0
         self.connected = asyncio.Event()
         self.asked = asyncio.Event()
         self.idle = asyncio.Event()
         self.idle.set()
-        self._tls = tls
-        self._writers: list[asyncio.StreamWriter] = []
-        self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def uris(self) -> list[str]:
         return [uri for request in self.requests if request.body for uri in request.uris]
 
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self._tls)
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        raised: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.stop()
-
-    async def stop(self) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        for writer in self._writers:
-            writer.transport.abort()
-        await self._server.wait_closed()
-
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        self.connected.set()
-        self._writers.append(writer)
-        task = asyncio.create_task(self._serve(reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connected.set()
         self._at_once += 1
         self.idle.clear()
         self.most_at_once = max(self.most_at_once, self._at_once)

@@ -1,4 +1,4 @@
-"""The web client of phones as the tests set it up."""
+"""The web client of phones with the settings of the tests."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def web(stub: PhoneStub, **changes: Any) -> PhoneWeb:
 
 
 async def until_idle(stub: PhoneStub) -> None:
-    """Waits until the adapter has closed what it opened."""
+    """Wait until the adapter has closed all its connections."""
     async with asyncio.timeout(10.0):
         await stub.idle.wait()

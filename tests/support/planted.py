@@ -34,11 +34,11 @@ OF_ALL_TESTS = {
     "a new key": NEW_KEY,
     "the key of the races": "the key of all the races of the tests",
 }
-"""Secrets that tests use all over, searched for in all log records."""
+"""Secrets of all tests, searched for in all log records."""
 
 
 class Search:
-    """Looks for secrets, also in the forms they may have taken on the way."""
+    """Searches for secrets, also in their encoded forms."""
 
     def __init__(self, secrets: dict[str, str]) -> None:
         self._forms = {
@@ -47,7 +47,7 @@ class Search:
         }
 
     def in_bytes(self, content: bytes) -> list[str]:
-        """The names of the secrets that are in there."""
+        """The names of the secrets in a text."""
         content = content.lower()
         return [
             name for name, forms in self._forms.items() if any(form in content for form in forms)
@@ -61,7 +61,7 @@ def _forms(secret: bytes) -> Iterator[bytes]:
     yield secret
     yield secret.decode().encode("utf-16-le")
     yield secret.hex().encode()
-    # In base64 it looks different at each of three places, but for a few letters at its ends.
+    # Base64 of a part depends on its position modulo 3, except for characters at its ends.
     for before in range(3):
         text = base64.b64encode(b"." * before + secret)
         yield text[4 if before else 0 : len(text) - 4]

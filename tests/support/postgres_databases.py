@@ -1,4 +1,4 @@
-"""PostgreSQL databases of the tests: as patient as in service, or not."""
+"""PostgreSQL databases of the tests, with the deadlines of the service or short ones."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ machine that has much else to do."""
 def database_at(
     url: str, deadlines: Deadlines | None = None, timelines: Timelines | None = None
 ) -> PostgresDatabase:
-    """The database at this address, with the key of the tests."""
+    """The database at this URL, with the key of the tests."""
     return PostgresDatabase(url, SecretBox(SecretKeys.parse(KEY)), deadlines, timelines)

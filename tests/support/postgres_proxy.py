@@ -1,4 +1,4 @@
-"""A network between the service and PostgreSQL that fails when a test says so."""
+"""A network between the service and PostgreSQL that fails on demand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SOCKET = ".s.PGSQL.5432"
 
 
 class Proxy:
-    """Passes on what it hears, in both directions, between its own Unix socket and a server's."""
+    """Forwards in both directions between its own Unix socket and a server's."""
 
     def __init__(self, folder: Path, server: Path) -> None:
         self.folder = folder
@@ -24,15 +24,15 @@ class Proxy:
         self._listener: asyncio.Server | None = None
 
     def url(self, address: str) -> str:
-        """The address of a database by way of here."""
+        """The URL of a database through this proxy."""
         return address.replace(f"host={self._server}", f"host={self.folder}")
 
     async def listen(self) -> None:
-        """Take connections."""
+        """Accept connections."""
         self._listener = await asyncio.start_unix_server(self._link, self.folder / SOCKET)
 
     async def refuse(self) -> None:
-        """Take no more connections, and end those there are."""
+        """Accept no more connections, and close the open ones."""
         if self._listener is not None:
             self._listener.close()
             self._listener = None
@@ -40,22 +40,22 @@ class Proxy:
         await self.cut()
 
     async def cut(self) -> None:
-        """End every connection."""
+        """Close every connection."""
         for link in self._links:
             link.cancel()
         await asyncio.gather(*self._links, return_exceptions=True)
 
     def stop_forwarding(self) -> None:
-        """Keep every connection, take new ones, and pass on nothing any more."""
+        """Keep every connection, accept new ones, and forward nothing."""
         self._speaking.clear()
 
     def resume_forwarding(self) -> None:
-        """Pass on what was held back, and go on."""
+        """Forward what was held back, and continue."""
         self._speaking.set()
 
     def lose(self) -> None:
-        """Pass on nothing any more of the connections there are, as a firewall does that has
-        forgotten them; new ones work."""
+        """Forward nothing of the open connections, as a firewall that has dropped them; new ones
+        are forwarded."""
         self._speaking.clear()
         self._speaking = asyncio.Event()
         self._speaking.set()
@@ -76,7 +76,7 @@ class Proxy:
                 there.cancel()
                 back.cancel()
         except (OSError, asyncio.CancelledError):
-            pass  # a link that is cut ends like any other
+            pass  # a reset ends the forwarding like a close
         finally:
             self._links.discard(task)
             for end in (writer, far_writer):
@@ -91,13 +91,13 @@ async def _pass_on(
         await speaking.wait()
         writer.write(heard)
         await writer.drain()
-    # That one end is gone is not heard at the other either.
+    # The other end does not learn of a close either.
     await speaking.wait()
 
 
 @asynccontextmanager
 async def proxy_before(server: Path) -> AsyncIterator[Proxy]:
-    """A proxy before the server whose socket is in this folder."""
+    """Start a proxy for the server whose socket is in this folder."""
     folder = Path(tempfile.mkdtemp(prefix="phoneprov-proxy-"))
     proxy = Proxy(folder, server)
     await proxy.listen()

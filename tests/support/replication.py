@@ -22,12 +22,12 @@ class Pair:
         self.standby = Server("max_connections=40", primary=self.primary)
 
     def url(self, database: str, first: Path | None = None) -> str:
-        """The URL of a database on both; ``first`` is the folder of the first host's socket."""
+        """The URL of a database on both hosts; ``first`` is the socket folder of the first."""
         one, other = first or self.primary.folder, self.standby.folder
         return f"postgresql+asyncpg://postgres@/{database}?host={one},{other}"
 
     async def synchronize(self) -> None:
-        """From now on a commit waits for the standby."""
+        """Let commits wait for the standby from now on."""
         await self.primary.run("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
         await self.primary.run("SELECT pg_reload_conf()")
         await _until(
@@ -36,14 +36,14 @@ class Pair:
         )
 
     async def promote(self) -> None:
-        """Make the standby the primary; it waits for no other server."""
+        """Promote the standby; it then waits for no other server."""
         await self.standby.run("SELECT pg_promote(true, 30)")
         await _until(self.standby.url("postgres"), "SELECT 1 WHERE NOT pg_is_in_recovery()")
         await self.standby.run("ALTER SYSTEM SET synchronous_standby_names = ''")
         await self.standby.run("SELECT pg_reload_conf()")
 
     def close(self) -> None:
-        """Stop both for good."""
+        """Stop both servers and remove their files."""
         self.primary.resume()
         self.primary.close()
         self.standby.close()
@@ -57,8 +57,8 @@ async def _until(url: str, sql: str) -> None:
 
 @asynccontextmanager
 async def refusing_host(folder: Path, state: str | None) -> AsyncIterator[None]:
-    """A host with its socket in ``folder`` that refuses each connection with this SQLSTATE;
-    None: it takes connections and never answers."""
+    """A host with its socket in ``folder`` that refuses each connection with this SQLSTATE; with
+    None it accepts connections and never responds."""
     links: set[asyncio.Task[None]] = set()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

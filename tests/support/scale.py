@@ -1,8 +1,7 @@
 """Length of races, faults and cost tests, and the figures that they measure.
 
-The ordinary run is short and makes the same random choices each time. ``PHONEPROV_TESTS=long``
-makes the tests as long as the promises are worded, with random choices of its own;
-``PHONEPROV_SEED`` repeats those of another run.
+The ordinary run is short and makes the same random choices each time. ``PHONEPROV_TESTS=long`` runs
+the tests at full length with new random choices; ``PHONEPROV_SEED`` repeats those of another run.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ long_only = pytest.mark.skipif(not LONG, reason="measures: PHONEPROV_TESTS=long"
 
 
 def rounds(short: T, long: T) -> T:
-    """How many rounds to go, or which."""
+    """The value for the ordinary run, or for the long run."""
     return long if LONG else short
 
 
 def random_choices(what: str) -> random.Random:
-    """Random choices for one purpose."""
+    """A random generator for one purpose."""
     return random.Random(f"{SEED} {what}")
 
 
@@ -41,7 +40,7 @@ def note(figure: str) -> None:
 
 
 def spread(seconds: Sequence[float]) -> str:
-    """How long something took, in milliseconds."""
+    """The duration since a moment, in milliseconds."""
     if not seconds:
         return "never"
     ordered = sorted(seconds)

@@ -1,8 +1,7 @@
-"""A database on disk, opened with keys that a test chooses, and secrets to put into it."""
+"""A database on disk, opened with the keys of a test, and secrets in it."""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,7 +13,6 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.choice import Database, database_at
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
-from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
 from phoneprov_adapters.testing.phone_records import a_deployment, a_profile
 from phoneprov_adapters.testing.records import (
@@ -28,6 +26,7 @@ from phoneprov_adapters.testing.records import (
 from phoneprov_core.profiles.model import Revision
 from phoneprov_core.provisioning.model import ServedFile
 from support import postgres
+from support.data_folder import create_database
 from support.keys import argon2_parameters
 
 E = TypeVar("E")
@@ -42,7 +41,7 @@ class _Store(Protocol[E]):
 
 
 class Sealer(NamedTuple):
-    """A database opened with some keys."""
+    """A database opened with certain keys."""
 
     database: Database
     box: SecretBox
@@ -58,7 +57,7 @@ class Vault:
 
     @asynccontextmanager
     async def opened(self, keys: SecretKeys) -> AsyncIterator[Sealer]:
-        """The database as a process with these keys has it."""
+        """The database, opened with these keys."""
         box = SecretBox(keys)
         database = database_at(self.url, box)
         await database.open()
@@ -68,7 +67,7 @@ class Vault:
             await database.close()
 
     async def fill(self, keys: SecretKeys, count: int, *, first: int = 1) -> None:
-        """``count`` records of every kind that holds a secret, sealed with these keys."""
+        """Add ``count`` records of every kind with secrets, encrypted with these keys."""
         async with self.opened(keys) as sealer, sealer.database.write() as tx:
             if await tx.users.find(OWNER) is None:
                 await tx.users.add(a_user(900, username="owner"))
@@ -77,7 +76,7 @@ class Vault:
 
 
 async def put_secrets(tx: SqlTransaction, number: int, word: str) -> None:
-    """Write the secrets of one number: the records are made if they are not there."""
+    """Write the secrets of one number; missing records are added."""
     extension = an_extension(
         number,
         extension=f"ext{number}",
@@ -127,7 +126,7 @@ def _kept(number: int) -> str:
 
 
 async def secrets_of(tx: SqlTransaction, number: int) -> tuple[str | None, ...]:
-    """The secrets of one number, opened."""
+    """The decrypted secrets of one number."""
     extension = await tx.extensions.find(identifier(number))
     deployment = await tx.deployments.find(identifier(number))
     assert extension is not None
@@ -145,7 +144,7 @@ async def secrets_of(tx: SqlTransaction, number: int) -> tuple[str | None, ...]:
 
 
 def expected(number: int, word: str = "before") -> tuple[str, ...]:
-    """What ``put_secrets`` wrote."""
+    """The secrets that ``put_secrets`` wrote."""
     return (
         f"password {word} {number}",
         f"passcode {word} {number}",
@@ -156,7 +155,7 @@ def expected(number: int, word: str = "before") -> tuple[str, ...]:
 
 
 async def set_pin(sealer: Sealer, number: int, username: str) -> None:
-    """A user with a PIN that is hashed with the first of the keys."""
+    """Add a user with a PIN that is hashed with the first key."""
     hasher = Argon2Hasher(sealer.keys, workers=1, parameters=argon2_parameters())
     try:
         hash_ = await hasher.hash_pin("2468")
@@ -169,19 +168,8 @@ async def set_pin(sealer: Sealer, number: int, username: str) -> None:
         await tx.vendor_users.save(a_pin(number, user.uuid, pin_code=hash_))
 
 
-_migrated: list[bytes] = []
-
-
 async def empty_database(kind: str, folder: Path) -> str:
-    """The address of an empty database of this kind, ``sqlite`` or ``postgres``."""
+    """The URL of an empty database of this kind, ``sqlite`` or ``postgres``."""
     if kind == "postgres":
         return await postgres.shared_empty_database()
-    path = folder / "phoneprov.db"
-    url = f"sqlite+aiosqlite:///{path}"
-    # The schema is made once; every other test starts from a copy of the empty file.
-    if not _migrated:
-        await migrate.upgrade(url)
-        _migrated.append(await asyncio.to_thread(path.read_bytes))
-    else:
-        await asyncio.to_thread(path.write_bytes, _migrated[0])
-    return url
+    return f"sqlite+aiosqlite:///{create_database(folder)}"

@@ -1,4 +1,4 @@
-"""The application and its real HTTP server, on a thread of its own."""
+"""The application and its real HTTP server, in a thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 import uvicorn
 
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.lifecycle import migrate_embedded
 from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.uploader import MemoryUploader
@@ -24,13 +23,14 @@ from phoneprov_http.main.serving.asgi import app_over
 from phoneprov_http.main.serving.connections import Connections
 from phoneprov_http.main.serving.protocol import BoundedProtocol
 from phoneprov_http.main.serving.sockets import bound
+from support.data_folder import create_database
 from support.keys import NEW_KEY, argon2_parameters
 
 T = TypeVar("T")
 
 
 class Served:
-    """A running service. ``url`` is where; ``container`` made it."""
+    """A running service, at ``url``, made by ``container``."""
 
     def __init__(self, url: str, container: Container, loop: asyncio.AbstractEventLoop) -> None:
         self.url = url
@@ -38,13 +38,13 @@ class Served:
         self._loop = loop
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do something on the service's own loop, with its own database."""
+        """Run a coroutine on the loop of the service, with its database."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
 
 
 @contextmanager
 def served(folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[Served]:
-    """The service over SQLite in ``folder``, with phones and servers that only remember."""
+    """The service over SQLite in ``folder``, with memory adapters for phones and servers."""
     settings = read_settings({"PHONEPROV_DATA_DIR": str(folder), **(environment or {})})
     keys = SecretKeys.parse(NEW_KEY)
     container = Container(
@@ -55,8 +55,8 @@ def served(folder: Path, environment: Mapping[str, str] | None = None) -> Iterat
         phone_commands=MemoryPhone(),
         manager=MemoryManager(),
     )
-    asyncio.run(migrate_embedded(settings))
-    # Not by socket.create_server: asyncio takes Nagle's 40 ms out of sockets made for TCP alone.
+    create_database(folder)
+    # asyncio sets TCP_NODELAY only on sockets with the protocol TCP; socket.create_server has none.
     listener = bound("127.0.0.1", 0)
     listener.listen()
     server = uvicorn.Server(

@@ -1,4 +1,4 @@
-"""What is promised of logins and sessions, done the simplest way: plain dicts and a clock."""
+"""A model of logins and sessions: plain dicts and a clock."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ CLOSED = "closed"
 
 
 class Token(NamedTuple):
-    """A token that was issued once: to which account, for which session, as or with which of
-    its refresh tokens, and until when it is valid by itself."""
+    """An issued token: its account and session, the number of the refresh token that it is or came
+    with, and its own expiry."""
 
     text: str
     owner: str
@@ -57,7 +57,7 @@ class SessionModel:
     # Sessions
 
     def log_in(self, name: str, password: str) -> int | str:
-        """The number of the new session, or how it was refused."""
+        """The number of the new session, or the name of the refusal."""
         attempts = self.attempts.get(name, Attempts())
         if attempts.wait(self.now * 1000):
             return CLOSED

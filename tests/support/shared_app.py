@@ -1,4 +1,4 @@
-"""One application for many tests: making it takes longer than most tests do."""
+"""One application for many tests: creating it takes longer than most tests."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from phoneprov_http.app import HttpSettings, create_app
 
 
 class _Current:
-    """The use cases of the test that runs. Each attribute forwards to theirs, so that an
-    application can be made before them."""
+    """The use cases of the running test.
+
+    Each attribute forwards to theirs, so that an application can be created before them.
+    """
 
     now: UseCases
 
@@ -46,7 +48,7 @@ async def _ready() -> str | None:
 
 @contextmanager
 def shared_app(use_cases: UseCases, settings: HttpSettings) -> Iterator[ASGIApp]:
-    """The application over these use cases. No other block has the same one at the same time."""
+    """The application over these use cases. One block at a time uses it."""
     idle = _idle.setdefault(
         (settings.largest_body, settings.console, *settings.trusted_proxies), []
     )

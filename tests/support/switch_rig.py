@@ -1,4 +1,4 @@
-"""Everything a switch reaches, watched: what happened in which order."""
+"""The adapters of a switch, with a record of their calls in order."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ XML = "<device><name>\u00c5sa \U0001f4de</name></device>"
 
 
 class World(MemoryUploader):
-    """The uploader, with the phones and the manager beside it. ``happened`` is what each was
-    asked, in order; an upload waits while ``gate`` is closed."""
+    """The uploader, with the phones and the manager.
+
+    ``happened`` has every call of each, in order; an upload waits while ``gate`` is closed.
+    """
 
     def __init__(self, *, host: str | None = None) -> None:
         super().__init__(PhoneNetworks.parse(PRIVATE_RANGES), host=host)
@@ -44,7 +46,7 @@ class World(MemoryUploader):
         return await super().upload(upload)
 
     def adapters(self, *, ami: bool = False) -> dict[str, object]:
-        """What to put into the container."""
+        """The adapters to override in the container."""
         return {
             "uploader": self,
             "phone_commands": self.phones,
@@ -59,7 +61,7 @@ class _Phones(MemoryPhone):
         self._planned: dict[str, PhoneprovError] = {}
 
     def fail_at(self, uri: str, error: PhoneprovError) -> None:
-        """Let every command that begins with this one fail."""
+        """Let every call whose first command is this URI fail."""
         self._planned[uri] = error
 
     async def execute(
@@ -82,7 +84,7 @@ class _Manager(MemoryManager):
 
 
 async def a_desk_phone(admin: Caller, **fields: Any) -> str:
-    """A phone of the inventory; answers its MAC."""
+    """Add a phone to the inventory; its MAC."""
     body = {"mac": MAC, "model": "CP-7945G", "phone_ip": "10.0.0.5", **fields}
     reply = await admin.post("/phones", body)
     assert reply.status_code == 201, reply.text
@@ -90,7 +92,7 @@ async def a_desk_phone(admin: Caller, **fields: Any) -> str:
 
 
 async def a_profile_of(owner: Caller, **fields: Any) -> str:
-    """A profile; answers its uuid."""
+    """Create a profile; its uuid."""
     body = {"user_uuid": owner.uuid, "name": "Ada's", "cnf_xml": XML, **fields}
     reply = await owner.post("/phone-profiles", body)
     assert reply.status_code == 201, reply.text
@@ -98,5 +100,5 @@ async def a_profile_of(owner: Caller, **fields: Any) -> str:
 
 
 async def switch(caller: Caller, profile: str, mac: str = MAC) -> httpx.Response:
-    """Ask for a switch."""
+    """Request a switch."""
     return await caller.post("/phone-profiles/switch", {"profile_uuid": profile, "mac": mac})

@@ -1,4 +1,4 @@
-"""What tests of the switch need: a desk, and hooks into its steps."""
+"""A desk for tests of the switch, and hooks into its steps."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ async def a_desk(office: Office, root: Actor, owner: Actor, mac: str = MAC) -> P
 
 
 async def deployments(office: Office) -> list[Deployment]:
-    """Every record there is, oldest first."""
+    """Every deployment, oldest first."""
     async with office.database.read() as tx:
         return await tx.deployments.rows(1000)
 
 
 async def last_deployment(office: Office) -> Deployment:
-    """The youngest record."""
+    """The newest deployment."""
     return (await deployments(office))[-1]
 
 
 async def services_user(office: Office) -> str | None:
-    """The user that the phone's services act for."""
+    """The user of the phone's service session."""
     async with office.database.read() as tx:
-        return await tx.desks.user_of(MAC)
+        return (await tx.desks.find(MAC)).user_uuid
 
 
 async def switch(office: Office, actor: Actor, profile: Profile, mac: str = MAC) -> Switched:
-    """Put a profile onto a phone."""
+    """Switch a phone to a profile."""
     return await office.switch(actor, SwitchRequest(profile_uuid=profile.uuid, mac=mac))
 
 
 async def is_free(office: Office, mac: str = MAC) -> bool:
-    """Whether the phone can be taken; it is given back at once."""
+    """Whether the phone's lease is free; it is released at once."""
     async with office.database.write() as tx:
         fence = await tx.leases.take(mac, "a look", 60)
         if fence is not None:
@@ -64,7 +64,7 @@ async def is_free(office: Office, mac: str = MAC) -> bool:
 
 
 class Gate:
-    """A step that waits until it is let through."""
+    """A step that waits until a test opens it."""
 
     def __init__(self) -> None:
         self.reached = asyncio.Event()
@@ -76,10 +76,10 @@ class Gate:
 
 
 class Journal:
-    """The steps that reached the network, in order; something can be done within each.
+    """The steps that reached the network, in order, and a hook within each.
 
-    Restarts are those of the manager interface; over the phone's own web they stand as
-    ``restart`` as well.
+    Restarts are those of the manager interface; those over the phone's own web server have the name
+    ``restart`` too.
     """
 
     def __init__(self, office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,11 +109,11 @@ class Journal:
         monkeypatch.setattr(office.manager, "perform", performing)
 
     def at(self, step: str, act: Callable[[], Awaitable[object]]) -> None:
-        """Do this in the middle of a step."""
+        """Run this within a step."""
         self._acts[step] = act
 
     def gate(self, step: str) -> Gate:
-        """Let the first to reach a step wait there."""
+        """Let the first switch that reaches a step wait there."""
         gate = Gate()
         self._acts[step] = gate
         return gate

@@ -1,4 +1,4 @@
-"""Phones to be watched: each way of watching, with a phone that a test takes away and back."""
+"""Ways to watch phones, each with a phone that a test unregisters and registers again."""
 
 from __future__ import annotations
 
@@ -31,89 +31,89 @@ FOR_EVER = 3600.0
 
 
 class Watched(Protocol):
-    """A way to watch phones, and what ``PHONE`` does meanwhile."""
+    """A way to watch phones, and the events of ``PHONE``."""
 
     @property
     def watch(self) -> PhoneWatch:
-        """The way."""
+        """The watch."""
         ...
 
     async def leaves(self) -> None:
-        """The phone is unregistered, and the watch has noticed it."""
+        """Unregister the phone, and wait until the watch has noticed it."""
 
     async def comes_back(self, phone: Phone = PHONE) -> None:
-        """The phone, or another one that the same way sees, is back."""
+        """Register the phone again, or another one that the watch sees in its place."""
 
     async def is_lost(self) -> None:
-        """The phone cannot be seen any more."""
+        """Make the phone invisible to the watch."""
 
     def refuses(self) -> None:
-        """From now on no phone can be watched."""
+        """Let every new watch fail."""
 
     def watched(self) -> int:
-        """How many phones are being watched, as far as that holds anything."""
+        """The number of watched phones, where that takes resources."""
         ...
 
 
 class InMemory:
-    """A fake that the test sets."""
+    """The memory adapter."""
 
     def __init__(self) -> None:
         self.watch = MemoryWatch()
 
     async def leaves(self) -> None:
-        """No event."""
+        """The memory adapter has no such event."""
 
     async def comes_back(self, phone: Phone = PHONE) -> None:
-        """Set on the fake."""
+        """Set in the memory adapter."""
         self.watch.comes_back(phone.mac)
 
     async def is_lost(self) -> None:
-        """Set on the fake."""
+        """Set in the memory adapter."""
         self.watch.goes_missing(PHONE.mac, Refused("It is not visible."))
 
     def refuses(self) -> None:
-        """Set on the fake."""
+        """Set in the memory adapter."""
         self.watch.refuse(Refused("Not today."))
 
     def watched(self) -> int:
-        """Those it counts."""
+        """The watches that it counts."""
         return len(self.watch.watched)
 
 
 class OverTheWeb:
-    """A simulated phone, asked who it is."""
+    """The web server of a simulated phone, which states its identity."""
 
     def __init__(self, phone: SimulatedPhone) -> None:
         self.phone = phone
         self.watch = WebWatch(web(phone), LOOPBACK)
 
     async def leaves(self) -> None:
-        """Its web server drops every connection."""
+        """Let the web server drop every connection."""
         self.phone._web.go_away(FOR_EVER)
-        # Until it was asked: twice the pause between two questions.
+        # Twice the pause between two requests, so that one was sent.
         await asyncio.sleep(0.1)
 
     async def comes_back(self, phone: Phone = PHONE) -> None:
-        """It answers again."""
+        """Let the web server respond again."""
         if phone == PHONE:
             self.phone._web.go_away(0)
 
     async def is_lost(self) -> None:
-        """Another phone stands in its place."""
+        """Let another phone have the address."""
         self.phone._web._phone = WebPhone(mac=OTHER.mac, model="", name="")
 
     def refuses(self) -> None:
-        """It is away already."""
+        """Make the web server unreachable before the watch starts."""
         self.phone._web.go_away(FOR_EVER)
 
     def watched(self) -> int:
-        """It holds nothing."""
+        """This watch holds no connection."""
         return 0
 
 
 class ByEvents:
-    """Asterisk's manager interface, which tells of devices."""
+    """Asterisk's manager interface, which sends events about devices."""
 
     def __init__(self, stub: AmiStub) -> None:
         self.stub = stub
@@ -127,28 +127,28 @@ class ByEvents:
         await self.stub.tell(event("FullyBooted", Status="Fully Booted") + event_text)
 
     async def leaves(self) -> None:
-        """chan_sccp tells that it left."""
+        """Send the event of chan_sccp for the unregistered phone."""
         await self.tells("UNREGISTERED")
 
     async def comes_back(self, phone: Phone = PHONE) -> None:
-        """chan_sccp tells that it registers."""
+        """Send the event of chan_sccp for a registered device."""
         if phone != PHONE:
             await self.tells("UNREGISTERED", phone)
         await self.tells("PREREGISTERED", phone)
         await self.tells("REGISTERED", phone)
 
     async def is_lost(self) -> None:
-        """The connection breaks off."""
+        """Close the connection."""
         self.stub.disconnect_all()
 
     def refuses(self) -> None:
-        """The login fails."""
+        """Let the login fail."""
         self.stub.answers["Login"] = lambda action_id: (
             f"Response: Error\r\nActionID: {action_id}\r\nMessage: Authentication failed\r\n\r\n"
         ).encode()
 
     def watched(self) -> int:
-        """Those that share the connection."""
+        """The watches that share the connection."""
         session = self.watch._connection._session
         return len(session.listeners) if session else 0
 

@@ -1,4 +1,4 @@
-"""An office with its usual people, for every test of a use case."""
+"""An office with accounts, for every test of a use case."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from support.office import Office
 
 @pytest.fixture
 def office() -> Office:
-    """Under the strict rule, so that there are people without level 0 to tell apart."""
+    """Under the strict rule, so that accounts without level 0 differ."""
     return Office()
 
 

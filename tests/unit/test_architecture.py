@@ -1,4 +1,4 @@
-"""The core is pure: the standard library and msgspec, and no way to the outside."""
+"""The core is pure: it imports only the standard library and msgspec, and does no IO."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_core_contains_no_http_words(module: Path) -> None:
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(CORE)))
 def test_no_method_writes_in_two_transactions(module: Path) -> None:
-    """A crash between them would leave what was asked for half done."""
+    """A crash between them would leave the change half done."""
     methods = [
         node
         for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""An audit that could not ask does not say that there is nothing to be found."""
+"""A failed audit of dependencies does not report a success."""
 
 from __future__ import annotations
 

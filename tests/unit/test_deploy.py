@@ -1,4 +1,4 @@
-"""What stands in deploy/ is what this version understands."""
+"""The files in deploy/ agree with this version."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SETTINGS = set(
 
 
 def require_serves(command: list[str]) -> None:
-    """The command line is one that starts the service."""
+    """The command line starts the service."""
     assert Path(command[0]).name == "phoneprov"
     assert main.get_command(click.Context(main), command[1]) is serve
     serve.make_context("serve", command[2:])
@@ -44,7 +44,7 @@ def test_systemd_unit_matches_the_service() -> None:
 
     require_serves(shlex.split(service["ExecStart"]))
     assert service["Environment"].partition("=")[0] in SETTINGS
-    # Its folder is where it may write, and nowhere else.
+    # It may write to its folder only.
     assert service["Environment"].endswith(f"/var/lib/{service['StateDirectory']}")
     assert int(service["TimeoutStopSec"]) > LEAVE_SECONDS
     assert int(service["LimitNOFILE"]) >= MOST_FILES
@@ -95,6 +95,7 @@ def test_compose_file_contains_no_secret() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
     ignored = (ROOT / ".gitignore").read_text("utf-8").splitlines()
 
+    assert compose["secrets"]
     for secret in compose["secrets"].values():
         assert f"deploy/{Path(secret['file']).name}" in ignored
 
@@ -106,5 +107,6 @@ def test_container_file_matches_the_service() -> None:
 
     require_serves(yaml.safe_load(command))
     assert f"VOLUME {folder}\n" in CONTAINERFILE
+    assert copied
     assert all((ROOT / name).exists() for names in copied for name in names.split())
     assert "/health/ready" in CONTAINERFILE

@@ -1,4 +1,4 @@
-"""Every link between our own pages leads somewhere, and every test that a page names is there."""
+"""Every link between the pages has a target, and every test that a page names exists."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ PRIVATE = re.compile(
     ids=["src", "docs", "tests"],
 )
 def test_private_words_are_rare(pages: tuple[str, ...], most: int) -> None:
-    """Sentences with these words hide who acts, or use *behind* for *after*."""
+    """Sentences with these words hide the subject, or use *behind* for *after*."""
     found = []
     for page in pages:
         for path in (ROOT / page, *(ROOT / page).rglob("*")):

@@ -1,4 +1,4 @@
-"""The public names: they can be imported, are typed and are documented."""
+"""The public names can be imported, are typed and are documented."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def modules_of(package: ModuleType) -> list[str]:
 
 
 def printed(program: str) -> str:
-    """What a Python of its own prints when it runs this."""
+    """The output of a new Python process that runs this."""
     return subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     ).stdout
@@ -84,12 +84,12 @@ def test_public_name_is_defined_in_its_module(api: ModuleType) -> None:
         if inspect.isclass(thing := getattr(api, name)) and thing.__module__ != module
     }
 
-    # A nickname for text with a format; it has no home of its own.
+    # An alias for text with a format, which has no module of its own.
     assert elsewhere - {"Timestamp"} == set()
 
 
 def imported_by(api: ModuleType) -> dict[str, str]:
-    """The names that a module imports, and from where."""
+    """The names that a module imports, and their modules."""
     assert api.__file__
     return {
         alias.name: str(node.module)
@@ -124,7 +124,7 @@ def test_adapter_is_imported_on_first_use() -> None:
 
 
 def undocumented(module: ModuleType) -> Iterator[str]:
-    """Public classes, functions and methods made in a module that say nothing of themselves.
+    """Public classes, functions and methods of a module without a docstring.
 
     A method of a port or of a library's class is documented there. Properties are documented with
     their class, like attributes. The name of a test is its documentation.

@@ -1,4 +1,4 @@
-"""The folder, held to the contract of every uploader."""
+"""The contract kit over the folder uploader."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TestFolderUploader(UploaderContract):
 def _files_in(folder: Path) -> dict[str, bytes]:
     files = {}
     for path in folder.iterdir():
-        # It may get its own name between the listing and the reading.
+        # It may get its final name between the listing and the read.
         with contextlib.suppress(FileNotFoundError):
             files[path.name] = path.read_bytes()
     return files

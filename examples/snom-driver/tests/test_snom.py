@@ -1,4 +1,4 @@
-"""Snom phones, held to the contract of every phone driver."""
+"""The contract kit over the driver of Snom phones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PHONE = a_phone(1, brand="snom", model="D785", phone_ip="127.0.0.1", software_ty
 
 
 class WebServer:
-    """The web server of a Snom, as far as it matters."""
+    """The web server of a Snom phone, as far as the driver uses it."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -40,7 +40,7 @@ class WebServer:
 
     @property
     def restarts(self) -> int:
-        """How many orders were answered as the manual tells."""
+        """The number of orders that were answered as in the manual."""
         return self.asked.count("GET /advanced_update.htm?reboot=Reboot HTTP/1.1")
 
     def say(self, status: str, *headers: str) -> None:
@@ -61,7 +61,7 @@ class WebServer:
 
 
 class Others(PhoneDriver):
-    """Remembers which phones it was handed."""
+    """Records the phones that it received."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -87,7 +87,7 @@ def driver_for(port: int, others: PhoneDriver | None = None) -> SnomPhones:
 
 
 class TestSnomPhones(PhoneDriverContract):
-    """Over a web server that answers as a Snom does."""
+    """With a web server that responds as a Snom phone does."""
 
     @pytest.fixture
     def rig(self, web: tuple[WebServer, int]) -> PhoneDriverRig:

@@ -28,11 +28,9 @@ class Listener(Protocol):
 
     def heard(self, event: Message) -> None:
         """One event."""
-        ...
 
     def lost(self) -> None:
         """The connection ended; no more events will come."""
-        ...
 
 
 class Answer(Struct, frozen=True):

@@ -6,7 +6,7 @@ opened and closed by ``phoneprov_adapters.composition.lifecycle``.
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 
 from phoneprov_adapters.composition.adapters import Adapters
 from phoneprov_adapters.composition.factories import (
@@ -21,12 +21,9 @@ from phoneprov_adapters.runtime.journal import log_batch, log_login_failure
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.application import UseCases
 from phoneprov_core.audit.use_cases import Audit
-from phoneprov_core.auth.authenticate import Authenticate
-from phoneprov_core.auth.create_admin import CreateAdmin
+from phoneprov_core.auth.accounts import CreateAdmin, Register
 from phoneprov_core.auth.login import Login
-from phoneprov_core.auth.logout import Logout
-from phoneprov_core.auth.refresh import Refresh
-from phoneprov_core.auth.register import Register
+from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
 from phoneprov_core.batches.run import RunBatches
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.batches.work import PhoneWork
@@ -47,11 +44,11 @@ from phoneprov_core.desks.upkeep import KeepDesks
 from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.directory.lookup import LookUp
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.extensions.use_cases import Extensions
-from phoneprov_core.kems.use_cases import Kems
+from phoneprov_core.extensions import Extensions
+from phoneprov_core.kems import Kems
 from phoneprov_core.kernel.actor import system_actor
-from phoneprov_core.links.use_cases import Links
-from phoneprov_core.me.use_cases import Me
+from phoneprov_core.links import Links
+from phoneprov_core.me import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.reading import ReadConfigurations
 from phoneprov_core.profiles.use_cases import Profiles
@@ -60,9 +57,9 @@ from phoneprov_core.retention.use_cases import Prune
 from phoneprov_core.transfer.texts import ImportText
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.use_cases import Users
-from phoneprov_core.vendor_phones.use_cases import VendorPhones
-from phoneprov_core.vendor_services.use_cases import VendorServices
-from phoneprov_core.vendor_users.use_cases import VendorUsers
+from phoneprov_core.vendor_phones import VendorPhones
+from phoneprov_core.vendor_services import VendorServices
+from phoneprov_core.vendor_users import VendorUsers
 
 
 class Container(Adapters):
@@ -169,8 +166,30 @@ class Container(Adapters):
         settings, policy, clock, new_id = self.settings, self.policy, self.clock, self.new_id
         database, hasher, tokens = self.database, self.hasher, self.tokens
         shared_write, largest_xml = settings.shared_write, settings.largest_xml
-        imported = partial(Profiles, clock=clock, new_id=new_id, largest_xml=largest_xml)
-        transfer = Transfer(database, hasher, policy, shared_write, clock, new_id, imported)
+        users = Users(database, hasher, policy, clock, new_id)
+        extensions = Extensions(database, clock, new_id)
+        phones = Phones(database, shared_write, clock)
+        kems = Kems(database, shared_write, clock, new_id)
+        company_directory = CompanyDirectory(database, shared_write, clock, new_id)
+        personal_directory = PersonalDirectory(database, clock, new_id)
+        profiles = Profiles(
+            database,
+            clock,
+            new_id,
+            largest_xml=largest_xml,
+            most_profiles=settings.most_profiles,
+            most_revisions=settings.most_revisions,
+        )
+        transfer = Transfer(
+            database=database,
+            users=users,
+            extensions=extensions,
+            phones=phones,
+            kems=kems,
+            company_directory=company_directory,
+            personal_directory=personal_directory,
+            profile_use_cases=profiles,
+        )
         return UseCases(
             level_rule=settings.level_rule,
             shared_write=shared_write,
@@ -192,20 +211,13 @@ class Container(Adapters):
                 database, hasher, policy, clock, new_id, public=settings.public_register
             ),
             me=Me(database),
-            users=Users(database, hasher, policy, clock, new_id),
+            users=users,
             permissions=Permissions(database, clock, new_id),
             user_permissions=UserPermissions(database, clock, new_id),
-            extensions=Extensions(database, clock, new_id),
+            extensions=extensions,
             links=Links(database, clock, new_id),
-            phones=Phones(database, shared_write, clock),
-            profiles=Profiles(
-                database,
-                clock,
-                new_id,
-                largest_xml=largest_xml,
-                most_profiles=settings.most_profiles,
-                most_revisions=settings.most_revisions,
-            ),
+            phones=phones,
+            profiles=profiles,
             switch_profile=SwitchProfile(database, self.deploy),
             preview_switch=PreviewSwitch(
                 database, self.deploy, self.reachability, self.compare, clock
@@ -216,10 +228,10 @@ class Container(Adapters):
             desks=Desks(database, self.phone_services.log_out, clock),
             phone_services=self.phone_services,
             audit=Audit(database, clock),
-            company_directory=CompanyDirectory(database, shared_write, clock, new_id),
-            kems=Kems(database, shared_write, clock, new_id),
+            company_directory=company_directory,
+            kems=kems,
             vendor_services=VendorServices(database, shared_write, clock, new_id),
-            personal_directory=PersonalDirectory(database, clock, new_id),
+            personal_directory=personal_directory,
             vendor_phones=VendorPhones(database, shared_write, clock),
             vendor_users=VendorUsers(database, hasher, clock, new_id),
             fetches=Fetches(database),

@@ -22,7 +22,7 @@ from phoneprov_adapters.sql.engines.choice import Database, embedded_file
 from phoneprov_adapters.sql.maintenance.schema import newest
 from phoneprov_core.deployments.observation import Reach
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.kernel.times import millis
+from phoneprov_core.kernel.system import millis
 from phoneprov_core.phones.model import Phone
 
 _PHONES = 5

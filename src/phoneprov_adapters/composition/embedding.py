@@ -34,7 +34,7 @@ from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.watch import Watch
-from phoneprov_core.kernel.times import millis
+from phoneprov_core.kernel.system import millis
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -113,7 +113,6 @@ class Run(Protocol):
 
     def __call__(self, work: Coroutine[Any, Any, R], /) -> R:
         """The result of the coroutine; its exceptions are raised."""
-        ...
 
 
 @contextmanager

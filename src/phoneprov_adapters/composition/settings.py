@@ -19,7 +19,7 @@ from phoneprov_core.desks.model import DeskPolicy
 from phoneprov_core.devices.binding import Binding
 from phoneprov_core.devices.commands import RestartType
 from phoneprov_core.devices.restart import RestartBy
-from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.retention.model import KeepDays
 
 HASH_THREADS = "PHONEPROV_HASH_THREADS"

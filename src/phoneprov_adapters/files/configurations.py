@@ -9,9 +9,8 @@ from pathlib import Path
 
 from phoneprov_adapters.files.csv import CsvTable
 from phoneprov_core.configuration.well_formed import LARGEST
-from phoneprov_core.transfer.model import Row, RowProblem
+from phoneprov_core.transfer.model import OWNER, Row, RowProblem
 from phoneprov_core.transfer.profiles import PROFILE_COLUMNS
-from phoneprov_core.transfer.sheets import OWNER
 
 FILE = "file"
 _OF_PHONE = re.compile(r"SEP[0-9A-F]{12}\.cnf\.xml", re.IGNORECASE)

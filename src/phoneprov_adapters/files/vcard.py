@@ -17,10 +17,9 @@ from typing import Any, TextIO
 import vobject
 from vobject.base import VObjectError
 
-from phoneprov_adapters.files.pieces import Rows, in_pieces
-from phoneprov_adapters.files.text import open_text
+from phoneprov_adapters.files.reading import Rows, in_pieces, open_text
 from phoneprov_adapters.files.vcard_lines import BadCard, normalised
-from phoneprov_core.kernel.ids import known_id
+from phoneprov_core.kernel.system import known_id
 from phoneprov_core.transfer.model import Row, RowProblem
 
 DIRECTORIES = ("company-directory", "personal-directory")

@@ -5,41 +5,26 @@ from __future__ import annotations
 from itertools import islice
 
 import msgspec
-from msgspec import Struct
 
-from phoneprov_adapters.memory.records import EVERY, Kind
-from phoneprov_adapters.memory.tables import Tables
+from phoneprov_adapters.memory.kinds import AUDIT
+from phoneprov_adapters.memory.records import EVERY
+from phoneprov_adapters.memory.store import MemoryQueries
 from phoneprov_adapters.runtime.system import ordered_id, system_clock
 from phoneprov_core.audit.entries import RESOURCES, entries
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
 from phoneprov_core.audit.ports import AuditStore
 from phoneprov_core.kernel.origin import current_origin
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 
 
-class KeptEntry(Struct, frozen=True):
-    """An entry with the fields that it is found by."""
-
-    uuid: str
-    at: str
-    traced: TracedEntry
-
-
-AUDIT: Kind[KeptEntry] = Kind("audit entry", created="at")
-
-
-class MemoryAudit(AuditStore):
+class MemoryAudit(MemoryQueries, AuditStore):
     """Audit entries, by uuid."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
 
     async def add(self, entry: TracedEntry) -> None:
         # As a database keeps it: what is JSON there must be JSON here.
         changes = msgspec.json.decode(msgspec.json.encode(entry.entry.changes))
         kept = msgspec.structs.replace(entry.entry, changes=changes)
-        traced = TracedEntry(kept, entry.traceparent)
-        self._tables.add(AUDIT, KeptEntry(kept.uuid, kept.at, traced))
+        self._tables.add(AUDIT, TracedEntry(kept, entry.traceparent))
 
     async def add_trail(self) -> None:
         """Add the entries of this transaction: the last step before it commits.
@@ -67,18 +52,16 @@ class MemoryAudit(AuditStore):
                 assert (type(entity), key) in recorded, f"not audited: {resource.name} {key}"
 
     async def find(self, uuid: str) -> TracedEntry | None:
-        kept = self._tables.of(AUDIT).get(uuid)
-        return None if kept is None else kept.traced
+        return self._tables.of(AUDIT).get(uuid)
 
     async def newest(
         self, wanted: WantedEntries, limit: int, *, before: AuditEntry | None = None
     ) -> list[TracedEntry]:
-        kept = list(self._tables.of(AUDIT).group(EVERY))
         found = (
-            one.traced
-            for one in reversed(kept)
-            if (before is None or (one.at, one.uuid) < (before.at, before.uuid))
-            and _agrees(one.traced.entry, wanted)
+            one
+            for one in reversed(list(self._tables.of(AUDIT).group(EVERY)))
+            if (before is None or AUDIT.position(one) < (before.at, before.uuid))
+            and _agrees(one.entry, wanted)
         )
         return list(islice(found, limit))
 

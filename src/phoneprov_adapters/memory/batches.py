@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
-from phoneprov_adapters.memory.records import EVERY, Kind, OnRemove, Reference, Unique
-from phoneprov_adapters.memory.store import MemoryNewestRows, MemoryRows
+from phoneprov_adapters.memory.kinds import (
+    BATCH_PHONES,
+    BATCHES,
+    KeptBatch,
+    KeptPhone,
+    phone_key,
+)
+from phoneprov_adapters.memory.records import EVERY
+from phoneprov_adapters.memory.store import MemoryNewestRows, MemoryRows, part
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import Batch, BatchPhone, BatchState, Counts, PhoneState
@@ -19,53 +26,15 @@ from phoneprov_core.batches.transitions import BatchItem, Hold, Transition, Turn
 from phoneprov_core.kernel.errors import already_taken
 from phoneprov_core.kernel.store import Rows
 
-Millis = Callable[[], int]
-
-
-class KeptBatch(Struct, frozen=True):
-    """A batch, its holder, and the end of the lease."""
-
-    uuid: str
-    created_at: str
-    user_uuid: str
-    batch: Batch
-    holder: str = ""
-    fence: int = 0
-    expires_at: int = 0
-
-
-class KeptPhone(BatchItem, frozen=True):
-    """A phone of a batch."""
-
-    @property
-    def key(self) -> str:
-        return _key(self.batch_uuid, self.position)
-
-
-def _key(batch_uuid: str, position: int) -> str:
-    return f"{batch_uuid}|{position:010}"
-
-
-BATCHES: Kind[KeptBatch] = Kind("batch", owner="user_uuid", found_by=("user_uuid",))
-BATCH_PHONES: Kind[KeptPhone] = Kind(
-    "phone of a batch",
-    key="key",
-    created="position",
-    references=(Reference("batch_uuid", BATCHES, OnRemove.GO_ALONG),),
-    unique=(Unique("mac", "mac", lambda one: (one.batch_uuid, one.mac)),),
-)
-
 
 class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
     """Batches, by uuid."""
 
-    def __init__(self, tables: Tables, clock: Millis) -> None:
+    def __init__(self, tables: Tables) -> None:
         super().__init__(tables, BATCHES, self._counted, owner=BATCHES.owner)
-        self._clock = clock
 
     async def add(self, batch: Batch) -> None:
-        bare = msgspec.structs.replace(batch, phones=Counts())
-        self._tables.add(BATCHES, KeptBatch(batch.uuid, batch.created_at, batch.user_uuid, bare))
+        self._tables.add(BATCHES, KeptBatch(**msgspec.structs.asdict(batch)))
 
     async def add_phones(self, phones: Sequence[BatchItem]) -> None:
         for phone in phones:
@@ -86,7 +55,7 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
         return MemoryRows(
             self._tables,
             BATCH_PHONES,
-            _shown,
+            partial(part, BatchPhone),
             group=("batch_uuid", batch_uuid),
             matches=matches,
             place=lambda phone: (phone.position, "~"),
@@ -103,16 +72,15 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
 
     async def state(self, batch_uuid: str) -> BatchState | None:
         kept = self._tables.of(BATCHES).get(batch_uuid)
-        return None if kept is None else kept.batch.state
+        return None if kept is None else kept.state
 
     async def change(
         self, batch_uuid: str, of: BatchState, to: BatchState, message: str | None
     ) -> bool:
         kept = self._tables.of(BATCHES).get(batch_uuid)
-        if kept is None or kept.batch.state is not of:
+        if kept is None or kept.state is not of:
             return False
-        batch = msgspec.structs.replace(kept.batch, state=to, message=message)
-        self._put(kept, batch=batch)
+        self._put(kept, state=to, message=message)
         return True
 
     async def any_free(self) -> bool:
@@ -127,10 +95,10 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
 
     async def keep(self, hold: Hold, seconds: int) -> BatchState | None:
         kept = self._held(hold)
-        if kept is None or kept.batch.ended_at is not None:
+        if kept is None or kept.ended_at is not None:
             return None
         self._put(kept, expires_at=self._in(seconds))
-        return kept.batch.state
+        return kept.state
 
     async def release(self, hold: Hold) -> None:
         kept = self._held(hold)
@@ -142,26 +110,26 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
             self._put(kept, expires_at=0)
 
     async def claim(self, hold: Hold, most: int, transition: Transition) -> list[Turn]:
-        now = self._clock()
+        now = self._tables.clock()
         due = [
             phone
             for phone in self._phones(hold.batch_uuid)
             if phone.state is transition.of and phone.not_before <= now
         ]
         due.sort(key=lambda phone: (phone.not_before, phone.position))
-        turns = [_turn(self._moved(phone, transition)) for phone in due[:most]]
+        turns = [part(Turn, self._moved(phone, transition)) for phone in due[:most]]
         return sorted(turns, key=lambda turn: turn.position)
 
     async def abandoned(self, hold: Hold, most: int) -> list[Turn]:
         left = (
-            _turn(phone)
+            part(Turn, phone)
             for phone in self._phones(hold.batch_uuid)
             if phone.state is PhoneState.RUNNING and phone.fence < hold.fence
         )
         return list(islice(left, most))
 
     async def move(self, turn: Turn, transition: Transition) -> bool:
-        phone = self._tables.of(BATCH_PHONES).get(_key(turn.batch_uuid, turn.position))
+        phone = self._tables.of(BATCH_PHONES).get(phone_key(turn.batch_uuid, turn.position))
         if phone is None or (phone.state, phone.fence) != (transition.of, turn.fence):
             return False
         self._moved(phone, transition)
@@ -174,28 +142,27 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
 
     async def finish(self, hold: Hold, state: BatchState, now: str) -> bool:
         kept = self._held(hold)
-        if kept is None or kept.batch.ended_at is not None:
+        if kept is None or kept.ended_at is not None:
             return False
         counts = await self.counts(hold.batch_uuid)
         if counts.waiting or counts.running:
             return False
-        batch = msgspec.structs.replace(kept.batch, state=state, ended_at=now)
-        self._put(kept, batch=batch, expires_at=0)
+        self._put(kept, state=state, ended_at=now, expires_at=0)
         return True
 
     def _phones(self, batch_uuid: str) -> list[KeptPhone]:
         return list(self._tables.of(BATCH_PHONES).group(("batch_uuid", batch_uuid)))
 
     def _free(self) -> KeptBatch | None:
-        now, batches = self._clock(), self._tables.of(BATCHES).group(EVERY)
-        free = (one for one in batches if one.batch.ended_at is None and one.expires_at <= now)
+        now, batches = self._tables.clock(), self._tables.of(BATCHES).group(EVERY)
+        free = (one for one in batches if one.ended_at is None and one.expires_at <= now)
         return next(free, None)
 
     def _held(self, hold: Hold) -> KeptBatch | None:
         kept = self._tables.of(BATCHES).get(hold.batch_uuid)
         if kept is None or (kept.holder, kept.fence) != (hold.holder, hold.fence):
             return None
-        return kept if kept.expires_at > self._clock() else None
+        return kept if kept.expires_at > self._tables.clock() else None
 
     def _put(self, kept: KeptBatch, **changes: Any) -> None:
         self._tables.put(BATCHES, msgspec.structs.replace(kept, **changes))
@@ -209,15 +176,7 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
         return moved
 
     def _in(self, seconds: int) -> int:
-        return self._clock() + seconds * 1000
+        return self._tables.clock() + seconds * 1000
 
     def _counted(self, kept: KeptBatch) -> Batch:
-        return msgspec.structs.replace(kept.batch, phones=self._counts(kept.uuid))
-
-
-def _turn(phone: BatchItem) -> Turn:
-    return Turn(*(getattr(phone, name) for name in Turn.__struct_fields__))
-
-
-def _shown(phone: BatchItem) -> BatchPhone:
-    return BatchPhone(*(getattr(phone, name) for name in BatchPhone.__struct_fields__))
+        return part(Batch, msgspec.structs.replace(kept, phones=self._counts(kept.uuid)))

@@ -8,105 +8,64 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from phoneprov_adapters.memory.access import (
-    ASSIGNMENTS,
+from phoneprov_adapters.memory.audit import MemoryAudit
+from phoneprov_adapters.memory.batches import MemoryBatches
+from phoneprov_adapters.memory.deployments import MemoryDeployments, MemoryLeases
+from phoneprov_adapters.memory.desks import MemoryDesks
+from phoneprov_adapters.memory.directory import MemoryCompanyContacts
+from phoneprov_adapters.memory.kinds import (
+    EXTENSIONS,
+    OF_USER,
     PERMISSIONS,
-    MemoryAssignments,
+    PROFILES,
 )
-from phoneprov_adapters.memory.audit import AUDIT, MemoryAudit
-from phoneprov_adapters.memory.auth import (
-    COUNTED,
-    LOGIN_ADDRESSES,
-    RATES,
-    SESSIONS,
+from phoneprov_adapters.memory.logins import (
     MemoryLoginAddresses,
     MemoryLoginAttempts,
     MemoryRates,
     MemorySessions,
 )
-from phoneprov_adapters.memory.batches import BATCH_PHONES, BATCHES, MemoryBatches
-from phoneprov_adapters.memory.deployments import (
-    DEPLOYMENTS,
-    LEASES,
-    MemoryDeployments,
-    MemoryLeases,
-    Millis,
-)
-from phoneprov_adapters.memory.desks import MemoryDesks
-from phoneprov_adapters.memory.directory import (
-    COMPANY_CONTACTS,
-    PERSONAL_CONTACTS,
-    MemoryCompanyContacts,
-)
-from phoneprov_adapters.memory.enriched_phones import enriched_phones
-from phoneprov_adapters.memory.extensions import EXTENSIONS, MemoryExtensions
-from phoneprov_adapters.memory.kems import KEMS, MemoryKems
-from phoneprov_adapters.memory.kept_desks import DESKS
-from phoneprov_adapters.memory.links import LINKS, MemoryLinks
-from phoneprov_adapters.memory.phones import PHONES, MemoryPhones
-from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles
-from phoneprov_adapters.memory.provisioning import (
-    DISCOVERED_PHONES,
-    FETCHES,
-    SERVED_FILES,
+from phoneprov_adapters.memory.phones import (
     MemoryDiscoveredPhones,
     MemoryFetches,
+    MemoryKems,
+    MemoryPhones,
     MemoryServedFiles,
+    MemoryStatistics,
+    MemoryVendorPhones,
+    enriched_phones,
+)
+from phoneprov_adapters.memory.profiles import (
+    MemoryRetention,
+    MemoryRevisions,
+    MemoryWholeProfiles,
 )
 from phoneprov_adapters.memory.records import Kind, Records
-from phoneprov_adapters.memory.retention import MemoryRetention
-from phoneprov_adapters.memory.revisions import REVISIONS, MemoryRevisions, MemoryWholeProfiles
-from phoneprov_adapters.memory.statistics import MemoryStatistics
-from phoneprov_adapters.memory.store import MemoryStore
-from phoneprov_adapters.memory.tables import Schema, Tables
-from phoneprov_adapters.memory.users import LOOKS, PASSWORDS, USERS, MemoryUsers
-from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES, MemoryVendorPhones
-from phoneprov_adapters.memory.vendor_users import VENDOR_USERS, MemoryVendorUsers
+from phoneprov_adapters.memory.store import MemorySearchedStore, MemoryStore
+from phoneprov_adapters.memory.tables import Millis, Tables
+from phoneprov_adapters.memory.users import (
+    MemoryAssignments,
+    MemoryLinks,
+    MemoryUsers,
+    MemoryVendorUsers,
+)
+from phoneprov_core.directory.model import PersonalContact
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.trail import Trail
-from phoneprov_core.vendor_services.model import VendorService
+from phoneprov_core.kernel.store import ReadAndWrite, Trail
+from phoneprov_core.vendor_services import VendorService
 
+# Records that need no more than the methods of every store.
 VENDOR_SERVICES: Kind[VendorService] = Kind("service")
-
-SCHEMA = Schema(
-    USERS,
-    PASSWORDS,
-    LOOKS,
-    PERMISSIONS,
-    ASSIGNMENTS,
-    SESSIONS,
-    COUNTED,
-    LOGIN_ADDRESSES,
-    RATES,
-    PHONES,
-    KEMS,
-    VENDOR_PHONES,
-    VENDOR_SERVICES,
-    PROFILES,
-    REVISIONS,
-    DEPLOYMENTS,
-    LEASES,
-    DESKS,
-    BATCHES,
-    BATCH_PHONES,
-    SERVED_FILES,
-    FETCHES,
-    DISCOVERED_PHONES,
-    VENDOR_USERS,
-    EXTENSIONS,
-    LINKS,
-    COMPANY_CONTACTS,
-    PERSONAL_CONTACTS,
-    AUDIT,
+PERSONAL_CONTACTS: Kind[PersonalContact] = Kind(
+    "personal contact", owner="user_uuid", references=(OF_USER,)
 )
 
 
 class MemoryTransaction:
     """Satisfies the transaction protocol of every feature."""
 
-    def __init__(self, tables: Tables, clock: Millis) -> None:
+    def __init__(self, tables: Tables) -> None:
         self.users = MemoryUsers(tables)
         self.permissions = MemoryStore(tables, PERMISSIONS)
         self.assignments = MemoryAssignments(tables)
@@ -119,20 +78,20 @@ class MemoryTransaction:
         self.vendor_phones = MemoryVendorPhones(tables)
         self.enriched_phones = enriched_phones(tables)
         self.vendor_services = MemoryStore(tables, VENDOR_SERVICES)
-        self.profiles = MemoryProfiles(tables)
+        self.profiles = MemoryStore(tables, PROFILES)
         self.whole_profiles = MemoryWholeProfiles(tables)
         self.revisions = MemoryRevisions(tables)
-        self.deployments = MemoryDeployments(tables, clock)
-        self.leases = MemoryLeases(tables, clock)
-        self.batches = MemoryBatches(tables, clock)
-        self.desks = MemoryDesks(tables, clock)
+        self.deployments = MemoryDeployments(tables)
+        self.leases = MemoryLeases(tables)
+        self.batches = MemoryBatches(tables)
+        self.desks = MemoryDesks(tables)
         self.served_files = MemoryServedFiles(tables)
         self.fetches = MemoryFetches(tables)
         self.discovered_phones = MemoryDiscoveredPhones(tables)
         self.retention = MemoryRetention(tables)
         self.statistics = MemoryStatistics(tables)
         self.vendor_users = MemoryVendorUsers(tables)
-        self.extensions = MemoryExtensions(tables)
+        self.extensions = MemorySearchedStore(tables, EXTENSIONS)
         self.links = MemoryLinks(tables)
         self.company_contacts = MemoryCompanyContacts(tables)
         self.personal_contacts = MemoryStore(tables, PERSONAL_CONTACTS)
@@ -157,9 +116,7 @@ class MemoryDatabase(ReadAndWrite[MemoryTransaction]):
 
     def __init__(self, clock: Millis = _monotonic_millis) -> None:
         self._clock = clock
-        self._committed: dict[Kind[Any], Records[Any]] = {
-            kind: Records(kind) for kind in SCHEMA.kinds
-        }
+        self._committed: dict[Kind[Any], Records[Any]] = {}
         self._one_writer = asyncio.Lock()
         self._away = False
 
@@ -176,15 +133,15 @@ class MemoryDatabase(ReadAndWrite[MemoryTransaction]):
         # A real database waits for IO here; races must occur in memory as well.
         await asyncio.sleep(0)
         self._require_open()
-        yield MemoryTransaction(Tables(SCHEMA, self._committed, writing=False), self._clock)
+        yield MemoryTransaction(Tables(self._committed, self._clock, writing=False))
 
     @asynccontextmanager
     async def write(self, *, by: Actor | None = None) -> AsyncIterator[MemoryTransaction]:
         async with self._one_writer:
             await asyncio.sleep(0)
             self._require_open()
-            tables = Tables(SCHEMA, self._committed, Trail(by), writing=True)
-            transaction = MemoryTransaction(tables, self._clock)
+            tables = Tables(self._committed, self._clock, Trail(by), writing=True)
+            transaction = MemoryTransaction(tables)
             yield transaction
             await transaction.audit.add_trail()
             tables.commit()

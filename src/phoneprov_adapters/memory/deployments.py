@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
-from msgspec import Struct
 
-from phoneprov_adapters.memory.records import EVERY, Kind, Unique
-from phoneprov_adapters.memory.store import MemoryNewestRows, MemoryStore, itself
+from phoneprov_adapters.memory.kinds import DEPLOYMENTS, LEASES, Lease
+from phoneprov_adapters.memory.records import EVERY
+from phoneprov_adapters.memory.store import MemoryNewestRows, MemoryQueries, MemoryStore, itself
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore
 from phoneprov_core.kernel.store import NewestRows
-
-Millis = Callable[[], int]
-
-
-class Lease(Struct, frozen=True):
-    """The holder of a phone and the end of the lease. A released lease is kept, so that its fence
-    continues to grow."""
-
-    mac: str
-    holder: str
-    fence: int
-    expires_at: int
-
-
-DEPLOYMENTS: Kind[Deployment] = Kind(
-    "deployment",
-    found_by=("outcome", "mac"),
-    unique=(Unique("number", "number", lambda one: (one.mac, one.number)),),
-)
-LEASES: Kind[Lease] = Kind("lease", key="mac", created="mac")
 
 
 def current_on(tables: Tables, mac: str) -> Deployment | None:
@@ -53,14 +31,16 @@ def _placed(tables: Tables, mac: str) -> list[Deployment]:
     return sorted(placed, key=lambda one: one.number, reverse=True)
 
 
+def holder_of(tables: Tables, mac: str) -> str | None:
+    """The holder of a phone whose lease has not expired."""
+    lease = tables.of(LEASES).get(mac)
+    return lease.holder if lease is not None and lease.expires_at > tables.clock() else None
+
+
 class MemoryDeployments(MemoryStore[Deployment], DeploymentStore):
     """Deployments, by uuid."""
 
     kind = DEPLOYMENTS
-
-    def __init__(self, tables: Tables, clock: Millis) -> None:
-        super().__init__(tables)
-        self._clock = clock
 
     def matching(self, wanted: Wanted) -> NewestRows[Deployment]:
         def matches(one: Deployment, owner: str | None) -> bool:
@@ -89,50 +69,38 @@ class MemoryDeployments(MemoryStore[Deployment], DeploymentStore):
 
     async def interrupt_abandoned(self, now: str) -> int:
         running = list(self._tables.of(DEPLOYMENTS).group(("outcome", Outcome.RUNNING)))
-        abandoned = [deployment for deployment in running if not self._is_held(deployment)]
+        abandoned = [one for one in running if holder_of(self._tables, one.mac) != one.uuid]
         for deployment in abandoned:
             await self.put(
                 msgspec.structs.replace(deployment, outcome=Outcome.INTERRUPTED, ended_at=now)
             )
         return len(abandoned)
 
-    def _is_held(self, deployment: Deployment) -> bool:
-        lease = self._tables.of(LEASES).get(deployment.mac)
-        return (
-            lease is not None
-            and lease.holder == deployment.uuid
-            and lease.expires_at > self._clock()
-        )
 
-
-class MemoryLeases(LeaseStore):
+class MemoryLeases(MemoryQueries, LeaseStore):
     """Leases, by MAC."""
 
-    def __init__(self, tables: Tables, clock: Millis) -> None:
-        self._tables = tables
-        self._clock = clock
-
     async def take(self, mac: str, holder: str, seconds: int) -> int | None:
-        now = self._clock()
-        lease = self._tables.of(LEASES).get(mac)
-        if lease is not None and lease.expires_at > now:
+        if holder_of(self._tables, mac) is not None:
             return None
+        lease = self._tables.of(LEASES).get(mac)
         fence = 1 if lease is None else lease.fence + 1
-        self._tables.put(LEASES, Lease(mac, holder, fence, now + seconds * 1000))
+        ends = self._tables.clock() + seconds * 1000
+        self._tables.put(LEASES, Lease(mac, holder, fence, ends))
         return fence
 
     async def release(self, mac: str, holder: str, fence: int) -> bool:
         lease = self._tables.of(LEASES).get(mac)
-        if lease is None or (lease.holder, lease.fence) != (holder, fence):
-            return False
-        if lease.expires_at <= self._clock():
+        if lease is None or lease.fence != fence or holder_of(self._tables, mac) != holder:
             return False
         self._tables.put(LEASES, msgspec.structs.replace(lease, expires_at=0))
         return True
 
     async def holder(self, mac: str) -> str | None:
         lease = self._tables.of(LEASES).get(mac)
-        return lease.holder if lease is not None and lease.expires_at > self._clock() else None
+        return (
+            lease.holder if lease is not None and lease.expires_at > self._tables.clock() else None
+        )
 
     async def release_all(self) -> None:
         for lease in list(self._tables.of(LEASES).group()):

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
+from phoneprov_adapters.memory.kinds import COMPANY_CONTACTS
 from phoneprov_adapters.memory.store import MemorySearchedStore
-from phoneprov_adapters.memory.users import USERS
-from phoneprov_core.directory.model import CompanyContact, PersonalContact
+from phoneprov_core.directory.model import CompanyContact
 from phoneprov_core.directory.ports import CompanyContactStore
-from phoneprov_core.directory.search import CONTACT_FIELDS
 from phoneprov_core.directory.terms import FoundContact, TermSearch, first_match, terms_of
-
-COMPANY_CONTACTS: Kind[CompanyContact] = Kind("company contact", search=CONTACT_FIELDS)
-PERSONAL_CONTACTS: Kind[PersonalContact] = Kind(
-    "personal contact",
-    owner="user_uuid",
-    references=(Reference("user_uuid", USERS, OnRemove.GO_ALONG),),
-)
 
 
 class MemoryCompanyContacts(MemorySearchedStore[CompanyContact], CompanyContactStore):

@@ -1,4 +1,4 @@
-"""Phones and a manager interface that record what they receive."""
+"""Phones, their calls, and a manager interface, as a test sets them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.deployments.observation import DeviceInformation, PhoneInformation
+from phoneprov_core.devices.calls import Calls
 from phoneprov_core.devices.commands import require_single_lines
 from phoneprov_core.devices.execute import execute_body, require_phone
 from phoneprov_core.devices.ports import KeyPress, ManagerAction, ManagerInterface, PhoneCommands
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
+from phoneprov_core.phones.model import Phone
 
 
 async def _at_once(_seconds: float) -> None:
@@ -95,3 +97,20 @@ class MemoryManager(ManagerInterface):
         if action.name == "PJSIPNotify" and dict(action.fields)["Endpoint"] in self.unregistered:
             raise Refused("The phone is not registered with Asterisk; restart it by hand.")
         self.performed.append(action)
+
+
+class MemoryCalls(Calls):
+    """The phones whose MACs are in ``talking`` are in a call; ``failure`` is raised if set.
+    ``asked`` lists the MACs of the queries."""
+
+    def __init__(self) -> None:
+        self.talking: set[str] = set()
+        self.failure: PhoneprovError | None = None
+        self.asked: list[str] = []
+
+    async def in_call(self, phone: Phone) -> bool:
+        await asyncio.sleep(0)
+        self.asked.append(phone.mac)
+        if self.failure is not None:
+            raise self.failure
+        return phone.mac in self.talking

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Sequence
-from enum import Enum
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -21,19 +20,13 @@ Position = tuple[Any, str]
 """The position of a record in a list: its creation, then its key."""
 
 
-class OnRemove(Enum):
-    """The effect on a record when the one that it refers to is removed."""
-
-    GO_ALONG = "remove"
-    STAND_AGAINST = "restrict"
-
-
 class Reference(NamedTuple):
-    """The field of a record that holds the key of another."""
+    """The field of a record that holds the key of another. The record is removed with the other,
+    or with ``restrict`` prevents its removal."""
 
     field: str
     to: Kind[Any]
-    on_remove: OnRemove
+    restrict: bool = False
 
 
 class Unique(NamedTuple):
@@ -48,9 +41,9 @@ class Unique(NamedTuple):
 class Kind(Generic[E]):
     """A kind of record.
 
-    ``name`` is what one of them is called. ``key`` and ``created`` are fields, ``owner`` is
-    the reference that says whose record it is. ``found_by`` are further fields to be found by,
-    ``search`` are those that lists are searched by.
+    ``name`` is what one of them is called. ``key`` and ``created`` are fields, ``owner`` is the one
+    that says whose record it is; a field of a field has a dot. ``found_by`` are further fields to
+    be found by, ``search`` are those that lists are searched by.
     """
 
     def __init__(
@@ -66,14 +59,14 @@ class Kind(Generic[E]):
         search: SearchFields | None = None,
     ) -> None:
         self.name = name
-        self.key_field = key
+        self.key_field = key.rpartition(".")[2]
         self.key_of: Callable[[E], str] = attrgetter(key)
         self.created_of: Callable[[E], Any] = attrgetter(created)
         self.owner = owner
         self.search = search
         self.unique = unique
         self.references = references
-        fields = (*(reference.field for reference in references), *found_by)
+        fields = [reference.field for reference in references] + [*found_by, *filter(None, [owner])]
         self.indexes: dict[str, Callable[[E], Hashable]] = {
             **{field: attrgetter(field) for field in fields},
             **{one.field: one.value or attrgetter(one.field) for one in unique},
@@ -127,7 +120,5 @@ class Records(Generic[E]):
                 del self._groups[group]
 
     def _groups_of(self, entity: E) -> list[tuple[str, Hashable]]:
-        return [
-            EVERY,
-            *((index, value_of(entity)) for index, value_of in self.kind.indexes.items()),
-        ]
+        values = ((index, value_of(entity)) for index, value_of in self.kind.indexes.items())
+        return [EVERY, *values]

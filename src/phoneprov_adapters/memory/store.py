@@ -19,7 +19,14 @@ E = TypeVar("E", bound=Struct)
 R = TypeVar("R", bound=Struct)
 
 
-class MemoryRows(Rows[R], Generic[E, R]):
+class MemoryQueries:
+    """A store over the tables of one transaction."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+
+class MemoryRows(MemoryQueries, Rows[R], Generic[E, R]):
     """The records of a kind, each as ``view`` shows it; one without a view is left out.
 
     ``owner`` is the index that finds the records of an owner, ``group`` the records that are
@@ -38,7 +45,7 @@ class MemoryRows(Rows[R], Generic[E, R]):
         matches: Callable[[E, str | None], bool] | None = None,
         place: Callable[[Any], Position] | None = None,
     ) -> None:
-        self._tables = tables
+        super().__init__(tables)
         self._kind = kind
         self._view = view
         self._owner = owner
@@ -83,6 +90,11 @@ class MemoryNewestRows(MemoryRows[E, R], NewestRows[R]):
             one for one in self._found(owner) if last is None or self._kind.position(one) < last
         ]
         return self._viewed(islice(reversed(found), limit))
+
+
+def part(kind: type[R], whole: Struct) -> R:
+    """The fields of a struct that a struct with fewer fields has."""
+    return kind(**{name: getattr(whole, name) for name in kind.__struct_fields__})
 
 
 def itself(entity: E) -> E:

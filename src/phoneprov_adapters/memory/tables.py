@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_right
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from phoneprov_adapters.memory.records import (
     EVERY,
     Kind,
-    OnRemove,
     Position,
     Records,
-    Reference,
 )
 from phoneprov_core.kernel.errors import InUse, NotFound, already_taken
-from phoneprov_core.kernel.trail import Trail
+from phoneprov_core.kernel.store import Trail
 
 E = TypeVar("E")
+
+Millis = Callable[[], int]
+"""A clock, in milliseconds."""
 
 
 class Table(Generic[E]):
@@ -37,8 +38,10 @@ class Table(Generic[E]):
         # Keys whose committed record was changed or removed, and is hidden.
         self._hidden: set[str] = set()
 
-    def get(self, key: str) -> E | None:
+    def get(self, key: str | None) -> E | None:
         """The record, or None."""
+        if key is None:
+            return None
         entity = self._changed.by_key.get(key)
         if entity is None and key not in self._hidden:
             entity = self._committed.by_key.get(key)
@@ -74,15 +77,7 @@ class Table(Generic[E]):
 
     def count(self, group: tuple[str, Hashable]) -> int:
         """Number of records of a group."""
-        index, value = group
-        value_of = self._kind.indexes.get(index)
-        hidden = sum(
-            1
-            for key in self._hidden
-            if value_of is None or value_of(self._committed.by_key[key]) == value
-        )
-        committed = len(self._committed.group(group))
-        return committed - hidden + len(self._changed.group(group))
+        return sum(1 for _ in self.group(group))
 
     def changed(self) -> list[E]:
         """The records that differ from the committed ones."""
@@ -110,30 +105,19 @@ def _after(positions: Sequence[Position], after: Position | None) -> Iterator[Po
     return (positions[i] for i in range(start, len(positions)))
 
 
-class Schema:
-    """All kinds of records, and their references."""
-
-    def __init__(self, *kinds: Kind[Any]) -> None:
-        self.kinds = kinds
-        self.referring: dict[Kind[Any], list[tuple[Kind[Any], Reference]]] = {}
-        for kind in kinds:
-            for reference in kind.references:
-                self.referring.setdefault(reference.to, []).append((kind, reference))
-
-
 class Tables:
     """All tables of one transaction; writes follow the rules."""
 
     def __init__(
         self,
-        schema: Schema,
-        committed: Mapping[Kind[Any], Records[Any]],
+        committed: dict[Kind[Any], Records[Any]],
+        clock: Millis,
         trail: Trail | None = None,
         *,
         writing: bool,
     ) -> None:
+        self.clock = clock
         self.trail = trail or Trail()
-        self._schema = schema
         self._committed = committed
         self._writing = writing
         self._opened: dict[Kind[Any], Table[Any]] = {}
@@ -142,7 +126,8 @@ class Tables:
         """The table of one kind."""
         table = self._opened.get(kind)
         if table is None:
-            table = self._opened[kind] = Table(self._committed[kind], writing=self._writing)
+            committed = self._committed.setdefault(kind, Records(kind))
+            table = self._opened[kind] = Table(committed, writing=self._writing)
         return table
 
     def add(self, kind: Kind[E], entity: E) -> None:
@@ -165,11 +150,14 @@ class Tables:
         if table.get(key) is None:
             return False
         table.discard(key)
-        for referring, reference in self._schema.referring.get(kind, ()):
-            for other in list(self.of(referring).group((reference.field, key))):
-                if reference.on_remove is OnRemove.STAND_AGAINST:
-                    raise InUse(f"This {kind.name} is in use and cannot be deleted.")
-                self.remove(referring, referring.key_of(other))
+        for referring in list(self._committed):
+            for field, to, restrict in referring.references:
+                if to is not kind:
+                    continue
+                for other in list(self.of(referring).group((field, key))):
+                    if restrict:
+                        raise InUse(f"This {kind.name} is in use and cannot be deleted.")
+                    self.remove(referring, referring.key_of(other))
         return True
 
     def changed(self) -> Iterator[Any]:
@@ -190,5 +178,5 @@ class Tables:
             if any(kind.key_of(other) != key for other in others):
                 raise already_taken(what, field)
         for field, to, _ in kind.references:
-            if self.of(to).get(getattr(entity, field)) is None:
+            if self.of(to).get(str(kind.indexes[field](entity))) is None:
                 raise NotFound(f"There is no such {to.name}.")

@@ -18,9 +18,17 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
+from phoneprov_core.access.model import Assignment
+from phoneprov_core.audit.model import TracedEntry
+from phoneprov_core.auth.model import Session
+from phoneprov_core.batches.model import Batch
+from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.kernel.store import Store
+from phoneprov_core.links import Link
+from phoneprov_core.provisioning.model import Fetch
 from phoneprov_core.stores import Database, Stores
-from phoneprov_core.vendor_services.model import VendorService
+from phoneprov_core.vendor_services import VendorService
+from phoneprov_core.vendor_users import VendorUser
 
 OWNER = identifier(900)
 OTHER_OWNER = identifier(901)
@@ -159,14 +167,31 @@ KINDS = [
 ]
 
 
-async def add(database: Database, kind: Kind, *records: Any) -> None:
-    """Add records in a separate transaction."""
+_STORES: dict[type, Callable[[Stores], Any]] = {
+    **{type(kind.make(1)): kind.store for kind in KINDS},
+    Link: lambda tx: tx.links,
+    Deployment: lambda tx: tx.deployments,
+    Batch: lambda tx: tx.batches,
+    Fetch: lambda tx: tx.fetches,
+    TracedEntry: lambda tx: tx.audit,
+}
+
+
+def store_of(tx: Stores, record: Any) -> Any:
+    """The store of a record."""
+    return _STORES[type(record)](tx)
+
+
+_ADDED_OTHERWISE: dict[type, Callable[[Stores], Callable[[Any], Awaitable[Any]]]] = {
+    Assignment: lambda tx: tx.assignments.assign,
+    Session: lambda tx: tx.sessions.start,
+    VendorUser: lambda tx: tx.vendor_users.save,
+}
+
+
+async def add(database: Database, *records: Any) -> None:
+    """Add records of any kind in one transaction."""
     async with database.write() as tx:
         for record in records:
-            await kind.store(tx).add(record)
-
-
-async def find(database: Database, kind: Kind, record: Any) -> Any:
-    """The stored record with this record's key, or None."""
-    async with database.read() as tx:
-        return await kind.store(tx).find(kind.key_of(record))
+            method = _ADDED_OTHERWISE.get(type(record))
+            await (method(tx) if method else store_of(tx, record).add)(record)

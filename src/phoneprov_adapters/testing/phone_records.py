@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
+from phoneprov_core.batches.model import Batch, BatchAction, BatchState, Counts
 from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
-from phoneprov_core.kems.model import Kem
+from phoneprov_core.kems import Kem
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord, Revision
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+from phoneprov_core.vendor_phones import VendorPhoneRecord
 
 
 def a_phone(number: int, **changes: Any) -> Phone:
@@ -121,3 +122,28 @@ def a_flag(number: int, **changes: Any) -> VendorPhoneRecord:
     """The flag of the phone of the same number: a vendor phone."""
     flag = VendorPhoneRecord(a_mac(number), True, moment(number))
     return msgspec.structs.replace(flag, **changes)
+
+
+def a_batch(number: int, **changes: Any) -> Batch:
+    """A running batch without phones; larger numbers are created later."""
+    batch = Batch(
+        uuid=identifier(number),
+        action=BatchAction.SWITCH,
+        profile_uuid=None,
+        profile_name=None,
+        revision=None,
+        model=None,
+        location=None,
+        software_type=None,
+        at_once=10,
+        per_minute=None,
+        stop_after_failures=25,
+        wait_minutes=60,
+        user_uuid=identifier(900),
+        state=BatchState.RUNNING,
+        message=None,
+        created_at=moment(number),
+        ended_at=None,
+        phones=Counts(),
+    )
+    return msgspec.structs.replace(batch, **changes)

@@ -29,11 +29,9 @@ class OpenFile(Content, Protocol):
 
         Raises ``OSError`` if the file cannot be read.
         """
-        ...
 
     async def finish(self, *, is_complete: bool, size: int, seconds: float) -> None:
         """Release the file and record the transfer: ``size`` bytes were acknowledged."""
-        ...
 
 
 class Denied(Struct, frozen=True):

@@ -21,11 +21,9 @@ class Content(Protocol):
     @property
     def size(self) -> int:
         """Bytes in all."""
-        ...
 
     def loaded(self, offset: int, size: int) -> bytes | None:
         """The bytes from ``offset`` on, fewer at the end; None while they are not in memory."""
-        ...
 
 
 class State(Enum):

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.errors import Conflict, Forbidden
-from phoneprov_core.kernel.levels import SUPERADMIN
 
 
 class SharedWrite(Enum):

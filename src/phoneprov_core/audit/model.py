@@ -10,7 +10,7 @@ from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import Moment, OptionalLine, Uuid, schema
 from phoneprov_core.kernel.origin import Origin
 from phoneprov_core.kernel.paging import After, Limit
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.system import Timestamp
 
 CHANGED = "changed"
 """Stands in ``changes`` for a secret: neither its old nor its new value is kept."""

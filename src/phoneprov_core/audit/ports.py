@@ -6,7 +6,7 @@ from typing import Protocol
 
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.trail import Notes
+from phoneprov_core.kernel.store import Notes
 
 
 class AuditStore(Protocol):
@@ -15,11 +15,9 @@ class AuditStore(Protocol):
     async def add(self, entry: TracedEntry) -> None:
         """Keep an entry. What it names need not exist, now or later. Waits for no other
         transaction."""
-        ...
 
     async def find(self, uuid: str) -> TracedEntry | None:
         """The entry, or None."""
-        ...
 
     async def newest(
         self, wanted: WantedEntries, limit: int, *, before: AuditEntry | None = None
@@ -27,7 +25,6 @@ class AuditStore(Protocol):
         """At most ``limit`` entries that agree with every field of ``wanted`` that is set,
         newest first (by ``at``, then uuid), beginning after ``before``. ``wanted.before`` is
         ignored. The cost does not depend on the number of entries."""
-        ...
 
 
 class AuditTransaction(Protocol):

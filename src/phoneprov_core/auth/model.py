@@ -6,18 +6,22 @@ token is valid for a short time. A token is valid only while its session exists.
 
 from __future__ import annotations
 
+import math
 from enum import Enum
 from typing import Annotated
 
 from msgspec import Struct
 
 from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated
+from phoneprov_core.kernel.field_types import SECRET
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.users.model import LoginName, User
 
 Token = Annotated[
     str,
+    SECRET,
     schema(
         description="Signed token (JWT)",
         examples=["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmVk"],
@@ -30,11 +34,10 @@ class Credentials(Command, frozen=True, kw_only=True):
 
     username: LoginName
     password: Annotated[
-        str, schema(description="Password", format="password", examples=["correct horse battery"])
+        str,
+        SECRET,
+        schema(description="Password", format="password", examples=["correct horse battery"]),
     ]
-
-    def __repr__(self) -> str:
-        return redacted(self, "password")
 
 
 class RefreshRequest(Command, frozen=True, kw_only=True):
@@ -42,27 +45,18 @@ class RefreshRequest(Command, frozen=True, kw_only=True):
 
     refresh_token: Token
 
-    def __repr__(self) -> str:
-        return redacted(self, "refresh_token")
-
 
 class LogoutRequest(Command, frozen=True, kw_only=True):
     """The session to end, named by its refresh token; without one, all the caller's."""
 
     refresh_token: Token | None = None
 
-    def __repr__(self) -> str:
-        return redacted(self, "refresh_token")
 
-
-class TokenPair(Struct, frozen=True, rename="camel"):
+class TokenPair(Redacted, frozen=True, rename="camel"):
     """A fresh access token and the refresh token that follows it."""
 
     access_token: Token
     refresh_token: Token
-
-    def __repr__(self) -> str:
-        return "TokenPair(***)"
 
 
 class LoggedIn(Struct, frozen=True):
@@ -142,3 +136,36 @@ class Lifetimes(Struct, frozen=True):
     refresh_idle: int = 14 * 24 * 3600
     session: int = 90 * 24 * 3600
     reuse_grace: int = 0
+
+
+class WrongCredentials(Unauthenticated):
+    """Unknown account, wrong password, or inactive account."""
+
+    code = "wrong_credentials"
+    usual = "The username or the password is wrong."
+
+
+class Locked(TooManyAttempts):
+    """The account is locked after 100 failed logins in a row."""
+
+    code = "locked"
+    usual = (
+        "This login is locked after too many failures; log in from an address that you used in the "
+        "last 30 days, or ask an administrator for a new password."
+    )
+
+
+def login_closed(seconds: int) -> TooManyAttempts:
+    """The login of an account is closed."""
+    return TooManyAttempts(
+        f"Too many failed logins; try again in {seconds} seconds.", retry_after=seconds
+    )
+
+
+def address_closed(wait: int) -> TooManyAttempts:
+    """Logins from a client address are closed for ``wait`` milliseconds."""
+    seconds = math.ceil(wait / 1000)
+    return TooManyAttempts(
+        f"Too many failed logins from this address; try again in {seconds} seconds.",
+        retry_after=seconds,
+    )

@@ -10,7 +10,7 @@ from msgspec import Struct
 from phoneprov_core.auth.model import Claims, Exchange, LoginFailure, Principal, Session, TokenKind
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.trail import Notes
+from phoneprov_core.kernel.store import Notes
 from phoneprov_core.users.ports import EndSessions, UserStore
 
 
@@ -22,12 +22,10 @@ class SessionStore(EndSessions, Protocol):
 
         Raises ``NotFound`` if the user does not exist.
         """
-        ...
 
     async def principal(self, session_uuid: str, now: int) -> Principal | None:
         """The account of the session and its current level, in one query; None if the session ended
         or expired or the account is not active."""
-        ...
 
     async def exchange(
         self,
@@ -49,15 +47,12 @@ class SessionStore(EndSessions, Protocol):
         active, the current token gets ``NO_SESSION``. The replacement may be durable before the
         transaction ends, even if that is rolled back: a presented token is used.
         """
-        ...
 
     async def end(self, session_uuid: str) -> bool:
         """End the session; False if it does not exist."""
-        ...
 
     async def end_every(self) -> int:
         """End all sessions of all users; returns the number of sessions."""
-        ...
 
 
 class LoginAttemptStore(Protocol):
@@ -66,19 +61,15 @@ class LoginAttemptStore(Protocol):
     async def begin(self, key: str, attempts: Attempts) -> bool:
         """Add a count if the key has none; returns whether it was added. Of concurrent callers
         exactly one gets True."""
-        ...
 
     async def of(self, key: str) -> Attempts:
         """The current count; no other transaction counts for this key until this one ends."""
-        ...
 
     async def keep(self, key: str, attempts: Attempts) -> None:
         """Add or replace the count."""
-        ...
 
     async def clear(self, key: str) -> None:
         """Delete the count; the next guess is the first. Has no effect if there is no count."""
-        ...
 
 
 class Familiarity(Struct, frozen=True):
@@ -96,12 +87,10 @@ class LoginAddressStore(Protocol):
     async def familiarity(self, username: str, address: str, since: int) -> Familiarity:
         """The logins since then (milliseconds since 1970) of this name, ignoring case, and of this
         address. A name that is not valid for an account counts as unknown."""
-        ...
 
     async def remember(self, user_uuid: str, address: str, now: int) -> None:
         """Record a login, and delete the user's addresses that are no longer ``RECENT``. Raises
         ``NotFound`` if the user does not exist."""
-        ...
 
 
 class Tokens(Protocol):
@@ -109,14 +98,12 @@ class Tokens(Protocol):
 
     def issue(self, kind: TokenKind, claims: Claims) -> str:
         """Sign a token; its times are cut to whole seconds."""
-        ...
 
     def read(self, kind: TokenKind, token: str, now: int) -> Claims:
         """The claims of a genuine token of this kind that is valid at ``now``.
 
         Raises ``Unauthenticated`` for any other text.
         """
-        ...
 
 
 class AuthTransaction(Protocol):

@@ -1,12 +1,28 @@
-"""Creation of a session and its tokens; shared by login and refresh."""
+"""Sessions and their tokens: authentication by access token, refresh and logout."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
-from phoneprov_core.auth.model import Claims, Lifetimes, Session, TokenKind, TokenPair
-from phoneprov_core.auth.ports import Tokens
-from phoneprov_core.kernel.times import millis
+import msgspec
+
+from phoneprov_core.auth.model import (
+    Claims,
+    Exchange,
+    Lifetimes,
+    LogoutRequest,
+    RefreshRequest,
+    Session,
+    TokenKind,
+    TokenPair,
+)
+from phoneprov_core.auth.ports import AuthTransaction, Tokens
+from phoneprov_core.kernel.actor import Actor, LevelRule
+from phoneprov_core.kernel.commands import wrong
+from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.system import Clock, NewId, millis
 
 
 def new_session(
@@ -47,3 +63,110 @@ def token_pair(
         issue(TokenKind.ACCESS, access_id, lifetimes.access),
         issue(TokenKind.REFRESH, refresh_id, lifetimes.refresh_idle),
     )
+
+
+@dataclass(frozen=True)
+class Authenticate:
+    """Finds the account of an access token, with its current state.
+
+    Session, account and level are read on every call in one query, so that a session that ended in
+    any process is refused at once.
+    """
+
+    database: ReadAndWrite[AuthTransaction]
+    tokens: Tokens
+    level_rule: LevelRule
+    clock: Clock
+
+    async def __call__(self, access_token: str, ip: str = "127.0.0.1") -> Actor:
+        """Raises ``Unauthenticated``."""
+        now = millis(self.clock())
+        claims = self.tokens.read(TokenKind.ACCESS, access_token, now)
+        async with self.database.read() as tx:
+            principal = await tx.sessions.principal(claims.session_uuid, now)
+        if principal is None or principal.user_uuid != claims.user_uuid:
+            raise Unauthenticated("The session has ended; log in again.")
+        return Actor(
+            principal.user_uuid,
+            principal.level,
+            ip,
+            claims.session_uuid,
+            self.level_rule,
+            principal.username,
+        )
+
+
+@dataclass(frozen=True)
+class Refresh:
+    """Exchanges a refresh token once; a second use ends the session."""
+
+    database: ReadAndWrite[AuthTransaction]
+    tokens: Tokens
+    lifetimes: Lifetimes
+    clock: Clock
+    new_id: NewId
+
+    async def __call__(self, request: RefreshRequest, ip: str = "127.0.0.1") -> TokenPair:
+        """Raises ``Unauthenticated`` if the refresh token is not valid."""
+        now = self.clock()
+        moment = millis(now)
+        claims = self.tokens.read(TokenKind.REFRESH, request.refresh_token, moment)
+        successor = self.new_id()
+        async with self.database.write(by=Actor(claims.user_uuid, None, ip)) as tx:
+            outcome = await tx.sessions.exchange(
+                claims.session_uuid,
+                claims.token_id,
+                successor,
+                now=moment,
+                expires_at=moment + self.lifetimes.refresh_idle * 1000,
+                grace=self.lifetimes.reuse_grace * 1000,
+            )
+            if outcome is Exchange.REUSED:
+                tx.trail.note(Event("session.reused", "user", claims.user_uuid))
+        # Raised after the transaction, so that the end of the session is committed.
+        if outcome is not Exchange.DONE:
+            raise Unauthenticated("The refresh token is not valid any more; log in again.")
+        return token_pair(
+            self.tokens,
+            claims.session_uuid,
+            claims.user_uuid,
+            access_id=self.new_id(),
+            refresh_id=successor,
+            now=now,
+            lifetimes=self.lifetimes,
+        )
+
+
+@dataclass(frozen=True)
+class Logout:
+    """Ends one session of the caller, or all of them."""
+
+    database: ReadAndWrite[AuthTransaction]
+    tokens: Tokens
+    clock: Clock
+
+    async def __call__(self, actor: Actor, request: LogoutRequest) -> None:
+        """Raises ``Invalid`` if the refresh token does not belong to the caller."""
+        session_uuid = self._named_session(actor, request)
+        async with self.database.write(by=actor) as tx:
+            user = await tx.users.find(actor.user_uuid)
+            if user is not None:
+                await tx.users.put(msgspec.structs.replace(user, last_logout_ip=actor.ip))
+            which = "all" if session_uuid is None else "one"
+            tx.trail.note(Event("session.ended", "user", actor.user_uuid, {"sessions": which}))
+            if session_uuid is None:
+                await tx.sessions.end_all(actor.user_uuid)
+            else:
+                await tx.sessions.end(session_uuid)
+
+    def _named_session(self, actor: Actor, request: LogoutRequest) -> str | None:
+        if request.refresh_token is None:
+            return None
+        try:
+            now = millis(self.clock())
+            claims = self.tokens.read(TokenKind.REFRESH, request.refresh_token, now)
+        except Unauthenticated:
+            claims = None
+        if claims is None or claims.user_uuid != actor.user_uuid:
+            raise wrong("refresh_token", "is not one of your refresh tokens")
+        return claims.session_uuid

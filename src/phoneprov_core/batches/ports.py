@@ -12,7 +12,7 @@ from phoneprov_core.batches.transitions import BatchItem, Hold, Transition, Turn
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import NewestRows, Rows
-from phoneprov_core.phones.ports import PhoneStore
+from phoneprov_core.phones.model import PhoneStore
 
 
 class NoPhones(Conflict):
@@ -31,83 +31,66 @@ class BatchStore(NewestRows[Batch], Protocol):
 
     async def add(self, batch: Batch) -> None:
         """Store a new batch, without phones yet."""
-        ...
 
     async def add_phones(self, phones: Sequence[BatchItem]) -> None:
         """Add phones to a batch, in one statement. Raises ``Conflict`` if a phone is in the batch
         already, ``NotFound`` if the batch does not exist."""
-        ...
 
     async def find(self, key: str) -> Batch | None:
         """The batch with the counts of its phones, or None. In a writing transaction no other
         transaction changes the batch until this one ends."""
-        ...
 
     def phones(self, batch_uuid: str, wanted: WantedPhones) -> Rows[BatchPhone]:
         """The phones of a batch that match the filter, by position. They have no owner."""
-        ...
 
     async def counts(self, batch_uuid: str) -> Counts:
         """Number of phones of a batch per state."""
-        ...
 
     async def state(self, batch_uuid: str) -> BatchState | None:
         """The state of a batch, or None. In a writing transaction no other transaction changes it
         until this one ends."""
-        ...
 
     async def change(
         self, batch_uuid: str, of: BatchState, to: BatchState, message: str | None
     ) -> bool:
         """Give a batch in the state ``of`` the state ``to`` and a message. Returns False and
         changes nothing if it is in another state."""
-        ...
 
     async def any_free(self) -> bool:
         """Whether an open batch exists that no worker holds."""
-        ...
 
     async def take(self, holder: str, seconds: int) -> Hold | None:
         """Acquire an open batch that no worker holds for ``seconds``, in one statement; None if
         there is none."""
-        ...
 
     async def keep(self, hold: Hold, seconds: int) -> BatchState | None:
         """Extend the lease to ``seconds`` from now: the state of the batch, or None if the lease
         was lost. No other worker acquires the batch until the transaction ends."""
-        ...
 
     async def release(self, hold: Hold) -> None:
         """Release the batch, unless the lease was lost."""
-        ...
 
     async def release_all(self) -> None:
         """Release every batch; to be called only when no worker runs."""
-        ...
 
     async def claim(self, hold: Hold, most: int, transition: Transition) -> list[Turn]:
         """Apply a transition to at most ``most`` phones that are due, in one statement: those never
         tried first, then those that were due first, then by position. Returns them by position. To
         be called after ``keep`` in its transaction."""
-        ...
 
     async def abandoned(self, hold: Hold, most: int) -> list[Turn]:
         """At most ``most`` running phones that were claimed under an earlier lease."""
-        ...
 
     async def move(self, turn: Turn, transition: Transition) -> bool:
         """Apply a transition to a claimed phone. Returns False and changes nothing if the phone is
         no longer in its first state under this claim."""
-        ...
 
     async def move_all(self, batch_uuid: str, transition: Transition) -> None:
         """Apply a transition to every phone of a batch that is in its first state."""
-        ...
 
     async def finish(self, hold: Hold, state: BatchState, now: str) -> bool:
         """Close a batch without pending and running phones in this state. Returns False and changes
         nothing if such phones exist or the lease was lost."""
-        ...
 
 
 class BatchesTransaction(DeploymentsTransaction, Protocol):

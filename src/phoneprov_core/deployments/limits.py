@@ -7,8 +7,7 @@ import math
 from msgspec import Struct
 
 from phoneprov_core.deployments.errors import TooManySwitches
-from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.rates import Rate, RateStore
 
 SWITCHES_PER_PHONE = 30

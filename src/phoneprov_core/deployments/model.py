@@ -25,7 +25,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.paging import Before
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.profiles.model import RevisionNumber, Sha256
 
 

@@ -28,7 +28,6 @@ class PhoneInformation(Protocol):
         Raises ``TimedOut`` if the reply is not complete within ``seconds``, ``Refused`` if there is
         no reply, ``Conflict`` if the address is not allowed to be called.
         """
-        ...
 
 
 class Watching(Protocol):
@@ -41,11 +40,9 @@ class Watching(Protocol):
         ``TimedOut`` if it was not seen within ``seconds``, ``Refused`` if it can no longer be
         watched or another phone answers at its address; the message contains the observation.
         """
-        ...
 
     async def close(self) -> None:
         """Stop watching; to be called exactly once."""
-        ...
 
 
 class PhoneWatch(Protocol):
@@ -59,7 +56,6 @@ class PhoneWatch(Protocol):
         phone cannot be watched in this way.
 
         """
-        ...
 
 
 class Reach(Struct, frozen=True):
@@ -79,9 +75,7 @@ class Reachability(Protocol):
     async def server(self, phone_ip: str | None) -> Reach:
         """Log in on the server of the uploads, and log out. Always returns within 3 seconds and
         does not raise."""
-        ...
 
     async def phone(self, phone: Phone) -> Reach:
         """Read the MAC from the phone's own web server. Another phone at its address counts as
         not reachable. Always returns within 3 seconds and does not raise."""
-        ...

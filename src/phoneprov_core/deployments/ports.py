@@ -8,8 +8,7 @@ from typing import Protocol, TypeVar
 from phoneprov_core.deployments.desk_use import DeskSessions
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.store import NewestRows, Store
-from phoneprov_core.kernel.trail import Notes
+from phoneprov_core.kernel.store import NewestRows, Notes, Store
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.ports import ProfilesTransaction
 from phoneprov_core.users.model import User
@@ -27,36 +26,29 @@ class DeploymentStore(Protocol):
     async def add(self, deployment: Deployment) -> None:
         """Store a new record. The records that it names need not exist. Raises ``Conflict`` (code
         ``already_exists``) if the phone has a deployment of this number."""
-        ...
 
     async def find(self, key: str) -> Deployment | None:
         """The deployment, or None. In a writing transaction no other transaction changes it until
         this one ends."""
-        ...
 
     async def put(self, deployment: Deployment) -> None:
         """Replace a stored record. Raises ``NotFound`` if it does not exist."""
-        ...
 
     def matching(self, wanted: Wanted) -> NewestRows[Deployment]:
         """The deployments that match every field of ``wanted`` that is set. They belong to the
         account that requested them, and to the owner of the profile that was deployed."""
-        ...
 
     async def current(self, mac: str) -> Deployment | None:
         """The current deployment of the phone, or None if there is none."""
-        ...
 
     async def previous(self, current: Deployment) -> Deployment | None:
         """The deployment of the phone before ``current`` with another configuration: of those with
         a place and a smaller number the one with the largest number that ``brought_other_than`` the
         current one."""
-        ...
 
     async def interrupt_abandoned(self, now: str) -> int:
         """Mark as interrupted, at ``now``, every running deployment whose phone's lease was lost,
         has expired, or has another holder. Returns their number."""
-        ...
 
 
 class LeaseStore(Protocol):
@@ -69,19 +61,15 @@ class LeaseStore(Protocol):
         """Acquire the phone for ``seconds``, in one statement. Returns the fence, a number that
         grows with every acquisition of this phone, or None while another holder has the lease. An
         expired lease can be acquired."""
-        ...
 
     async def release(self, mac: str, holder: str, fence: int) -> bool:
         """Release the lease. Returns False and changes nothing if it was lost."""
-        ...
 
     async def holder(self, mac: str) -> str | None:
         """The holder of the phone's lease, or None."""
-        ...
 
     async def release_all(self) -> None:
         """Release every lease; to be called only when no process uses them."""
-        ...
 
 
 class DeploymentsTransaction(ProfilesTransaction, Protocol):

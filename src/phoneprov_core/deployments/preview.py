@@ -21,7 +21,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.fields import Size, StoredMac, schema
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, shown
 from phoneprov_core.profiles.model import ProfileName, RevisionNumber, Sha256, SwitchRequest
 from phoneprov_core.profiles.use_cases import profile_of
 

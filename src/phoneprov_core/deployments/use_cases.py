@@ -10,15 +10,13 @@ from msgspec import UNSET
 from phoneprov_core.access.rules import may_act_for
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.deployments.ports import DeploymentsTransaction
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import require_same
 from phoneprov_core.kernel.errors import NotFound, found
-from phoneprov_core.kernel.ids import known_id
-from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, known_id, shown
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 from phoneprov_core.devices.binding import Binding
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import Uuid, schema
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.users.model import User
 

@@ -13,7 +13,6 @@ class Networks(Protocol):
 
     def contains(self, address: str) -> bool:
         """Whether the address lies in one of the networks."""
-        ...
 
 
 class Binding(Enum):

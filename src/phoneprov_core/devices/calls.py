@@ -14,7 +14,6 @@ class Calls(Protocol):
     async def in_call(self, phone: Phone) -> bool:
         """Whether the phone is known to be in a call. The result may be a few seconds old. Raises
         ``Refused`` and ``TimedOut`` if it cannot be found out."""
-        ...
 
 
 async def is_in_call(calls: Calls | None, phone: Phone) -> bool:

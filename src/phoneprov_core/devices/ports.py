@@ -59,7 +59,6 @@ class ConfigUploader(Protocol):
         Messages name the step that failed (connecting, logging in, uploading, verifying, renaming)
         and never contain the server's text or a password.
         """
-        ...
 
 
 class KeyPress(Struct, frozen=True):
@@ -91,7 +90,6 @@ class PhoneCommands(Protocol):
         is not allowed to be called. Nothing is sent after the first failure. It is not a
         failure if the connection ends without an answer to a command that ``restarts``.
         """
-        ...
 
 
 class ManagerAction(Struct, frozen=True):
@@ -117,7 +115,6 @@ class ManagerInterface(Protocol):
         message is our own text), ``TimedOut`` if it does not answer within the deadline of the
         whole call, ``Invalid`` if a field holds CR or LF, before anything is sent.
         """
-        ...
 
 
 class PhoneDriver(Protocol):
@@ -135,7 +132,6 @@ class PhoneDriver(Protocol):
     async def leave_services(self, phone: Phone) -> None:
         """Have the phone close its services (menus, directories), which showed the data of its
         previous user; it is not restarted. For a make without services this returns at once."""
-        ...
 
     async def restart(self, phone: Phone, software_type: str | None) -> None:
         """Request one restart, after which the phone reads its configuration again; returns when
@@ -145,7 +141,6 @@ class PhoneDriver(Protocol):
         None if neither states it. After a failure the phone can be called again.
 
         """
-        ...
 
 
 @runtime_checkable
@@ -154,4 +149,3 @@ class ForgetsCalls(Protocol):
 
     async def forget_calls(self, phone: Phone) -> None:
         """Clear the lists of calls on the phone. Raises like the methods of ``PhoneDriver``."""
-        ...

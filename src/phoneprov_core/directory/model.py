@@ -18,6 +18,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
+from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
 
 Name = Annotated[Line, schema(description="Name of the contact", examples=["Ada Lovelace"])]
 WorkNumber = Annotated[
@@ -59,8 +60,8 @@ class CompanyContact(Struct, frozen=True):
     created_at: CreatedAt
 
 
-class NewCompanyContact(Command, frozen=True, kw_only=True):
-    """A company contact to be created; only its name is required."""
+class NewPersonalContact(Command, frozen=True, kw_only=True):
+    """A personal contact to be created; only its name is required."""
 
     name: Name
     work: WorkNumber | None = None
@@ -68,14 +69,19 @@ class NewCompanyContact(Command, frozen=True, kw_only=True):
     home: HomeNumber | None = None
     email: ContactEmail | None = None
     ringtone: Ringtone | None = None
+
+
+class NewCompanyContact(NewPersonalContact, frozen=True, kw_only=True):
+    """A company contact to be created; only its name is required."""
+
     department: Department | None = None
     company: Company | None = None
     location: Location | None = None
     building: Building | None = None
 
 
-class CompanyContactPatch(Command, frozen=True, kw_only=True):
-    """Changes to a company contact."""
+class ContactPatch(Command, frozen=True, kw_only=True):
+    """Changes to a contact of either directory."""
 
     name: Name | UnsetType = UNSET
     work: WorkNumber | UnsetType | None = UNSET
@@ -83,6 +89,11 @@ class CompanyContactPatch(Command, frozen=True, kw_only=True):
     home: HomeNumber | UnsetType | None = UNSET
     email: ContactEmail | UnsetType | None = UNSET
     ringtone: Ringtone | UnsetType | None = UNSET
+
+
+class CompanyContactPatch(ContactPatch, frozen=True, kw_only=True):
+    """Changes to a company contact."""
+
     department: Department | UnsetType | None = UNSET
     company: Company | UnsetType | None = UNSET
     location: Location | UnsetType | None = UNSET
@@ -103,27 +114,24 @@ class PersonalContact(Struct, frozen=True):
     created_at: CreatedAt
 
 
-class NewPersonalContact(Command, frozen=True, kw_only=True):
-    """A personal contact to be created; only its name is required."""
-
-    name: Name
-    work: WorkNumber | None = None
-    mobile: MobileNumber | None = None
-    home: HomeNumber | None = None
-    email: ContactEmail | None = None
-    ringtone: Ringtone | None = None
-
-
-class PersonalContactPatch(Command, frozen=True, kw_only=True):
+class PersonalContactPatch(ContactPatch, frozen=True, kw_only=True):
     """Changes to a personal contact. Its owner never changes: a ``user_uuid`` here must equal the
     stored one."""
 
     user_uuid: (
         Annotated[Uuid, schema(description="Must agree with the owner of the contact")] | UnsetType
     ) = UNSET
-    name: Name | UnsetType = UNSET
-    work: WorkNumber | UnsetType | None = UNSET
-    mobile: MobileNumber | UnsetType | None = UNSET
-    home: HomeNumber | UnsetType | None = UNSET
-    email: ContactEmail | UnsetType | None = UNSET
-    ringtone: Ringtone | UnsetType | None = UNSET
+
+
+CONTACT_FIELDS = SearchFields(texts=("name", "email"), numbers=("work", "mobile", "home"))
+
+
+class ContactSearch(Command, frozen=True, kw_only=True):
+    """Which company contacts a list shows; None of a field means all."""
+
+    q: Query | None = None
+    department: Filter | None = None
+    company: Filter | None = None
+    location: Filter | None = None
+    building: Filter | None = None
+    is_active: Whether | None = None

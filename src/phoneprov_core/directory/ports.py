@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from phoneprov_core.access.ports import KnownUsers
+from phoneprov_core.access.model import KnownUsers
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.terms import FoundContact, TermSearch
 from phoneprov_core.kernel.store import SearchedStore, Store
@@ -21,7 +21,6 @@ class CompanyContactStore(SearchedStore[CompanyContact], Protocol):
         after the contact with the uuid ``after``, none if that one does not match any more.
         The cost follows the number of contacts that match the first prefix up to the last one
         returned."""
-        ...
 
 
 class CompanyDirectoryTransaction(Protocol):

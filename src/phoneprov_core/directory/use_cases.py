@@ -14,20 +14,19 @@ from phoneprov_core.access.rules import (
 from phoneprov_core.directory.model import (
     CompanyContact,
     CompanyContactPatch,
+    ContactSearch,
     NewCompanyContact,
     NewPersonalContact,
     PersonalContact,
     PersonalContactPatch,
 )
 from phoneprov_core.directory.ports import CompanyDirectoryTransaction, PersonalDirectoryTransaction
-from phoneprov_core.directory.search import ContactSearch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, record_of, require_same
 from phoneprov_core.kernel.errors import NotFound, found
-from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 
 
 @dataclass(frozen=True)

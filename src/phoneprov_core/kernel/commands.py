@@ -16,6 +16,7 @@ from msgspec import UNSET, Struct
 
 from phoneprov_core.kernel.errors import Invalid, Problem
 from phoneprov_core.kernel.field_types import Rule, expected, fields_of
+from phoneprov_core.kernel.redaction import Redacted
 
 C = TypeVar("C", bound=Struct)
 
@@ -32,7 +33,7 @@ NO_RULES: Rules = {}
 MUST_AGREE = "must agree with the record that is addressed"
 
 
-class Command(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Command(Redacted, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The base of all commands: it checks itself, and accepts no unknown fields."""
 
     def __post_init__(self) -> None:
@@ -124,7 +125,7 @@ def require_same(field: str, sent: object, stored: object) -> None:
     """Raises ``Invalid`` when a patch has a value for a field that never changes, and it is not
     the stored value."""
     if sent is not UNSET and sent != stored:
-        raise invalid([Problem(field, MUST_AGREE)])
+        raise wrong(field, MUST_AGREE)
 
 
 def applied(entity: E, patch: Struct, **more: Any) -> E:
@@ -142,6 +143,11 @@ def record_of(record: type[R], source: Struct, **more: Any) -> R:
     wanted = record.__struct_fields__
     copied = [name for name in source.__struct_fields__ if name in wanted and name not in more]
     return record(**{name: getattr(source, name) for name in copied}, **more)
+
+
+def wrong(field: str, message: str) -> Invalid:
+    """The error of one field; ``message`` continues its name."""
+    return invalid([Problem(field, message)])
 
 
 def invalid(problems: list[Problem]) -> Invalid:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 from typing import get_type_hints as hints_of
@@ -23,6 +23,13 @@ class Check(NamedTuple):
     rule: Rule
 
 
+class Secret:
+    """Marks a field whose value is never shown in logs and tracebacks."""
+
+
+SECRET = Secret()
+
+
 class CommandField(NamedTuple):
     """A field of a command. ``sent_as`` is its name in requests."""
 
@@ -31,33 +38,32 @@ class CommandField(NamedTuple):
     type: Any
     required: bool
     rule: Rule | None
+    is_secret: bool
 
 
 @cache
 def fields_of(command: type[Struct]) -> tuple[CommandField, ...]:
     """The fields of a command, in their order."""
     hints = hints_of(command, include_extras=True)
-    return tuple(
-        CommandField(
-            info.name, info.encode_name, hints[info.name], info.required, _rule_in(hints[info.name])
-        )
-        for info in msgspec.structs.fields(command)
+    return tuple(_field(info, hints[info.name]) for info in msgspec.structs.fields(command))
+
+
+def _field(info: msgspec.structs.FieldInfo, annotation: Any) -> CommandField:
+    notes = list(_notes(annotation))
+    rule = next((note.rule for note in notes if isinstance(note, Check)), None)
+    return CommandField(
+        info.name, info.encode_name, annotation, info.required, rule, SECRET in notes
     )
 
 
-def _rule_in(annotation: Any) -> Rule | None:
+def _notes(annotation: Any) -> Iterator[Any]:
+    """The metadata of a type, that of the outermost, the most specific one first."""
     if get_origin(annotation) is Annotated:
-        # The last one is that of the outermost, the most specific type.
-        for note in reversed(annotation.__metadata__):
-            if isinstance(note, Check):
-                return note.rule
-        return _rule_in(annotation.__origin__)
-    if get_origin(annotation) in {Union, types.UnionType}:
+        yield from reversed(annotation.__metadata__)
+        yield from _notes(annotation.__origin__)
+    elif get_origin(annotation) in {Union, types.UnionType}:
         for part in get_args(annotation):
-            rule = _rule_in(part)
-            if rule is not None:
-                return rule
-    return None
+            yield from _notes(part)
 
 
 _WORDS = {str: "text", int: "a whole number", bool: "true or false", float: "a number"}

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from phoneprov_core.kernel import addresses, values
-from phoneprov_core.kernel.field_types import Check
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.field_types import SECRET, Check
+from phoneprov_core.kernel.system import Timestamp
 
 
 def schema(**keywords: Any) -> Meta:
@@ -100,6 +100,7 @@ IpAddress = Annotated[
 Uuid = Annotated[str, Check(values.uuid), schema(format="uuid")]
 PinCode = Annotated[
     str,
+    SECRET,
     Check(values.pin_code),
     schema(
         description="4 to 32 digits. Only a hash is stored",

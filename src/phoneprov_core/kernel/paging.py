@@ -7,8 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Annotated, Generic, TypeAlias, TypeVar
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Command, invalid
-from phoneprov_core.kernel.errors import Problem
+from phoneprov_core.kernel.commands import Command, wrong
 from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.store import CountedRows, Rows
@@ -80,7 +79,7 @@ def limit_by_key(page: Page, key: str) -> int:
     an offset."""
     window = page or Window()
     if window.offset:
-        raise invalid([Problem("offset", f"is not allowed together with {key}")])
+        raise wrong("offset", f"is not allowed together with {key}")
     return window.limit
 
 

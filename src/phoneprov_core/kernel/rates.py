@@ -30,8 +30,6 @@ class RateStore(Protocol):
         substring of another. With ``force`` the event is counted regardless of the rate. A window
         that begins in the future, because the clock was set back, has ended.
         """
-        ...
 
     async def take_back(self, subject: str) -> None:
         """Subtract one event of the subject, if there is one."""
-        ...

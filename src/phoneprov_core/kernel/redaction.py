@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from msgspec import UNSET, Struct
 
+from phoneprov_core.kernel.field_types import fields_of
+
+
+class Redacted(Struct, frozen=True):
+    """A struct whose representation has ``***`` for each field of a type with ``SECRET``."""
+
+    def __repr__(self) -> str:
+        return redacted(self, *(field.name for field in fields_of(type(self)) if field.is_secret))
+
 
 def redacted(struct: Struct, *secret: str) -> str:
     """The usual representation, with ``***`` for each secret field that is set."""

@@ -1,7 +1,8 @@
-"""The base ports of stores and transactions."""
+"""The base ports of stores and transactions, and the trail of what a transaction changes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -19,14 +20,12 @@ class Rows(Protocol[E]):
 
     async def count(self, owner: str | None = None) -> int:
         """Number of records, or of those that belong to ``owner``."""
-        ...
 
     async def rows(
         self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
     ) -> list[E]:
         """At most ``limit`` records after ``after``, oldest first (by creation, then key), without
         the first ``offset``; only those that belong to ``owner`` if given."""
-        ...
 
 
 @runtime_checkable
@@ -38,7 +37,6 @@ class CountedRows(Rows[E], Protocol[E]):
     ) -> tuple[list[E], int | None]:
         """The records that ``rows`` returns, and the number that ``count`` returns, or None if it
         would have to be counted."""
-        ...
 
 
 class NewestRows(Rows[E], Protocol[E]):
@@ -50,7 +48,6 @@ class NewestRows(Rows[E], Protocol[E]):
         """At most ``limit`` records, newest first (by creation, then key), beginning after
         ``before``; only those that belong to ``owner`` if given. The cost does not depend on the
         number of records."""
-        ...
 
 
 class Store(Rows[E], Protocol[E]):
@@ -66,21 +63,17 @@ class Store(Rows[E], Protocol[E]):
         """Raises ``Conflict`` (code ``already_exists``, with the field) if a unique value is in
         use, ``NotFound`` if a record that it refers to does not exist: here, with the next call,
         with ``flush`` of the transaction, or at its end."""
-        ...
 
     async def find(self, key: str) -> E | None:
         """The record, or None."""
-        ...
 
     async def put(self, entity: E) -> None:
         """Replace a stored record. Raises like ``add``, and ``NotFound`` if the record does not
         exist."""
-        ...
 
     async def remove(self, key: str) -> bool:
         """Remove the record and the records that belong to it; False if it does not exist. Raises
         ``Conflict`` (code ``in_use``) if another record refers to it and does not belong to it."""
-        ...
 
 
 class SearchedRows(Rows[E], Protocol[E]):
@@ -88,7 +81,6 @@ class SearchedRows(Rows[E], Protocol[E]):
 
     def matching(self, search: Search) -> Rows[E]:
         """The records that ``search`` matches."""
-        ...
 
 
 class SearchedStore(Store[E], SearchedRows[E], Protocol[E]):
@@ -99,6 +91,94 @@ def selected(rows: SearchedRows[E], wanted: Struct | None) -> Rows[E]:
     """The records that a search command selects; all records without one."""
     search = search_for(wanted)
     return rows if search is None else rows.matching(search)
+
+
+R = TypeVar("R", bound=Struct)
+
+Value = str | int | float | bool | None | list[str]
+
+
+class Event(Struct, frozen=True):
+    """Something that is not the change of one record, such as a failed login.
+
+    ``action`` is ``<subject>.<verb in the past tense>``. ``changes`` holds field values that
+    were not there before.
+    """
+
+    action: str
+    resource: str
+    resource_id: str | None = None
+    changes: Mapping[str, Value] = {}
+
+
+class Change(Struct):
+    """A record that was added (``before`` is None), changed, or removed (``after`` is None).
+    ``secrets`` names what changed beside the fields, such as a password."""
+
+    before: Struct | None
+    after: Struct | None
+    secrets: tuple[str, ...] = ()
+
+
+class Notes(Protocol):
+    """What use cases see of a trail."""
+
+    def note(self, event: Event) -> None:
+        """Record an event. It is written when the transaction commits."""
+
+
+class Trail(Notes):
+    """The changes and events of one writing transaction, in their order.
+
+    The stores record each change of a record here, and use cases note events. The database turns
+    the trail into audit entries before it commits, so that they are part of the transaction.
+    Without an actor nothing is recorded: for maintenance and tests that write records
+    directly.
+    """
+
+    def __init__(self, by: Actor | None = None) -> None:
+        self.by = by
+        self.records: list[Change | Event] = []
+        self._found: dict[tuple[type[Struct], str], Struct] = {}
+
+    @property
+    def active(self) -> bool:
+        """Whether changes are recorded."""
+        return self.by is not None
+
+    def changes(self) -> list[Change]:
+        """The changes of records, without the events."""
+        return [record for record in self.records if isinstance(record, Change)]
+
+    def note(self, event: Event) -> None:
+        if self.active:
+            self.records.append(event)
+
+    def found(self, key: str, entity: Struct) -> None:
+        """Remember a record as it was read in this transaction."""
+        if self.active:
+            self._found[type(entity), key] = entity
+
+    def known(self, kind: type[R], key: str) -> R | None:
+        """The record as this transaction knows it, or None if it was not read."""
+        return self._found.get((kind, key))  # type: ignore[return-value]
+
+    def changed(
+        self,
+        key: str,
+        before: Struct | None,
+        after: Struct | None,
+        *,
+        secrets: tuple[str, ...] = (),
+    ) -> None:
+        """Record the change of a record."""
+        if not self.active:
+            return
+        self.records.append(Change(before, after, secrets))
+        if after is not None:
+            self._found[type(after), key] = after
+        elif before is not None:
+            self._found.pop((type(before), key), None)
 
 
 class ReadAndWrite(Protocol[T_co]):
@@ -114,8 +194,6 @@ class ReadAndWrite(Protocol[T_co]):
 
     def read(self) -> AbstractAsyncContextManager[T_co]:
         """Stores for reading only."""
-        ...
 
     def write(self, *, by: Actor) -> AbstractAsyncContextManager[T_co]:
         """Stores of one transaction, for reading and writing."""
-        ...

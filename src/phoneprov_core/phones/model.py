@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal, get_args
+from collections.abc import Sequence
+from typing import Annotated, Literal, Protocol, get_args
 
 from msgspec import UNSET, Struct, UnsetType
 
+from phoneprov_core.kems import KemStore
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import (
     CreatedAt,
@@ -18,8 +20,12 @@ from phoneprov_core.kernel.fields import (
     SoftwareType,
     StoredMac,
     UpdatedAt,
+    Uuid,
     schema,
 )
+from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
+from phoneprov_core.kernel.store import SearchedStore
+from phoneprov_core.vendor_phones import VendorPhoneStore
 
 Model = Annotated[OptionalLine, schema(description="Model", examples=["CP-7945G"])]
 
@@ -47,8 +53,8 @@ Active = Annotated[
 ]
 
 
-class Phone(Struct, frozen=True):
-    """A desk phone, known by its MAC."""
+class PhoneFacts(Struct, frozen=True):
+    """What is recorded of a phone, in every view of it."""
 
     mac: StoredMac
     brand: Brand | None
@@ -63,6 +69,11 @@ class Phone(Struct, frozen=True):
     software_type: SoftwareType | None
     is_active: Active
     created_at: CreatedAt
+
+
+class Phone(PhoneFacts, frozen=True):
+    """A desk phone, known by its MAC."""
+
     updated_at: UpdatedAt
 
 
@@ -132,3 +143,68 @@ def bare_model(model: str) -> str:
     """
     match = _MODEL.fullmatch(model.strip().casefold())
     return match[1] if match else ""
+
+
+PHONE_FIELDS = SearchFields(texts=("name", "hostname", "phone_ip"), numbers=("mac",))
+
+
+LastOutcome = Literal["none", "running", "deployed", "failed", "unknown", "interrupted"]
+"""The outcome of the newest deployment of a phone, the one with the largest number. ``none``: the
+phone has no deployment."""
+_OUTCOME = (
+    "Only phones whose newest deployment has this outcome; `none`: phones without a deployment. "
+    "Needs level 0"
+)
+_USER = "Only phones at which this user is logged in; another user than the caller needs level 0"
+
+
+class ForgetDesk(Protocol):
+    """The one method of desks that the inventory uses."""
+
+    async def remove(self, mac: str) -> bool:
+        """Forget who uses the phone, and its default profile. Returns whether anything was
+        recorded."""
+
+
+class PhoneStore(SearchedStore[Phone], Protocol):
+    """Phones, by MAC.
+
+    Besides the fields of a phone, ``matching`` filters by ``last_outcome``, the outcome of the
+    phone's deployment with the largest number (``none`` without one), and by ``user_uuid``, the
+    user who is logged in at the phone.
+    """
+
+    async def unknown(self, macs: Sequence[str]) -> list[str]:
+        """Those of ``macs`` that are not in the inventory, in their order. The number of queries is
+        that of thousands of MACs."""
+
+
+class PhonesTransaction(Protocol):
+    """Stores that the use cases of phones use. The key of a phone is its MAC in canonical form.
+    Stores do not change each other: the use case deletes a phone's flag and disconnects its
+    KEMs."""
+
+    @property
+    def phones(self) -> PhoneStore: ...
+    @property
+    def kems(self) -> KemStore: ...
+    @property
+    def vendor_phones(self) -> VendorPhoneStore: ...
+    @property
+    def desks(self) -> ForgetDesk: ...
+
+
+class PhoneSearch(Command, frozen=True, kw_only=True):
+    """Which phones a list shows; None of a field means all. ``user_uuid`` is who is logged in at
+    the phone."""
+
+    q: Query | None = None
+    brand: Filter | None = None
+    model: Filter | None = None
+    location: Filter | None = None
+    phone_vlan: Filter | None = None
+    software_version: Filter | None = None
+    software_type: Filter | None = None
+    is_active: Whether | None = None
+    last_outcome: Annotated[LastOutcome, schema(description=_OUTCOME)] | None = None
+    user_uuid: Annotated[Uuid, schema(description=_USER)] | None = None

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phoneprov_core.access.rules import SharedWrite, require_owner, require_shared_write
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import Forbidden, found
-from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
-from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
-from phoneprov_core.phones.ports import PhonesTransaction
-from phoneprov_core.phones.search import PhoneSearch
+from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch, PhoneSearch, PhonesTransaction
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.field_types import Check
+from phoneprov_core.kernel.field_types import SECRET, Check
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     Line,
@@ -21,8 +21,9 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.redaction import Redacted
+from phoneprov_core.kernel.search import Query, SearchFields
+from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.phones.model import Family, Phone, bare_model, family_of
 
 FirmwareFamily = Annotated[
@@ -32,6 +33,7 @@ FirmwareFamily = Annotated[
 ]
 CnfXml = Annotated[
     str,
+    SECRET,
     schema(
         description="Full device configuration, well-formed XML",
         examples=["<device><deviceProtocol>SCCP</deviceProtocol></device>"],
@@ -82,7 +84,7 @@ class ProfileRecord(Struct, frozen=True):
         return None
 
 
-class Profile(Struct, frozen=True):
+class Profile(Redacted, frozen=True):
     """A profile with its complete configuration."""
 
     uuid: RecordUuid
@@ -94,9 +96,6 @@ class Profile(Struct, frozen=True):
     software_type: ProfileFamily | None
     created_at: CreatedAt
     updated_at: UpdatedAt
-
-    def __repr__(self) -> str:
-        return redacted(self, "cnf_xml")
 
 
 def whole(record: ProfileRecord, cnf_xml: str) -> Profile:
@@ -150,9 +149,6 @@ class NewProfile(Command, frozen=True, kw_only=True):
     compatible_models: Models = ()
     software_type: FirmwareFamily | None = None
 
-    def __repr__(self) -> str:
-        return redacted(self, "cnf_xml")
-
 
 class ProfilePatch(Command, frozen=True, kw_only=True):
     """Changes to a profile."""
@@ -163,9 +159,6 @@ class ProfilePatch(Command, frozen=True, kw_only=True):
     description: Notes | UnsetType | None = UNSET
     compatible_models: Models | UnsetType = UNSET
     software_type: FirmwareFamily | UnsetType | None = UNSET
-
-    def __repr__(self) -> str:
-        return redacted(self, "cnf_xml")
 
 
 class SwitchRequest(Command, frozen=True, kw_only=True):
@@ -184,3 +177,16 @@ class Switched(Struct, frozen=True):
     restart: Annotated[
         str, schema(description="`ok`, or a message that says what failed", examples=["ok"])
     ]
+
+
+PROFILE_FIELDS = SearchFields(texts=("name",))
+
+
+class ProfileSearch(Command, frozen=True, kw_only=True):
+    """Which profiles a list shows; None of a field means all."""
+
+    q: Query | None = None
+    user_uuid: Annotated[Uuid, schema(description="Only profiles of this user")] | None = None
+    software_type: (
+        Annotated[Family, schema(description="Only profiles for this firmware family")] | None
+    ) = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from phoneprov_core.access.ports import KnownUsers
+from phoneprov_core.access.model import KnownUsers
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import Rows, SearchedRows, Store
 from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision
@@ -24,19 +24,15 @@ class RevisionStore(Rows[Revision], Protocol):
     async def add(self, revision: Revision, cnf_xml: str) -> None:
         """Raises ``Conflict`` (code ``already_exists``) if the profile has a revision of this
         number, ``NotFound`` if the profile does not exist."""
-        ...
 
     async def find(self, profile_uuid: str, number: int) -> Revision | None:
         """The revision, or None."""
-        ...
 
     async def newest(self, profile_uuid: str) -> Revision | None:
         """The revision with the largest number, or None if the profile does not exist."""
-        ...
 
     async def cnf_xml(self, uuid: str) -> str | None:
         """The exact configuration of the revision with this uuid, or None."""
-        ...
 
     async def remove_oldest(self, profile_uuid: str, most: int) -> int:
         """Remove the oldest revisions of a profile until ``most`` are left; returns the number of
@@ -48,7 +44,6 @@ class RevisionStore(Rows[Revision], Protocol):
         a rollback of a phone deploys again. At most 100 phones of a revision are examined for
         the last reason; a revision for which that does not decide is kept.
         """
-        ...
 
 
 class WholeProfileStore(SearchedRows[Profile], Protocol):
@@ -57,7 +52,6 @@ class WholeProfileStore(SearchedRows[Profile], Protocol):
 
     async def find(self, key: str) -> Profile | None:
         """The profile, or None."""
-        ...
 
 
 class ProfilesTransaction(Protocol):

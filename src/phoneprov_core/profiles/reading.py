@@ -14,8 +14,9 @@ from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.field_types import SECRET
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.profiles.model import AnyRevision, FirmwareFamily, RevisionNumber
 from phoneprov_core.profiles.ports import ProfilesTransaction
@@ -42,15 +43,13 @@ class LintRequest(Command, frozen=True, kw_only=True):
 
     cnf_xml: Annotated[
         str,
+        SECRET,
         schema(
             description="The text to check; it need not be well-formed",
             examples=["<device><deviceProtocol>SCCP</deviceProtocol></device>"],
         ),
     ]
     software_type: FirmwareFamily | None = None
-
-    def __repr__(self) -> str:
-        return redacted(self, "cnf_xml")
 
 
 class LintResult(Struct, frozen=True):
@@ -61,13 +60,14 @@ class LintResult(Struct, frozen=True):
     ]
 
 
-class RevisionDiff(Struct, frozen=True, rename={"from_": "from"}):
+class RevisionDiff(Redacted, frozen=True, rename={"from_": "from"}):
     """The difference of two revisions of one profile."""
 
     from_: RevisionNumber
     to: RevisionNumber
     diff: Annotated[
         str,
+        SECRET,
         schema(
             description=(
                 "Unified diff, empty if the two are equal; secrets are shown as *** and a "
@@ -75,9 +75,6 @@ class RevisionDiff(Struct, frozen=True, rename={"from_": "from"}):
             )
         ),
     ]
-
-    def __repr__(self) -> str:
-        return redacted(self, "diff")
 
 
 @dataclass(frozen=True)

@@ -10,24 +10,22 @@ from msgspec import UNSET
 
 from phoneprov_core.access.rules import may_act_for, require_owner
 from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.commands import Rules, applied, obey, record_of
 from phoneprov_core.kernel.errors import NotFound, found
-from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 from phoneprov_core.profiles.model import (
     NewProfile,
     Profile,
     ProfilePatch,
     ProfileRecord,
+    ProfileSearch,
     Revision,
     whole,
 )
 from phoneprov_core.profiles.ports import ProfilesTransaction, TooManyProfiles
-from phoneprov_core.profiles.search import ProfileSearch
 
 # A profile may have 512 KiB: long lists are read in pieces of few profiles.
 PIECE = 16

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from phoneprov_core.kernel.fields import CreatedAt, DurationMs, RecordUuid, StoredMac, schema
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.system import Timestamp
 
 MOST_DISCOVERED = 1000
 """Maximum number of discovered phones that are kept."""

@@ -17,15 +17,12 @@ class ServedFileStore(Protocol):
 
     async def put(self, file: ServedFile) -> None:
         """Replace the file of this name, or add it, in one statement."""
-        ...
 
     async def find(self, name: str) -> ServedFile | None:
         """The file, or None."""
-        ...
 
     async def remove(self, name: str) -> bool:
         """Remove the file; False if it does not exist."""
-        ...
 
 
 class FetchStore(Protocol):
@@ -33,12 +30,10 @@ class FetchStore(Protocol):
 
     async def add(self, fetch: Fetch) -> None:
         """Keep a new record."""
-        ...
 
     async def newest(self, mac: str, limit: int, *, before: str | None = None) -> list[Fetch]:
         """At most ``limit`` requests of a phone, newest first (by creation, then uuid),
         beginning after the one whose uuid is ``before``. Empty if that one does not exist."""
-        ...
 
 
 class DiscoveredPhoneStore(Rows[DiscoveredPhone], Protocol):
@@ -49,7 +44,6 @@ class DiscoveredPhoneStore(Rows[DiscoveredPhone], Protocol):
         """Add a phone, or note another request of it: the address, the model if it is given,
         the time, and the name as the latest of at most 20 different ones. At most 1,000 phones
         are kept; the one that was seen longest ago goes first."""
-        ...
 
 
 class ProvisioningTransaction(Protocol):
@@ -73,20 +67,16 @@ class SharedFile(Protocol):
     @property
     def size(self) -> int:
         """Bytes in all."""
-        ...
 
     def loaded(self, offset: int, size: int) -> bytes | None:
         """The bytes from ``offset`` on, fewer at the end; None while they are not in memory."""
-        ...
 
     async def load(self, offset: int) -> None:
         """Load the bytes from ``offset`` on into memory, a bounded number of them. Raises
         ``OSError`` if the file cannot be read."""
-        ...
 
     def close(self) -> None:
         """Release the file."""
-        ...
 
 
 class SharedFiles(Protocol):
@@ -95,7 +85,6 @@ class SharedFiles(Protocol):
     async def open(self, name: str) -> SharedFile | None:
         """Open the regular file of this plain name, upper and lower case ignored; None if there
         is none. Links that lead outside the folder are treated as missing."""
-        ...
 
 
 FetchObserver = Callable[[Fetch], None]

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from phoneprov_core.auth.throttle import KEPT_UNKNOWN
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.times import millis, shown
+from phoneprov_core.kernel.system import millis, shown
 
 
 class Kept(Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.trail import Notes
+from phoneprov_core.kernel.store import Notes
 from phoneprov_core.retention.model import Kept, Moment, Piece, Place
 
 
@@ -32,7 +32,6 @@ class RetentionStore(Protocol):
     ) -> Piece | None:
         """The next piece of at most ``limit`` records after ``after``, or None at the end.
         Changes and locks nothing. ``keep`` of the piece names rollback targets."""
-        ...
 
     async def remove(
         self, kind: Kept, before: Moment, piece: Piece, *, after: Place | None = None
@@ -40,7 +39,6 @@ class RetentionStore(Protocol):
         """Remove what is removable after ``after`` up to the end of ``piece``, in one statement;
         the number of records. A deployment that ended or began since ``look`` does not make a
         needed one removable."""
-        ...
 
 
 class RetentionTransaction(Protocol):

@@ -23,11 +23,9 @@ class StatisticsStore(Protocol):
 
     async def read(self) -> Statistics:
         """The numbers now. A state without records is left out."""
-        ...
 
     async def clock(self) -> int:
         """The database's own time, in milliseconds since 1970."""
-        ...
 
 
 class StatisticsTransaction(Protocol):

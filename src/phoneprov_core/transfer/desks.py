@@ -3,17 +3,14 @@ table can be brought to another installation."""
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.desks.model import Desk, DeskPatch, Hotdesk, ListedDesk
-from phoneprov_core.desks.ports import DeskStore
-from phoneprov_core.desks.use_cases import ConfigureTransaction, configure
-from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.errors import Invalid, Problem
+from phoneprov_core.desks.model import Desk, DeskPatch, DeskRecord, Hotdesk, ListedDesk
+from phoneprov_core.desks.use_cases import configure
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Command, wrong
 from phoneprov_core.kernel.fields import MacAddress, OptionalLine
-from phoneprov_core.users.ports import UserStore
+from phoneprov_core.transfer.model import TransferTransaction, named_user
 
 _MOST_PROFILES = 1000
 
@@ -46,19 +43,10 @@ class DeskRowPatch(Command, frozen=True, kw_only=True):
     default_profile: OptionalLine | UnsetType | None = UNSET
 
 
-class DeskTableTransaction(ConfigureTransaction, Protocol):
-    """Stores that a table of desks is read from and written to."""
-
-    @property
-    def users(self) -> UserStore: ...
-    @property
-    def desks(self) -> DeskStore: ...
-
-
 class DeskTable:
     """The desks of the inventory as rows."""
 
-    def __init__(self, tx: DeskTableTransaction) -> None:
+    def __init__(self, tx: TransferTransaction) -> None:
         self._tx = tx
         self._names: dict[str, tuple[str | None, str | None]] = {}
 
@@ -84,11 +72,9 @@ class DeskTable:
         state = await self._tx.desks.at(key)
         if state is None:
             return None
-        desk = state.desk
-        user, name = await self._named(desk.default_profile_uuid)
-        return DeskRow(state.phone.created_at, desk.mac, desk.hotdesk, user, name)
+        return await self._row(state.phone.created_at, state.desk)
 
-    async def update(self, mac: str, patch: DeskRowPatch) -> None:
+    async def update(self, actor: Actor, mac: str, patch: DeskRowPatch) -> None:  # noqa: ARG002
         """Raises ``Invalid`` and ``Conflict``."""
         await configure(self._tx, mac, await self.patch_of(patch))
 
@@ -100,23 +86,21 @@ class DeskTable:
             return DeskPatch(default_profile_uuid=default, hotdesk=patch.hotdesk)
         if not name or not user:
             missing = "default_profile_user" if name else "default_profile"
-            raise _wrong(missing, "is required: a profile is named by its user and its name")
+            raise wrong(missing, "is required: a profile is named by its user and its name")
         return DeskPatch(
             default_profile_uuid=await self._uuid_of(user, name), hotdesk=patch.hotdesk
         )
 
     async def _uuid_of(self, username: str, name: str) -> str:
-        user = await self._tx.users.by_username(username)
-        if user is None:
-            raise _wrong("default_profile_user", "is the name of no user")
-        profiles = await self._tx.profiles.rows(_MOST_PROFILES, owner=user.uuid)
+        owner = await named_user(self._tx.users, username, "default_profile_user")
+        profiles = await self._tx.profiles.rows(_MOST_PROFILES, owner=owner)
         found = [profile.uuid for profile in profiles if profile.name == name]
         if len(found) != 1:
             many = f"{len(found)} profiles" if found else "no profile"
-            raise _wrong("default_profile", f"is the name of {many} of this user")
+            raise wrong("default_profile", f"is the name of {many} of this user")
         return found[0]
 
-    async def _row(self, created_at: str, desk: Desk) -> DeskRow:
+    async def _row(self, created_at: str, desk: Desk | DeskRecord) -> DeskRow:
         user, name = await self._named(desk.default_profile_uuid)
         return DeskRow(created_at, desk.mac, desk.hotdesk, user, name)
 
@@ -134,7 +118,3 @@ class DeskTable:
 def _position(row: DeskRow) -> ListedDesk:
     desk = Desk(row.mac, None, row.hotdesk, None, None, None, None, None)
     return ListedDesk(row.created_at, row.mac, desk)
-
-
-def _wrong(field: str, message: str) -> Invalid:
-    return Invalid(f"The field {field} {message}.", problems=(Problem(field, message),))

@@ -1,11 +1,29 @@
-"""Rows of an imported table, and their results."""
+"""Rows of an imported table, their results, and the transaction that they are written in."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Literal, Protocol
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
+
+from phoneprov_core.deployments.ports import DeploymentStore
+from phoneprov_core.desks.ports import DeskStore
+from phoneprov_core.directory.ports import CompanyDirectoryTransaction, PersonalDirectoryTransaction
+from phoneprov_core.extensions import ExtensionsTransaction
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import wrong
+from phoneprov_core.kernel.errors import PhoneprovError, Problem
+from phoneprov_core.kernel.store import Notes
+from phoneprov_core.links import LinkStore
+from phoneprov_core.phones.model import PhonesTransaction
+from phoneprov_core.profiles.ports import ProfilesTransaction
+from phoneprov_core.users.ports import UserStore, UsersTransaction
+
+OWNER = "username"
+"""The column that names the owner of a personal record."""
 
 
 class Row(Struct, frozen=True):
@@ -29,16 +47,20 @@ class RowProblem(Struct, frozen=True):
     message: str
 
 
+def problems_of(line: int, error: PhoneprovError) -> list[RowProblem]:
+    """The problems that an error means for the row at this line."""
+    problems = error.problems or (Problem("", error.message),)
+    return [RowProblem(line, problem.field, problem.message) for problem in problems]
+
+
 class Table(Protocol):
     """A table that can be read more than once: it is checked before it is written."""
 
     async def columns(self) -> tuple[str, ...]:
         """The names of the columns in the file; empty for an empty file."""
-        ...
 
     def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
         """The rows from the first, in pieces; a problem for a row that cannot be read."""
-        ...
 
 
 class Imported(Struct, frozen=True):
@@ -74,3 +96,54 @@ done, and the total, None if it is not known yet."""
 
 def unwatched(what: str, done: int, total: int | None) -> None:
     """Ignores the progress."""
+
+
+class TransferTransaction(
+    UsersTransaction, ExtensionsTransaction, PhonesTransaction, CompanyDirectoryTransaction,
+    PersonalDirectoryTransaction, ProfilesTransaction, Protocol,
+):  # fmt: skip
+    """Stores that imports and exports use."""
+
+    @property
+    def users(self) -> Any: ...
+    @property
+    def desks(self) -> DeskStore: ...
+    @property
+    def deployments(self) -> DeploymentStore: ...
+    @property
+    def links(self) -> LinkStore: ...
+    @property
+    def trail(self) -> Notes: ...
+
+    async def flush(self) -> None:
+        """Execute deferred changes; raises their errors."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Lets use cases take part in an open transaction: their changes are committed or rolled back
+    with it."""
+
+    tx: TransferTransaction
+
+    def read(self) -> AbstractAsyncContextManager[TransferTransaction]:
+        """The stores of the transaction."""
+        return self._join()
+
+    def write(self, *, by: Actor) -> AbstractAsyncContextManager[TransferTransaction]:  # noqa: ARG002
+        """The stores of the transaction, which has its actor."""
+        return self._join()
+
+    @asynccontextmanager
+    async def _join(self) -> AsyncIterator[TransferTransaction]:
+        yield self.tx
+
+
+async def named_user(users: UserStore, username: str, column: str = OWNER) -> str:
+    """The uuid of the user that a cell of ``column`` names. Raises ``Invalid``."""
+    if not username:
+        raise wrong(column, "is required")
+    user = await users.by_username(username)
+    if user is None:
+        raise wrong(column, "is the name of no user")
+    return user.uuid

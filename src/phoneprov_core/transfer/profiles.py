@@ -2,73 +2,77 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Conflict, Invalid, PhoneprovError, Problem, Unavailable
+from phoneprov_core.kernel.commands import wrong
+from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.phones.model import FAMILIES
 from phoneprov_core.profiles.model import NewProfile, ProfilePatch
 from phoneprov_core.profiles.use_cases import Profiles
-from phoneprov_core.transfer.model import Imported, Progress, Row, RowProblem, Table
-from phoneprov_core.transfer.rows import problems_of
-from phoneprov_core.transfer.sheets import OWNER
-from phoneprov_core.transfer.targets import Joined, TransferTransaction
+from phoneprov_core.transfer.model import (
+    OWNER,
+    Imported,
+    Joined,
+    Progress,
+    Row,
+    RowOutcome,
+    RowProblem,
+    Table,
+    TransferTransaction,
+    named_user,
+    problems_of,
+)
 
 PROFILE_COLUMNS = (OWNER, "name", "description", "compatible_models", "software_type", "cnf_xml")
-
-ProfilesOver = Callable[[ReadAndWrite[Any]], Profiles]
-"""Creates the profile use cases over a database or an open transaction."""
-
-
-@dataclass(frozen=True)
-class ProfileImport:
-    """Imports the rows of one table in one transaction. A row names a profile by its user and its
-    name; a name that the user does not have creates a profile."""
-
-    database: ReadAndWrite[TransferTransaction]
-    over: ProfilesOver
-
-    async def __call__(
-        self,
-        actor: Actor,
-        table: Table,
-        progress: Progress,
-        *,
-        dry_run: bool,
-        keep_going: bool,
-    ) -> Imported:
-        """Write all rows, or none if a row is wrong, unless ``keep_going``; with ``dry_run``
-        none. Raises ``Unavailable``."""
-        counts = {"created": 0, "updated": 0, "unchanged": 0}
-        problems: list[RowProblem] = []
-        written = False
-        try:
-            async with self.database.write(by=actor) as tx:
-                rows = _Rows(tx, self.over(Joined(tx)), actor)
-                async for piece in table.pieces():
-                    for row in piece:
-                        found = await rows.write(row)
-                        if isinstance(found, str):
-                            counts[found] += 1
-                        else:
-                            problems += found
-                    progress("written", sum(counts.values()) + len(problems), None)
-                if dry_run or (problems and not keep_going):
-                    raise _Undone
-                written = True
-        except _Undone:
-            pass
-        bad = len({problem.line for problem in problems})
-        total = sum(counts.values()) + bad
-        return Imported(total=total, **counts, problems=tuple(problems), written=written)
 
 
 class _Undone(Exception):
     """Leaves the transaction without writing."""
+
+
+async def import_profiles(
+    database: ReadAndWrite[TransferTransaction],
+    profiles: Profiles,
+    actor: Actor,
+    table: Table,
+    progress: Progress,
+    *,
+    dry_run: bool,
+    keep_going: bool,
+) -> Imported:
+    """Import the rows of one table in one transaction. A row names a profile by its user and its
+    name; a name that the user does not have creates a profile.
+
+    Writes all rows, or none if a row is wrong, unless ``keep_going``; with ``dry_run`` none. Raises
+    ``Unavailable``.
+    """
+    counts: Counter[str] = Counter()
+    problems: list[RowProblem] = []
+    written = False
+    try:
+        async with database.write(by=actor) as tx:
+            rows = _Rows(tx, dataclasses.replace(profiles, database=Joined(tx)), actor)
+            async for piece in table.pieces():
+                for row in piece:
+                    found = await rows.write(row)
+                    if isinstance(found, str):
+                        counts[found] += 1
+                    else:
+                        problems += found
+                progress("written", counts.total() + len(problems), None)
+            if dry_run or (problems and not keep_going):
+                raise _Undone
+            written = True
+    except _Undone:
+        pass
+    bad = len({problem.line for problem in problems})
+    return Imported(total=counts.total() + bad, **counts, problems=tuple(problems), written=written)
 
 
 class _Rows:
@@ -79,8 +83,8 @@ class _Rows:
         self._named: dict[str, dict[str, list[str]]] = {}
         self._lines: dict[tuple[str, str], int] = {}
 
-    async def write(self, row: Row | RowProblem) -> str | list[RowProblem]:
-        """``created``, ``updated`` or ``unchanged``; or the problems of the row."""
+    async def write(self, row: Row | RowProblem) -> RowOutcome | list[RowProblem]:
+        """What happened to the row, or its problems."""
         if isinstance(row, RowProblem):
             return [row]
         try:
@@ -90,20 +94,20 @@ class _Rows:
         except PhoneprovError as error:
             return problems_of(row.line, error)
 
-    async def _write(self, row: Row) -> str:
-        owner = await self._owner(row.cells.get(OWNER, ""))
+    async def _write(self, row: Row) -> RowOutcome:
+        owner = await named_user(self._tx.users, row.cells.get(OWNER, ""))
         values = _values(row.cells)
         name = str(values.get("name", ""))
         earlier = self._lines.setdefault((owner, name), row.line)
         if earlier != row.line:
-            raise _wrong("name", f"is on line {earlier} already")
+            raise wrong("name", f"is on line {earlier} already")
         same = (await self._profiles_of(owner)).get(name, [])
         if len(same) > 1:
             raise Conflict(f"{len(same)} profiles of this user have this name.")
         if not same:
             missing = [key for key in ("name", "cnf_xml") if key not in values]
             if missing:
-                raise _wrong(missing[0], "is required")
+                raise wrong(missing[0], "is required")
             await self._profiles.create(self._actor, NewProfile(user_uuid=owner, **values))
             return "created"
         patch = ProfilePatch(**values)
@@ -113,19 +117,10 @@ class _Rows:
         await self._profiles.update(self._actor, before.uuid, patch)
         return "updated"
 
-    async def _owner(self, username: str) -> str:
-        if not username:
-            raise _wrong(OWNER, "is required")
-        user = await self._tx.users.by_username(username)
-        if user is None:
-            raise _wrong(OWNER, "is the name of no user")
-        return str(user.uuid)
-
     async def _profiles_of(self, owner: str) -> Mapping[str, list[str]]:
         if owner not in self._named:
             names = self._named[owner] = {}
-            profiles = await self._profiles.of_user(self._actor, owner)
-            async for piece in profiles:
+            async for piece in await self._profiles.of_user(self._actor, owner):
                 for profile in piece:
                     names.setdefault(profile.name, []).append(profile.uuid)
         return self._named[owner]
@@ -145,9 +140,5 @@ def _values(cells: Mapping[str, str]) -> dict[str, Any]:
         else:
             values[key] = cell or None
     if (family := values.get("software_type")) is not None and family not in FAMILIES:
-        raise _wrong("software_type", f"must be {', '.join(FAMILIES)} or empty")
+        raise wrong("software_type", f"must be {', '.join(FAMILIES)} or empty")
     return values
-
-
-def _wrong(field: str, message: str) -> Invalid:
-    return Invalid(f"The field {field} {message}.", problems=(Problem(field, message),))

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from msgspec import UNSET, Struct
 
-from phoneprov_core.kernel.commands import command_of
-from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem
-from phoneprov_core.kernel.field_types import Rule
-from phoneprov_core.kernel.ids import known_id
+from phoneprov_core.kernel.commands import Rules, command_of, invalid, wrong
+from phoneprov_core.kernel.errors import PhoneprovError, Problem
+from phoneprov_core.kernel.system import known_id
 from phoneprov_core.transfer.desks import DeskRowPatch, DeskTable
-from phoneprov_core.transfer.index import Index
-from phoneprov_core.transfer.model import Row, RowProblem
-from phoneprov_core.transfer.sheets import OWNER, Sheet, scientific
-from phoneprov_core.transfer.targets import TransferTransaction
+from phoneprov_core.transfer.model import (
+    OWNER,
+    Row,
+    RowProblem,
+    TransferTransaction,
+    named_user,
+    problems_of,
+)
+from phoneprov_core.transfer.sheets import Sheet, comparable, scientific
 
 _ROUNDED = (
     "is a number in scientific notation: the spreadsheet lost its digits; format the column as "
@@ -22,6 +27,8 @@ _ROUNDED = (
 )
 PIECE = 500
 """Maximum number of records read at a time."""
+
+_NEW = "line "
 
 
 class Asked(NamedTuple):
@@ -36,17 +43,17 @@ class Asked(NamedTuple):
 class Reader:
     """Reads the rows of one table and compares them with the stored records of a transaction."""
 
-    def __init__(self, sheet: Sheet, rules: dict[str, Rule], new: dict[str, Rule]) -> None:
+    def __init__(self, sheet: Sheet, rules: Rules, rules_of_new: Rules) -> None:
         self._sheet = sheet
         self._rules = rules
-        self._rules_of_new = {**rules, **new}
+        self._rules_of_new = rules_of_new
         self._index: Index | None = None
 
-    async def look(self, tx: TransferTransaction, store: Any) -> None:
+    async def look(self, tx: TransferTransaction) -> None:
         """Read against the records that this transaction sees. The stored records are indexed at
         the first call."""
         self._tx = tx
-        self._store = store
+        self._store = store = self._sheet.store(tx)
         if self._index is not None:
             return
         self._index = Index(self._sheet)
@@ -68,61 +75,37 @@ class Reader:
         sheet, cells, index = self._sheet, row.cells, self._index
         assert index is not None
         if rounded := scientific(cells):
-            raise Invalid(
-                "The row has numbers in scientific notation.",
-                problems=tuple(Problem(column, _ROUNDED) for column in rounded),
-            )
-        owner = await self._owner(cells.get(OWNER, "")) if sheet.owned else ""
-        self._require_uuid(cells)
+            raise invalid([Problem(column, _ROUNDED) for column in rounded])
+        owner = ""
+        if sheet.owned:
+            owner = await named_user(self._tx.users, cells.get(OWNER, ""))
+        if "uuid" in sheet.identity and cells.get("uuid") and not known_id(cells["uuid"]):
+            raise wrong("uuid", "must be a UUID, or empty")
         key = index.named(cells)
         record = None
         if key is not None and index.is_stored(key):
             record = await self._store.find(key)
-        command: Struct
         if record is None:
             if sheet.missing is not None and sheet.names(cells):
-                raise _wrong(sheet.key, sheet.missing)
-            command = self._checked(sheet.new, sheet.values(cells, sheet.new), self._rules_of_new)
+                raise wrong(sheet.key, sheet.missing)
+            command = command_of(sheet.new, sheet.values(cells, sheet.new), self._rules_of_new)
             said = _fields_set(command)
             same = index.saying(said, owner) if sheet.by_content else None
             if same is not None and index.is_new(same, at=row.line):
                 same = None
             if same is None and key is not None and index.is_brought(key, before=row.line):
                 same = key
-            self._claim(row, same, {**cells, **said}, owner)
+            index.claim(row.line, same, {**cells, **said}, owner)
             return Asked(same, owner, None if same is not None else command)
         if sheet.owned and record.user_uuid != owner:
-            raise _wrong(OWNER, "must agree with the record that is addressed")
-        command = self._checked(sheet.patch, sheet.values(cells, sheet.patch), self._rules)
-        self._claim(row, key, {**cells, **_fields_set(command)}, owner)
+            raise wrong(OWNER, "must agree with the record that is addressed")
+        command = command_of(sheet.patch, sheet.values(cells, sheet.patch), self._rules)
+        index.claim(row.line, key, {**cells, **_fields_set(command)}, owner)
         if self._changes_nothing(record, command):
             return Asked(key, owner, None)
         if isinstance(command, DeskRowPatch):
             await DeskTable(self._tx).patch_of(command)  # what it names exists
         return Asked(key, owner, command)
-
-    def _claim(self, row: Row, key: str | None, values: dict[str, object], owner: str) -> None:
-        assert self._index is not None
-        if problems := self._index.claim(row.line, key, values, owner):
-            raise Invalid("Conflicts with another row.", problems=tuple(problems))
-
-    async def _owner(self, username: str) -> str:
-        if not username:
-            raise _wrong(OWNER, "is required")
-        user = await self._tx.users.by_username(username)
-        if user is None:
-            raise _wrong(OWNER, "is the name of no user")
-        return str(user.uuid)
-
-    def _require_uuid(self, cells: Any) -> None:
-        if "uuid" in self._sheet.identity and cells.get("uuid") and not known_id(cells["uuid"]):
-            raise _wrong("uuid", "must be a UUID, or empty")
-
-    @staticmethod
-    def _checked(
-        command: type[Struct], values: dict[str, object], rules: dict[str, Rule]
-    ) -> Struct:
-        return command_of(command, values, rules)
 
     def _changes_nothing(self, record: Struct, patch: Struct) -> bool:
         if any(isinstance(getattr(patch, name, None), str) for name in self._sheet.one_way):
@@ -140,11 +123,73 @@ def _fields_set(command: Struct) -> dict[str, object]:
     return {name: value for name, value in values if value is not UNSET}
 
 
-def problems_of(line: int, error: PhoneprovError) -> list[RowProblem]:
-    """The problems that an error means for the row at this line."""
-    problems = error.problems or (Problem("", error.message),)
-    return [RowProblem(line, problem.field, problem.message) for problem in problems]
+class Index:
+    """Finds the record that a row names. Its memory grows with the number of records, by their
+    names only."""
 
+    def __init__(self, sheet: Sheet) -> None:
+        self._sheet = sheet
+        self._named: dict[tuple[str, str], str] = {}
+        self._contents: dict[tuple[str, ...], str] = {}
+        self._unique: dict[tuple[str, str], str] = {}
+        self._has: dict[tuple[str, str], str] = {}
+        self._lines: dict[str, int] = {}
 
-def _wrong(field: str, message: str) -> Invalid:
-    return Invalid(f"The field {field} {message}.", problems=(Problem(field, message),))
+    def learn(self, record: Struct, owner: str) -> None:
+        """Add a stored record. Of several with one name the first counts."""
+        values = {name: getattr(record, name) for name in record.__struct_fields__}
+        self._note(str(values[self._sheet.key]), values, owner)
+
+    def named(self, cells: Mapping[str, object]) -> str | None:
+        """The key of the record that a row names, or None for a new one. A name without a stored
+        record is ignored: the record comes from another installation."""
+        for name in self._sheet.names(cells):
+            if (key := self._named.get(name)) is not None:
+                return key
+        return None
+
+    def saying(self, values: Mapping[str, object], owner: str) -> str | None:
+        """The key of the record with the same content, or None."""
+        return self._contents.get(self._sheet.content(values, owner))
+
+    def claim(self, line: int, key: str | None, values: Mapping[str, object], owner: str) -> None:
+        """Note that the row at ``line`` is the record ``key`` (None: a new one). Raises ``Invalid``
+        with the conflicts with an earlier row or with another record."""
+        means = key if key is not None else f"{_NEW}{line}"
+        names = self._sheet.names(values)
+        earlier = self._lines.get(means, line)
+        if earlier != line and names:
+            raise wrong(names[0][0], f"is on line {earlier} already")
+        if problems := [
+            Problem(field, "is already in use")
+            for field in self._sheet.unique
+            if (value := comparable(field, values.get(field)))
+            and self._unique.get((field, value), means) != means
+        ]:
+            raise invalid(problems)
+        self._lines[means] = line
+        self._note(means, values, owner)
+
+    def is_stored(self, key: str) -> bool:
+        """Whether a key belongs to a record that was stored before the import."""
+        return not key.startswith(_NEW)
+
+    def is_brought(self, key: str, *, before: int) -> bool:
+        """Whether a key belongs to a record of a row above the line ``before``."""
+        return key.startswith(_NEW) and self._lines[key] < before
+
+    def is_new(self, key: str, *, at: int) -> bool:
+        """Whether a key belongs to the record of the row at this line."""
+        return key.startswith(_NEW) and self._lines[key] == at
+
+    def _note(self, key: str, values: Mapping[str, object], owner: str) -> None:
+        for name in self._sheet.names(values):
+            self._named.setdefault(name, key)
+        for field in self._sheet.unique:
+            if value := comparable(field, values.get(field)):
+                # A record that gets a new value releases its old one.
+                self._unique.pop((field, self._has.get((key, field), "")), None)
+                self._has[key, field] = value
+                self._unique[field, value] = key
+        if self._sheet.by_content:
+            self._contents.setdefault(self._sheet.content(values, owner), key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -17,16 +17,14 @@ from phoneprov_core.directory.model import (
     PersonalContact,
     PersonalContactPatch,
 )
-from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtension
-from phoneprov_core.kems.model import Kem, KemPatch, NewKem
+from phoneprov_core.extensions import Extension, ExtensionPatch, NewExtension
+from phoneprov_core.kems import Kem, KemPatch, NewKem
 from phoneprov_core.kernel.addresses import known_mac
-from phoneprov_core.kernel.ids import known_id
+from phoneprov_core.kernel.system import known_id
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
-from phoneprov_core.transfer.desks import DeskRow, DeskRowPatch, NewDeskRow
+from phoneprov_core.transfer.desks import DeskRow, DeskRowPatch, DeskTable, NewDeskRow
+from phoneprov_core.transfer.model import OWNER
 from phoneprov_core.users.model import NewUser, User, UserPatch, folded
-
-OWNER = "username"
-"""The column that names the owner of a personal record."""
 
 
 class Sheet(Struct, frozen=True, kw_only=True):
@@ -34,7 +32,8 @@ class Sheet(Struct, frozen=True, kw_only=True):
 
     A row means the record that ``identity`` names, by the first of these columns with a value. With
     ``by_content`` a row without such a value means the record with the same content. ``unique`` are
-    further values that no two records share. With ``missing`` rows create no records: it is the
+    further values that no two records share. ``store`` is where a transaction has the records, with
+    ``rows`` and ``find``. With ``missing`` rows create no records: it is the
     problem of a row that names none. ``secret`` columns are exported only on request,
     ``one_way`` columns never, since only their hash is stored.
     """
@@ -43,6 +42,7 @@ class Sheet(Struct, frozen=True, kw_only=True):
     record: type[Struct]
     new: type[Struct]
     patch: type[Struct]
+    store: Callable[[Any], Any]
     key: str = "uuid"
     identity: tuple[str, ...]
     by_content: bool = False
@@ -137,6 +137,7 @@ USERS = Sheet(
     record=User,
     new=NewUser,
     patch=UserPatch,
+    store=lambda tx: tx.users,
     identity=("username",),
     unique=("email",),
     one_way=("password",),
@@ -146,17 +147,25 @@ EXTENSIONS = Sheet(
     record=Extension,
     new=NewExtension,
     patch=ExtensionPatch,
+    store=lambda tx: tx.extensions,
     identity=("extension",),
     secret=("password", "voicemail_passcode"),
 )
 PHONES = Sheet(
-    name="phones", record=Phone, new=NewPhone, patch=PhonePatch, key="mac", identity=("mac",)
+    name="phones",
+    record=Phone,
+    new=NewPhone,
+    patch=PhonePatch,
+    store=lambda tx: tx.phones,
+    key="mac",
+    identity=("mac",),
 )
 KEMS = Sheet(
     name="kems",
     record=Kem,
     new=NewKem,
     patch=KemPatch,
+    store=lambda tx: tx.kems,
     identity=("uuid", "mac"),
     by_content=True,
 )
@@ -165,6 +174,7 @@ COMPANY_DIRECTORY = Sheet(
     record=CompanyContact,
     new=NewCompanyContact,
     patch=CompanyContactPatch,
+    store=lambda tx: tx.company_contacts,
     identity=("uuid",),
     by_content=True,
 )
@@ -173,6 +183,7 @@ PERSONAL_DIRECTORY = Sheet(
     record=PersonalContact,
     new=NewPersonalContact,
     patch=PersonalContactPatch,
+    store=lambda tx: tx.personal_contacts,
     identity=("uuid",),
     by_content=True,
     owned=True,
@@ -182,6 +193,7 @@ DESKS = Sheet(
     record=DeskRow,
     new=NewDeskRow,
     patch=DeskRowPatch,
+    store=DeskTable,
     key="mac",
     identity=("mac",),
     missing="is not the MAC of a phone",

@@ -11,8 +11,8 @@ from msgspec import Struct
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.field_types import SECRET
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.transfer.model import RowOutcome, Table
 from phoneprov_core.transfer.use_cases import Transfer
 
@@ -35,6 +35,7 @@ class ImportRequest(Command, frozen=True, kw_only=True):
 
     csv: Annotated[
         str,
+        SECRET,
         schema(
             description="The table as CSV (RFC 4180); its first line names the columns",
             examples=["mac,model,location\n00:1B:D4:12:34:56,CP-7945G,Hall\n"],
@@ -46,9 +47,6 @@ class ImportRequest(Command, frozen=True, kw_only=True):
     keep_going: Annotated[
         bool, schema(description="Skip wrong rows; otherwise one wrong row stops the import")
     ] = False
-
-    def __repr__(self) -> str:
-        return redacted(self, "csv")
 
 
 class ImportProblem(Struct, frozen=True):

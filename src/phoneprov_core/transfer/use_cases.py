@@ -3,52 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Any
 
-from phoneprov_core.access.rules import SharedWrite, require_superadmin
+from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
+from phoneprov_core.extensions import Extensions
+from phoneprov_core.kems import Kems
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.paging import Listing, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Rows
-from phoneprov_core.kernel.times import Clock
 from phoneprov_core.phones.model import speaks_sip
+from phoneprov_core.phones.use_cases import Phones
+from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.transfer.asterisk import Section, Sections
 from phoneprov_core.transfer.importing import Import
 from phoneprov_core.transfer.model import (
+    OWNER,
     Imported,
     Progress,
     RowProblem,
     Seen,
     Table,
+    TransferTransaction,
     unseen,
     unwatched,
 )
-from phoneprov_core.transfer.profiles import ProfileImport, ProfilesOver
+from phoneprov_core.transfer.profiles import import_profiles
 from phoneprov_core.transfer.rows import PIECE
-from phoneprov_core.transfer.sheets import OWNER, SHEETS, Sheet
-from phoneprov_core.transfer.targets import Tools, TransferTransaction, target_of
-from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
+from phoneprov_core.transfer.sheets import SHEETS, USERS, Sheet
+from phoneprov_core.users.use_cases import Users
 
 _MOST_BUTTONS = 1000
 
 
+@dataclass(frozen=True, kw_only=True)
 class Transfer:
-    """Import and export of users, extensions, phones, desks, KEMs and directories as tables."""
+    """Import and export of users, extensions, phones, desks, KEMs and directories as tables. An
+    import writes by the use cases of each kind."""
 
-    def __init__(
-        self,
-        database: ReadAndWrite[TransferTransaction],
-        hasher: PasswordHasher,
-        policy: AccountPolicy,
-        shared_write: SharedWrite,
-        clock: Clock,
-        new_id: NewId,
-        profiles_over: ProfilesOver,
-    ) -> None:
-        self._database = database
-        self._profiles = ProfileImport(database, profiles_over)
-        self._tools = Tools(hasher, policy, shared_write, clock, new_id)
+    database: ReadAndWrite[TransferTransaction]
+    users: Users
+    extensions: Extensions
+    phones: Phones
+    kems: Kems
+    company_directory: CompanyDirectory
+    personal_directory: PersonalDirectory
+    profile_use_cases: Profiles
 
     async def into(
         self,
@@ -73,12 +75,21 @@ class Transfer:
         sheet = sheet_of(kind)
         if wrong := _wrong_columns(sheet, await table.columns()):
             return Imported(problems=wrong)
-        run = Import(self._database, self._tools, actor, sheet, table, progress, seen)
+        use_cases = {
+            "users": self.users,
+            "extensions": self.extensions,
+            "phones": self.phones,
+            "kems": self.kems,
+            "company-directory": self.company_directory,
+            "personal-directory": self.personal_directory,
+        }.get(kind)
+        run = Import(self.database, use_cases, actor, sheet, table, progress, seen)
         checked = await run.check()
         if dry_run or (checked.problems and not keep_going):
             return checked
-        hashes = await run.hashes(checked) if sheet.one_way else {}
-        return await run.write(checked, hashes, keep_going=keep_going)
+        if sheet is USERS:
+            await run.hash(checked)
+        return await run.write(checked, keep_going=keep_going)
 
     async def profiles(
         self,
@@ -95,7 +106,15 @@ class Transfer:
         invalid, nothing is written, unless ``keep_going``; with ``dry_run`` nothing is written.
         """
         require_superadmin(actor)
-        return await self._profiles(actor, table, progress, dry_run=dry_run, keep_going=keep_going)
+        return await import_profiles(
+            self.database,
+            self.profile_use_cases,
+            actor,
+            table,
+            progress,
+            dry_run=dry_run,
+            keep_going=keep_going,
+        )
 
     async def out(
         self, actor: Actor, kind: str, *, with_secrets: bool = False
@@ -107,7 +126,7 @@ class Transfer:
         sheet = sheet_of(kind)
         columns = sheet.leaving(with_secrets=with_secrets)
         owners = await self._usernames() if sheet.owned else {}
-        records = await self._records(lambda tx: target_of(sheet, tx, actor, self._tools).store)
+        records = await self._records(sheet.store)
         async for piece in records:
             yield [_row_of(record, columns, owners) for record in piece]
 
@@ -137,7 +156,7 @@ class Transfer:
                         yield section
 
     async def _numbers_on(self, mac: str, driver: str) -> list[str]:
-        async with self._database.read() as tx:
+        async with self.database.read() as tx:
             deployment = await tx.deployments.current(mac)
             if deployment is None:
                 return []
@@ -145,7 +164,7 @@ class Transfer:
         return [link.extension for link in links if link.type == driver]
 
     async def _records(self, store_in: Callable[[TransferTransaction], Rows[Any]]) -> Listing[Any]:
-        return await listing(self._database.read, store_in, piece=PIECE)
+        return await listing(self.database.read, store_in, piece=PIECE)
 
     async def _usernames(self) -> dict[str, str]:
         users = await self._records(lambda tx: tx.users)

@@ -9,6 +9,7 @@ from typing import Annotated
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.field_types import SECRET
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     CreatedIp,
@@ -24,10 +25,10 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
+from phoneprov_core.kernel.system import Timestamp
 
-# No blank but a space, and that only between two other characters. ``names`` has the other rules.
+# No blank but a space, only between other characters; ``check_new_username`` has more rules.
 _USERNAME = r"^[^\s\x00-\x1f\x7f-\x9f]+(?: [^\s\x00-\x1f\x7f-\x9f]+)*$"
 
 Username = Annotated[
@@ -45,6 +46,7 @@ FirstName = Annotated[Line, schema(description="Given name", examples=["Ada"])]
 LastName = Annotated[Line, schema(description="Family name", examples=["Lovelace"])]
 Password = Annotated[
     str,
+    SECRET,
     schema(
         description=(
             "8 to 256 characters (settings), without control characters, and "
@@ -131,9 +133,6 @@ class Registration(Command, frozen=True, kw_only=True):
     nationality: Nationality | None = None
     timezone: Timezone = "UTC"
 
-    def __repr__(self) -> str:
-        return redacted(self, "password")
-
 
 class NewUser(Registration, frozen=True, kw_only=True):
     """An account to be created by a superadmin."""
@@ -156,9 +155,6 @@ class UserPatch(Command, frozen=True, kw_only=True):
     timezone: Timezone | UnsetType = UNSET
     is_active: Active | UnsetType = UNSET
 
-    def __repr__(self) -> str:
-        return redacted(self, "password")
-
 
 # A character has at most four code points in decomposed form.
 _LONGEST_TYPED = 4 * 255
@@ -179,3 +175,19 @@ def account_key(username: str) -> str:
     """The key that guesses at a name are counted under. It is a digest, and unknown names count
     like known ones: users enter passwords into the wrong field."""
     return hashlib.sha256(folded(username).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+USER_FIELDS = SearchFields(
+    texts=("first_name", "last_name", "username", "email"), numbers=("phone",)
+)
+
+
+class UserSearch(Command, frozen=True, kw_only=True):
+    """Which accounts a list shows; None of a field means all."""
+
+    q: Query | None = None
+    lang: Filter | None = None
+    location: Filter | None = None
+    nationality: Filter | None = None
+    timezone: Filter | None = None
+    is_active: Whether | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from phoneprov_core.access.ports import AssignmentStore
+from phoneprov_core.access.model import AssignmentStore
 from phoneprov_core.kernel.store import SearchedStore
 from phoneprov_core.users.model import User
 
@@ -18,41 +18,34 @@ class UserStore(SearchedStore[User], Protocol):
 
     async def by_username(self, username: str) -> User | None:
         """The account with this name, ignoring case, or None."""
-        ...
 
     async def by_extension(self, number: str) -> User | None:
         """The account linked to the active extension of this number; None when no account, or
         several, are linked to it."""
-        ...
 
     async def with_password(self, username: str) -> tuple[User, str] | None:
         """The account with this name, ignoring case, and the hash of its password; None if the
         account does not exist or has no password."""
-        ...
 
     async def logged_in(self, user_uuid: str, ip: str, at: str) -> User | None:
         """Record time and address of a login, unless the account is inactive or does not exist
         (None); returns the updated account. No other transaction changes the account until this one
         ends."""
-        ...
 
     async def claim_looks(self, user_uuid: str, looks: frozenset[str]) -> None:
         """Claim the looks of the account's name, in place of its earlier claims. Raises
         ``Conflict`` (code ``already_exists``) when another account claimed one of ``looks``: of
         concurrent claims one succeeds. Claims are deleted with the account. Raises ``NotFound`` if
         the account does not exist."""
-        ...
 
     async def password_hash(self, user_uuid: str) -> str | None:
         """The hash of the account's password, or None if the account does not exist."""
-        ...
 
     async def set_password_hash(
         self, user_uuid: str, hash_: str, *, same_password: bool = False
     ) -> None:
         """Raises ``NotFound`` when the account is gone. ``same_password``: this is another hash
         of the same password, which counts as no change of the account."""
-        ...
 
 
 class EndSessions(Protocol):
@@ -60,7 +53,6 @@ class EndSessions(Protocol):
 
     async def end_all(self, user_uuid: str, *, besides: str | None = None) -> None:
         """End every session of the user except the one named ``besides``."""
-        ...
 
 
 class ClearAttempts(Protocol):
@@ -68,7 +60,6 @@ class ClearAttempts(Protocol):
 
     async def clear(self, key: str) -> None:
         """Delete the guesses counted under this ``account_key``."""
-        ...
 
 
 class EndDeskUse(Protocol):
@@ -77,7 +68,6 @@ class EndDeskUse(Protocol):
     async def end_user(self, user_uuid: str) -> int:
         """End the use of every phone by the user; a logout is due there. Returns the number of
         phones."""
-        ...
 
 
 class UsersTransaction(Protocol):

@@ -8,19 +8,22 @@ import msgspec
 from msgspec import UNSET
 
 from phoneprov_core.access.rules import LastSuperadmin, require_superadmin
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.commands import applied, obey, record_of
 from phoneprov_core.kernel.errors import found
-from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
-from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.users.model import NewUser, Registration, User, UserPatch, account_key
-from phoneprov_core.users.names import check_new_username
-from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.users.model import (
+    NewUser,
+    Registration,
+    User,
+    UserPatch,
+    UserSearch,
+    account_key,
+)
+from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher, check_new_username
 from phoneprov_core.users.ports import UsersTransaction
-from phoneprov_core.users.search import UserSearch
 
 
 @dataclass(frozen=True)
@@ -49,13 +52,13 @@ class Users:
         async with self.database.read() as tx:
             return found(await tx.users.find(known_id(uuid)), "user")
 
-    async def create(self, actor: Actor, new: NewUser) -> User:
-        """Raises ``Conflict`` if the username or the e-mail address is in use, or the username
-        looks like another."""
+    async def create(self, actor: Actor, new: NewUser, *, hash_: str | None = None) -> User:
+        """``hash_`` is the hash of the password, if it was computed before. Raises ``Conflict`` if
+        the username or the e-mail address is in use, or the username looks like another."""
         require_superadmin(actor)
         obey(self.policy.rules_of_new, new)
         self.policy.require_own(new.password, new.username, new.email)
-        hash_ = await self.hasher.hash(new.password)
+        hash_ = hash_ or await self.hasher.hash(new.password)
         user = created_user(new, self.new_id(), shown(self.clock()), actor.ip, actor.user_uuid)
         async with self.database.write(by=actor) as tx:
             await tx.users.add(user)
@@ -63,9 +66,12 @@ class Users:
             await tx.users.set_password_hash(user.uuid, hash_)
         return user
 
-    async def update(self, actor: Actor, uuid: str, patch: UserPatch) -> User:
+    async def update(
+        self, actor: Actor, uuid: str, patch: UserPatch, *, hash_: str | None = None
+    ) -> User:
         """Change the account. A new password ends its other sessions and unlocks its login; a
-        deactivation ends all its sessions.
+        deactivation ends all its sessions. ``hash_`` is the hash of a new password, if it was
+        computed before.
 
         Raises ``NotFound``; ``Conflict`` if the username or the e-mail address is in use, or if the
         last active account with level 0 would be deactivated.
@@ -78,11 +84,10 @@ class Users:
 
         obey({**self.policy.rules, "username": check_username}, patch)
         # The hash takes long: it is computed before the transaction begins.
-        hash_ = None
         if patch.password is not UNSET:
             named = applied(user, msgspec.structs.replace(patch, password=UNSET))
             self.policy.require_own(patch.password, named.username, named.email)
-            hash_ = await self.hasher.hash(patch.password)
+            hash_ = hash_ or await self.hasher.hash(patch.password)
         async with self.database.write(by=actor) as tx:
             before = found(await tx.users.find(user.uuid), "user")
             user = applied(
@@ -99,7 +104,7 @@ class Users:
             await tx.users.put(user)
             if user.username != before.username:
                 await tx.users.claim_looks(user.uuid, self.policy.looks(user.username))
-            if hash_ is not None:
+            if patch.password is not UNSET and hash_ is not None:
                 await tx.users.set_password_hash(user.uuid, hash_)
                 await tx.sessions.end_all(user.uuid, besides=actor.session_uuid)
                 await tx.attempts.clear(account_key(user.username))

@@ -21,10 +21,10 @@ from phoneprov_core.auth.model import (
     Token,
     TokenPair,
 )
+from phoneprov_core.kernel.actor import SUPERADMIN
 from phoneprov_core.kernel.errors import Forbidden, Unauthenticated
-from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.me.model import MeProfile
+from phoneprov_core.me import MeProfile
 from phoneprov_http.envelope import EnvelopeResponse, done, record
 from phoneprov_http.guards import Connection
 from phoneprov_http.middleware.authentication import PUBLIC

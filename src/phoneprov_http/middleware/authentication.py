@@ -2,7 +2,7 @@
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from phoneprov_core.auth.authenticate import Authenticate
+from phoneprov_core.auth.sessions import Authenticate
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_http.middleware.headers import field

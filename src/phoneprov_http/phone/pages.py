@@ -51,7 +51,6 @@ class Handler(Protocol):
 
     def __call__(self, request: PhoneRequest, at: AtPhone) -> Awaitable[Reply]:
         """Raises ``PhoneprovError``, which is shown as a text."""
-        ...
 
 
 def failure(request: PhoneRequest, path: str, error: PhoneprovError) -> Reply:

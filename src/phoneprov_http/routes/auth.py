@@ -2,12 +2,18 @@
 
 from msgspec import Struct
 
-from phoneprov_core.auth.errors import Locked, WrongCredentials
+from phoneprov_core.auth.accounts import Register
 from phoneprov_core.auth.login import Login
-from phoneprov_core.auth.logout import Logout
-from phoneprov_core.auth.model import Credentials, LogoutRequest, RefreshRequest, Token, TokenPair
-from phoneprov_core.auth.refresh import Refresh
-from phoneprov_core.auth.register import Register
+from phoneprov_core.auth.model import (
+    Credentials,
+    Locked,
+    LogoutRequest,
+    RefreshRequest,
+    Token,
+    TokenPair,
+    WrongCredentials,
+)
+from phoneprov_core.auth.sessions import Logout, Refresh
 from phoneprov_core.kernel.errors import AlreadyExists, TooManyAttempts, Unauthenticated
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.users.model import Registration, User

@@ -3,9 +3,9 @@
 from phoneprov_core.directory.model import (
     CompanyContact,
     CompanyContactPatch,
+    ContactSearch,
     NewCompanyContact,
 )
-from phoneprov_core.directory.search import ContactSearch
 from phoneprov_core.directory.use_cases import CompanyDirectory
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.guards import Guard

@@ -8,6 +8,7 @@ from phoneprov_core.profiles.model import (
     NewProfile,
     Profile,
     ProfilePatch,
+    ProfileSearch,
     Revision,
     Switched,
     SwitchRequest,
@@ -20,7 +21,6 @@ from phoneprov_core.profiles.reading import (
     ReadConfigurations,
     RevisionDiff,
 )
-from phoneprov_core.profiles.search import ProfileSearch
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Bare, BareList, bare_list

@@ -1,8 +1,7 @@
 """Phone inventory. Every account reads it, level 0 writes it."""
 
 from phoneprov_core.kernel.errors import AlreadyExists, Forbidden
-from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
-from phoneprov_core.phones.search import PhoneSearch
+from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch, PhoneSearch
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.guards import Guard

@@ -2,8 +2,7 @@
 
 from phoneprov_core.access.rules import LastSuperadmin
 from phoneprov_core.kernel.errors import AlreadyExists
-from phoneprov_core.users.model import NewUser, User, UserPatch
-from phoneprov_core.users.search import UserSearch
+from phoneprov_core.users.model import NewUser, User, UserPatch, UserSearch
 from phoneprov_core.users.use_cases import Users
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record

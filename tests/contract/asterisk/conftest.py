@@ -1,4 +1,4 @@
-"""A manager to speak to."""
+"""A stub of the manager interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is in a call, asked of a manager interface."""
+"""Devices in calls, by the manager interface."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.asterisk.calls import ManagerCalls
-from phoneprov_adapters.asterisk.connection import ManagerConnection
-from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from support.ami_stub import SECRET, USER, AmiStub, endpoint, event, failure, listing, success
+from support.ami_client import connection
+from support.ami_stub import AmiStub, endpoint, event, failure, listing, success
 
 SCCP = a_phone(1, mac="00:1B:D4:00:00:01")
 SIP = a_phone(2, mac="00:1B:D4:00:00:02", software_type="SIP")
@@ -20,21 +19,12 @@ IDLE = a_phone(3, mac="00:1B:D4:00:00:03")
 
 
 def calls(stub: AmiStub, *, fresh_seconds: float = 60.0, **changes: Any) -> ManagerCalls:
-    values: dict[str, Any] = {
-        "host": "127.0.0.1",
-        "port": stub.port,
-        "user": USER,
-        "secret": SECRET,
-        "timeout": 10.0,
-    }
-    return ManagerCalls(
-        ManagerConnection(ManagerSettings(**(values | changes))), fresh_seconds=fresh_seconds
-    )
+    return ManagerCalls(connection(stub, **changes), fresh_seconds=fresh_seconds)
 
 
 @pytest.fixture
 def busy(stub: AmiStub) -> AmiStub:
-    """An exchange with a SIP phone, an SCCP phone and an external number in calls."""
+    """An Asterisk with a SIP phone, an SCCP phone and an external number in calls."""
     stub.answers["CoreShowChannels"] = listing(
         "CoreShowChannelsComplete",
         ("CoreShowChannel", {"Channel": "PJSIP/SEP001BD4000002-0000002a"}),
@@ -103,7 +93,7 @@ async def test_calls_account_without_right_is_reported(busy: AmiStub) -> None:
     for _ in range(2):
         with pytest.raises(Refused, match="may not list calls"):
             await asked.in_call(SIP)
-    assert busy.connections == 1  # and not one for each phone of a floor
+    assert busy.connections == 1  # and not one for each phone of the floor
 
 
 async def test_calls_list_without_end_times_out(busy: AmiStub) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 
@@ -12,30 +11,18 @@ from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager
-from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.commands import sip_restart
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from support.ami_client import RESTART, TIMEOUT
-from support.ami_stub import SECRET, USER, AmiStub, endpoint, event, failure, listing
+from support.ami_client import RESTART, TIMEOUT, connection
+from support.ami_stub import AmiStub, endpoint, event, failure, listing
 
 SCCP = a_phone(1)
 SIP = a_phone(2, software_type="SIP")
 NAME = device_name(SIP.mac)
 OLD, NEW = "sip:1001@10.0.0.7:5060", "sip:1001@10.0.0.7:49152"
 LONG, SHORT = 20.0, 0.3
-
-
-def connection(stub: AmiStub, **changes: Any) -> ManagerConnection:
-    values: dict[str, Any] = {
-        "host": "127.0.0.1",
-        "port": stub.port,
-        "user": USER,
-        "secret": SECRET,
-        "timeout": 10.0,
-    }
-    return ManagerConnection(ManagerSettings(**(values | changes)))
 
 
 async def test_watch_restart_and_list_of_calls_take_one_login(stub: AmiStub) -> None:
@@ -190,7 +177,7 @@ async def test_sip_phone_without_restart_is_not_confirmed(
     ("flood", "least"),
     [
         (event("VarSet", Value="x" * 1000) * 650, 18),
-        # Empty lines cost the reader more than their bytes: 64 KiB of them took 70 ms.
+        # Empty lines cost more than their bytes: 64 KiB of them took 70 ms.
         (b"\n" * 40_000, 36),
     ],
     ids=["events", "empty-lines"],
@@ -198,8 +185,8 @@ async def test_sip_phone_without_restart_is_not_confirmed(
 async def test_event_flood_is_read_at_a_limited_rate(
     stub: AmiStub, monkeypatch: pytest.MonkeyPatch, flood: bytes, least: int
 ) -> None:
-    """The peer sends as fast as TCP takes it; the reader pauses after every 64 KiB. ``flood`` is
-    sent before the answers to login and restart."""
+    """The peer sends at full speed; the reader pauses after every 64 KiB. ``flood`` is sent before
+    the responses to login and restart."""
     rests = 0
     sleep = asyncio.sleep
 

@@ -1,4 +1,4 @@
-"""What the manager client sends, and how it reads what comes back."""
+"""Messages that the manager client sends, and its reading of responses."""
 
 from __future__ import annotations
 
@@ -100,6 +100,8 @@ async def test_action_with_any_name_is_sent(stub: AmiStub) -> None:
 
     await manager(stub).perform(ManagerAction("Ping", ()))
 
+    assert stub.performed == [[("Action", "Ping")]]
+
 
 @pytest.mark.parametrize("size", [1, 2, 7, 100])
 async def test_response_in_fragments_is_parsed(stub: AmiStub, size: int) -> None:
@@ -107,11 +109,15 @@ async def test_response_in_fragments_is_parsed(stub: AmiStub, size: int) -> None
 
     await manager(stub).perform(RESTART)
 
+    assert len(stub.performed) == 1
+
 
 async def test_slow_manager_within_the_deadline_succeeds(stub: AmiStub) -> None:
     stub.pieces, stub.pause = 20, 0.005
 
     await manager(stub).perform(RESTART)
+
+    assert len(stub.performed) == 1
 
 
 @pytest.mark.parametrize(
@@ -168,6 +174,8 @@ async def test_header_names_ignore_case_and_the_first_value_counts(
     stub.answers["SCCPDeviceRestart"] = lambda action_id: answer.replace(b"{}", action_id.encode())
 
     await manager(stub).perform(RESTART)
+
+    assert len(stub.performed) == 1
 
 
 @pytest.mark.parametrize(

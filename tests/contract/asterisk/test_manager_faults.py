@@ -1,4 +1,4 @@
-"""The manager client against a manager that is silent, rude or something else."""
+"""The manager client with silent, faulty or foreign servers."""
 
 from __future__ import annotations
 
@@ -53,6 +53,8 @@ async def test_action_followed_by_disconnect_succeeds(stub: AmiStub) -> None:
     stub.hang_up_after = "SCCPDeviceRestart"
 
     await manager(stub).perform(RESTART)
+
+    assert len(stub.performed) == 1
 
 
 @pytest.mark.parametrize("place", ["banner", "Login", "SCCPDeviceRestart"])

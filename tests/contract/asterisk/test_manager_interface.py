@@ -18,22 +18,22 @@ from support.ami_stub import AmiStub, endpoint, failure
 
 
 class Asterisk(Protocol):
-    """An Asterisk, and the adapter that is to speak to it."""
+    """An Asterisk, and the adapter under test."""
 
     manager: ManagerInterface
 
     async def performed(self) -> list[ManagerAction]: ...
 
     def refuse(self) -> None:
-        """Have the next action refused."""
+        """Let the next action be refused."""
         ...
 
     def unregister(self) -> None:
-        """Leave the phone's endpoint without a contact."""
+        """Remove the contact of the phone's endpoint."""
         ...
 
     def stop_answering(self) -> None:
-        """Have the next action not answered."""
+        """Let the next action get no response."""
         ...
 
     async def stop_server(self) -> None: ...
@@ -68,7 +68,7 @@ class StubbedAsterisk:
         self.manager: ManagerInterface = manager(stub, timeout=5 * TIMEOUT)
 
     async def performed(self) -> list[ManagerAction]:
-        """What was performed, each between a login and a logoff."""
+        """The performed actions, each between a login and a logoff."""
         await self._stub.settled()
         assert self._stub.complaints == []
         performed = self._stub.performed

@@ -1,4 +1,4 @@
-"""TLS, and settings that cannot be used."""
+"""TLS, and invalid settings."""
 
 from __future__ import annotations
 

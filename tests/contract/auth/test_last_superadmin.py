@@ -1,4 +1,4 @@
-"""The last superadmin stays one, also when what another lacks is given to them just then."""
+"""The last superadmin keeps level 0, also during a concurrent change of another account."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.testing.records import a_permission, a_user, an_assignment, identifier
 from phoneprov_core.access.model import NewAssignment
 from phoneprov_core.access.use_cases import UserPermissions
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.stores import Database, Stores
 from support.stores import DATABASES
 
@@ -50,7 +49,7 @@ class Hesitating:
 
 @pytest.fixture(params=sorted(DATABASES))
 async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
-    """Bob is the only superadmin; Ada has level 1, which by the strict rule is less."""
+    """Bob is the only superadmin; Ada has level 1, which is lower by the strict rule."""
     async with DATABASES[request.param](tmp_path) as opened:
         async with opened.write() as tx:
             await tx.users.add(a_user(1))
@@ -81,7 +80,7 @@ async def test_superadmin_check_holds_until_the_level_is_removed(
     removed = asyncio.create_task(slowly.remove(ROOT, ADA))
     await hesitating.reached.wait()
     taken_over = asyncio.create_task(replace_bob_by_ada())
-    # Either it waits for the other, or it is done before.
+    # It waits for the other change, or is done before it.
     await asyncio.wait([taken_over], timeout=0.3)
     hesitating.go_on.set()
     outcomes = await asyncio.gather(removed, taken_over, return_exceptions=True)

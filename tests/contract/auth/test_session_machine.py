@@ -1,5 +1,5 @@
-"""Any sequence of logins, exchanges, logouts and changes to accounts, with time going on, leaves
-the sessions that it leaves in plain dicts."""
+"""Any sequence of logins, refreshes, logouts, changes to accounts and moments leaves the same
+sessions as a model of plain dicts."""
 
 from __future__ import annotations
 
@@ -26,9 +26,7 @@ from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHashe
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_core.access.model import NewAssignment, NewPermission
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
-from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.auth.login import Login
-from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.model import (
     Credentials,
     Lifetimes,
@@ -36,10 +34,9 @@ from phoneprov_core.auth.model import (
     RefreshRequest,
     TokenPair,
 )
-from phoneprov_core.auth.refresh import Refresh
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
+from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticated
-from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.stores import Database
 from phoneprov_core.users.model import NewUser, UserPatch
 from phoneprov_core.users.passwords import AccountPolicy
@@ -58,14 +55,14 @@ ROOT = Actor("the person at the machine", 0, level_rule=LevelRule.STRICT)
 
 names = st.sampled_from(("ada", "ada", "bob"))
 passwords = st.sampled_from(PASSWORDS)
-# A moment, mostly: after the longer ones there is little left to go wrong.
+# Mostly moments: after a longer time few sessions remain.
 seconds = st.sampled_from([1, 1, 1, 1, 4, 5, 19, 20, 30, 49, 50, 120, 900])
-# One of what there is, the first preferred; see ``_pick``.
+# An index into the existing items, small ones preferred; see ``_pick``.
 first_preferred = st.integers(0, 2) | st.integers(0, 100)
 
 
 class Service:
-    """The use cases that sessions have to do with, over one database."""
+    """The use cases of sessions, over one database."""
 
     def __init__(self, database: Database, lifetimes: Lifetimes) -> None:
         self.clock = clock = FixedClock()
@@ -81,8 +78,11 @@ class Service:
 
 
 class SessionsMachine(RuleBasedStateMachine):
-    """The service and the model, side by side. An actor that is no account of either manages the
-    accounts, so that one with level 0 always exists."""
+    """The service and the model.
+
+    An actor that is no account of either manages the accounts, so that one with level 0 always
+    exists.
+    """
 
     database_name: str
 
@@ -146,7 +146,7 @@ class SessionsMachine(RuleBasedStateMachine):
 
     @rule(name=names)
     def log_in(self, name: str) -> None:
-        """With the right password, to an account that is there: else little would live."""
+        """Log in with the right password to an existing account, so that enough sessions exist."""
         self.create(name, PASSWORDS[0])
         self.log_in_with(name, self.model.accounts[name]["password"])
 
@@ -157,7 +157,7 @@ class SessionsMachine(RuleBasedStateMachine):
 
     @rule(name=names, wait=st.sampled_from([0, 0, 4, 5]))
     def use_again(self, name: str, wait: int) -> None:
-        """A token that was exchanged a moment ago, which few are when left to chance."""
+        """Refresh with a recently exchanged token, which random choices rarely pick."""
         self.log_in(name)
         if self.refreshes:
             used = self.refreshes[-1]
@@ -212,7 +212,7 @@ class SessionsMachine(RuleBasedStateMachine):
     # Accounts
 
     def create(self, name: str, password: str) -> None:
-        """Make an account of this name be there, and active."""
+        """Create or activate the account of this name."""
         if name in self.model.accounts:
             if not self.model.accounts[name]["active"]:
                 self.set_active(name, (True,))
@@ -229,7 +229,7 @@ class SessionsMachine(RuleBasedStateMachine):
 
     @rule(name=names, password=passwords, again=st.booleans())
     def delete(self, name: str, password: str, again: bool) -> None:
-        """The next of the same name has nothing of the one before."""
+        """Delete an account; the next one of the same name has nothing of it."""
         if name in self.model.accounts:
             self.run(self.service.users.delete(ROOT, self._uuid(name)))
             self.model.delete(name)
@@ -238,7 +238,7 @@ class SessionsMachine(RuleBasedStateMachine):
 
     @rule(name=names, states=st.sampled_from([(False,), (False, True)]))
     def set_active(self, name: str, states: tuple[bool, ...]) -> None:
-        """Nothing that ended by a deactivation is alive again afterwards."""
+        """Deactivate and activate an account: its ended sessions stay ended."""
         if name in self.model.accounts:
             for active in states:
                 patch = UserPatch(is_active=active)
@@ -267,7 +267,7 @@ class SessionsMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.access)
     @rule(which=first_preferred, password=passwords)
     def set_own_password(self, which: int, password: str) -> None:
-        """The session in which it is done goes on."""
+        """Change a password: the session of the change continues."""
         access = self._pick(self.access, which)
         if self.model.who(access) != (access.owner, 0):
             return
@@ -277,7 +277,7 @@ class SessionsMachine(RuleBasedStateMachine):
         (name,) = (n for n, a in self.model.accounts.items() if a["uuid"] == access.owner)
         self.model.set_password(name, password, by_session=access.session)
 
-    # What holds at all times
+    # Invariants
 
     @invariant()
     def access_tokens_match_the_model(self) -> None:
@@ -285,14 +285,14 @@ class SessionsMachine(RuleBasedStateMachine):
             self.run(self._compare())
 
     async def _compare(self) -> None:
-        # The oldest have been dead for long; they are asked after now and then all the same.
+        # The oldest tokens ended long ago; they are checked now and then.
         for token in {*self.access[-12:], *self.access[:2]}:
             answer = await _outcome(self.service.authenticate(token.text))
             if isinstance(answer, Actor):
                 assert (answer.user_uuid, answer.level) == self.model.who(token)
             else:
                 assert answer == self.model.who(token), token
-        # Neither kind is good for what the other is for, and to try does no harm.
+        # Neither kind of token is accepted as the other, and a try has no effect.
         for token in self.refreshes[-1:]:
             assert await _outcome(self.service.authenticate(token.text)) == REFUSED
         for token in self.access[-1:]:
@@ -309,8 +309,8 @@ class SessionsMachine(RuleBasedStateMachine):
         )
 
     def _pick(self, tokens: list[Token], which: int) -> Token:
-        """Those of living sessions first, used ones too, the youngest of them before the
-        others: most that were ever issued are dead, and little can go wrong with them."""
+        """Tokens of valid sessions first, used ones too, the newest of them before the others: most
+        issued tokens have ended, and show little."""
         living = [token for token in tokens if token.session in self.model.sessions]
         dead = [token for token in tokens if token.session not in self.model.sessions]
         ordered = [*dead, *living]
@@ -321,7 +321,7 @@ class SessionsMachine(RuleBasedStateMachine):
 
 
 async def _outcome(work: Awaitable[T]) -> T | str:
-    """What it answers, or the model's word for how it fails."""
+    """The result, or the model's name of the failure."""
     try:
         return await work
     except (Unauthenticated, Invalid):

@@ -1,4 +1,4 @@
-"""``phoneprov backup`` and ``phoneprov restore``: what they refuse, and what they leave."""
+"""``phoneprov backup`` and ``phoneprov restore``: refusals and results."""
 
 from __future__ import annotations
 

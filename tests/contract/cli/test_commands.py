@@ -1,16 +1,14 @@
-"""The command line as a script would use it: output, exit codes, one line for a mistake."""
+"""The command line for scripts: output, exit codes, one line for an error."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import signal
 import socket
 import sqlite3
 import subprocess
-import sys
 import time
 import urllib.request
 from email.message import Message
@@ -20,33 +18,17 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_http.main.cli import main
+from support.command_line import PROGRAM, run, spawn, without_settings
+from support.desk import press_without_pauses
 
 README = Path(__file__).parents[3] / "README.md"
 PASSWORD = "correct horse battery"
 
 
-def phoneprov(
-    *arguments: str, folder: Path, stdin: str = "", **environment: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "phoneprov_http.main", *arguments],
-        env=environment_of(folder, **environment),
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
-def environment_of(folder: Path, **environment: str) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")}
-    return {**kept, "PHONEPROV_DATA_DIR": str(folder), **environment}
-
-
 def test_demo_completes_and_shows_every_step(tmp_path: Path) -> None:
-    done = phoneprov("demo", folder=tmp_path)
+    done = spawn("demo", data=tmp_path)
 
     assert (done.returncode, done.stderr) == (0, "")
     output = done.stdout
@@ -63,17 +45,15 @@ def test_demo_completes_and_shows_every_step(tmp_path: Path) -> None:
         assert re.fullmatch(pattern, line)
 
 
-def test_demo_failed_step_sets_the_exit_code(tmp_path: Path) -> None:
-    broken = tmp_path / "sitecustomize.py"
-    broken.write_text(
-        "import phoneprov_adapters.simulator.phone as simulator\n"
-        "simulator.SimulatedPhone._commanded = lambda self, uri: None\n",
-        encoding="utf-8",
-    )
+def test_demo_failed_step_sets_the_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    press_without_pauses(monkeypatch)
+    monkeypatch.setattr(SimulatedPhone, "_commanded", lambda _phone, _uri: None)
 
-    done = phoneprov("demo", folder=tmp_path, PYTHONPATH=str(tmp_path))
+    done = run("demo", data=tmp_path)
 
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "Every step succeeded." not in done.stdout
     assert done.stderr.strip().splitlines()[-1].startswith("Error: The phone did not receive")
 
@@ -81,8 +61,8 @@ def test_demo_failed_step_sets_the_exit_code(tmp_path: Path) -> None:
 def test_create_admin_works_before_the_first_start_and_can_be_repeated(tmp_path: Path) -> None:
     arguments = ("create-admin", "--username", "ada", "--email", "ada@example.com")
 
-    first = phoneprov(*arguments, "--password-stdin", folder=tmp_path, stdin=PASSWORD + "\n")
-    again = phoneprov(*arguments, "--password-stdin", folder=tmp_path, stdin="another one\n")
+    first = spawn(*arguments, "--password-stdin", data=tmp_path, stdin=PASSWORD + "\n")
+    again = spawn(*arguments, "--password-stdin", data=tmp_path, stdin="another one\n")
 
     assert (first.returncode, again.returncode) == (0, 0), first.stderr + again.stderr
     assert first.stdout == "ada was created and is a superadmin.\n"
@@ -100,9 +80,9 @@ def test_create_admin_works_before_the_first_start_and_can_be_repeated(tmp_path:
 def test_create_admin_refusal_is_one_line(
     tmp_path: Path, arguments: tuple[str, ...], stdin: str, complaint: str
 ) -> None:
-    done = phoneprov("create-admin", *arguments, "--password-stdin", folder=tmp_path, stdin=stdin)
+    done = run("create-admin", *arguments, "--password-stdin", data=tmp_path, stdin=stdin)
 
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert complaint in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert done.stdout == ""
@@ -126,8 +106,7 @@ def test_create_admin_refusal_is_one_line(
 def test_serve_invalid_setting_is_named_in_one_line(
     tmp_path: Path, variable: str, value: str
 ) -> None:
-    environment = environment_of(tmp_path, **{variable: value})
-    done = CliRunner().invoke(main, ["serve"], env=environment)
+    done = run("serve", data=tmp_path, **{variable: value})
 
     assert done.exit_code == 2
     assert variable in done.stderr
@@ -194,22 +173,22 @@ def test_simulate_phone_foreign_address_fails_with_one_line() -> None:
 
 def test_db_current_exit_code_reports_a_due_upgrade(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "phoneprov.db")) as empty:
-        empty.execute("VACUUM")  # a database without a table, which is not a file of 0 bytes
+        empty.execute("VACUUM")  # a database without a table; a file of 0 bytes is another case
 
-    before = phoneprov("db", "current", folder=tmp_path)
-    upgraded = phoneprov("db", "upgrade", folder=tmp_path)
-    after = phoneprov("db", "current", folder=tmp_path)
+    before = run("db", "current", data=tmp_path)
+    upgraded = run("db", "upgrade", data=tmp_path)
+    after = run("db", "current", data=tmp_path)
 
-    assert (before.returncode, upgraded.returncode, after.returncode) == (1, 0, 0)
+    assert (before.exit_code, upgraded.exit_code, after.exit_code) == (1, 0, 0)
     assert "version none" in before.stdout
 
 
 def test_openapi_prints_the_document_and_creates_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "data"
 
-    done = phoneprov("openapi", folder=folder)
+    done = run("openapi", data=folder)
 
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["openapi"].startswith("3.1")
     assert "/api/v1/phone-profiles/switch" in document["paths"]
@@ -232,11 +211,8 @@ def test_serve_answers_and_stops_at_a_signal(
     log = tmp_path / "log"
     with log.open("wb") as stderr:
         server = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "phoneprov_http.main", "serve"),
-                *("--port", "0", "--workers", workers),
-            ],
-            env=environment_of(tmp_path),
+            [*PROGRAM, "serve", "--port", "0", "--workers", workers],
+            env=without_settings(PHONEPROV_DATA_DIR=str(tmp_path)),
             stderr=stderr,
         )
     with server:

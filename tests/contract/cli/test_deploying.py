@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +16,7 @@ from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.devices.ports import Upload, Uploaded
 from phoneprov_core.kernel.errors import TimedOut
 from phoneprov_http.main.cli import main
+from support.command_line import spawn_on_terminal
 from support.desk import (
     ADA,
     BOB,
@@ -44,7 +41,7 @@ class Desk:
         self._folder = folder
 
     def run(self, *arguments: str, **more: str) -> Result:
-        # A restart takes a second; most of what is tried here needs none.
+        # A restart takes a second, and most tests need none.
         environment = {"PHONEPROV_RESTART": "none", "COLUMNS": "240", **self.environment, **more}
         return CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False)
 
@@ -218,27 +215,12 @@ def test_preview_fails_if_the_switch_would_fail(desk: Desk) -> None:
     refused(desk.run("preview", "Unknown", MAC), "no profile called")
 
 
-def test_steps_are_shown_on_a_terminal_only(desk: Desk, tmp_path: Path) -> None:
-    ours, theirs = pty.openpty()
-    terminal = tmp_path / "terminal"
-    with terminal.open("w") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "phoneprov_http.main", "switch", ADA, MAC],
-            env={**os.environ, "PHONEPROV_RESTART": "none", "TERM": "xterm", **desk.environment},
-            stdout=output,
-            stderr=theirs,
-        )
-    os.close(theirs)
-    shown = b""
-    try:
-        while piece := os.read(ours, 65536):
-            shown += piece
-    except OSError:
-        pass  # a terminal raises this when its other end is closed
-    finally:
-        os.close(ours)
+def test_steps_are_shown_on_a_terminal_only(desk: Desk) -> None:
+    code, output, terminal = spawn_on_terminal(
+        "switch", ADA, MAC, PHONEPROV_RESTART="none", **desk.environment
+    )
 
-    assert process.wait(60) == 3
-    assert b"upload" in shown
-    assert b"restart" in shown
-    assert "\x1b" not in terminal.read_text("utf-8")
+    assert code == 3
+    assert b"upload" in terminal
+    assert b"restart" in terminal
+    assert b"\x1b" not in output

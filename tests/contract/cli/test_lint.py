@@ -1,4 +1,4 @@
-"""``phoneprov lint``: findings as compilers tell them."""
+"""``phoneprov lint``: findings in the format of compilers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phoneprov_http.main.cli import main
 from phoneprov_http.main.commands.options import print_json, printable
 from support.desk import configuration
 
-# None of them may be read: a wrong one would be complained about.
+# None of these settings may be read: an invalid one would be an error.
 NO_SETTINGS = {"PHONEPROV_FTP_PORT": "abc", "PHONEPROV_DATA_DIR": "/nowhere/at/all"}
 GOOD = (
     configuration("Ada")

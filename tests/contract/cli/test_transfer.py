@@ -1,47 +1,31 @@
-"""``phoneprov import`` and ``export`` as a script would use them."""
+"""``phoneprov import`` and ``export`` for scripts."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
-from typing import IO
 
 import pytest
+from click.testing import Result
 
-from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare
-from phoneprov_adapters.composition.reading import read_settings
+from support.command_line import run, spawn
+from support.data_folder import populate
 from support.scale import note, rounds
 
 MANY = rounds(2_000, 10_000)
 
 
 @pytest.fixture(autouse=True)
-def installation(tmp_path: Path) -> None:
-    """An empty database in the data folder."""
-    settings = read_settings({"PHONEPROV_DATA_DIR": str(tmp_path / "data")})
-    prepare(settings)
-    asyncio.run(migrate_embedded(settings))
+def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty database in the data folder, and the current folder."""
+    populate(tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
 
 
-def phoneprov(
-    folder: Path, *arguments: str, stdin: str = "", stdout: int | IO[str] = subprocess.PIPE
-) -> subprocess.CompletedProcess[str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")}
-    return subprocess.run(
-        [sys.executable, "-m", "phoneprov_http.main", *arguments],
-        env={**kept, "PHONEPROV_DATA_DIR": str(folder / "data")},
-        cwd=folder,
-        input=stdin,
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+def phoneprov(*arguments: str, stdin: str = "") -> Result:
+    return run(*arguments, data=Path("data"), stdin=stdin)
 
 
 def test_bad_rows_stop_the_import_without_skip_option(tmp_path: Path) -> None:
@@ -53,12 +37,12 @@ def test_bad_rows_stop_the_import_without_skip_option(tmp_path: Path) -> None:
         "phones.csv:3: phone_ip must be an IPv4 or IPv6 address.",
     ]
 
-    dry = phoneprov(tmp_path, "import", "phones", "phones.csv", "--dry-run")
-    stopped = phoneprov(tmp_path, "import", "phones", "phones.csv")
-    going = phoneprov(tmp_path, "import", "phones", "phones.csv", "--keep-going")
+    dry = phoneprov("import", "phones", "phones.csv", "--dry-run")
+    stopped = phoneprov("import", "phones", "phones.csv")
+    going = phoneprov("import", "phones", "phones.csv", "--keep-going")
 
     assert [done.stderr.splitlines() for done in (dry, stopped, going)] == [bad, bad, bad]
-    assert [done.returncode for done in (dry, stopped, going)] == [1, 1, 1]
+    assert [done.exit_code for done in (dry, stopped, going)] == [1, 1, 1]
     assert dry.stdout.startswith("Dry run, nothing was written: 1 new")
     assert stopped.stdout == "Nothing was written: 1 new, 0 changed, 0 unchanged, 1 wrong.\n"
     assert going.stdout == "Imported: 1 new, 0 changed, 0 unchanged, 1 wrong.\n"
@@ -69,9 +53,9 @@ def test_import_ten_thousand_phones_completes(tmp_path: Path) -> None:
     (tmp_path / "phones.csv").write_text("mac,model,name\n" + "\n".join(rows))
 
     began = time.monotonic()
-    done = phoneprov(tmp_path, "import", "phones", "phones.csv")
+    done = spawn("import", "phones", "phones.csv", data=tmp_path / "data")
     took = time.monotonic() - began
-    out = phoneprov(tmp_path, "export", "phones", "out.csv")
+    out = phoneprov("export", "phones", "out.csv")
 
     note(f"{MANY} phones were imported in {took:.1f} s, the start of the command included")
     assert (done.returncode, done.stdout.split(",")[0]) == (0, f"Imported: {MANY} new")
@@ -82,10 +66,10 @@ def test_import_ten_thousand_phones_completes(tmp_path: Path) -> None:
 def test_vcard_export_of_directory_can_be_imported_again(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("name,work,department\nAda,+44 20,Sales\n=1+1,2,\n")
 
-    phoneprov(tmp_path, "import", "company-directory", "a.csv")
-    phoneprov(tmp_path, "export", "company-directory", "b.vcf")
-    back = phoneprov(tmp_path, "import", "company-directory", "b.vcf")
-    phoneprov(tmp_path, "export", "company-directory", "c.csv")
+    phoneprov("import", "company-directory", "a.csv")
+    phoneprov("export", "company-directory", "b.vcf")
+    back = phoneprov("import", "company-directory", "b.vcf")
+    phoneprov("export", "company-directory", "c.csv")
 
     assert "FN:Ada\r\n" in (tmp_path / "b.vcf").read_bytes().decode()
     assert back.stdout == "Imported: 0 new, 0 changed, 2 unchanged, 0 wrong.\n"
@@ -96,12 +80,12 @@ def test_secrets_are_exported_on_request_with_mode_0600(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(
         "extension,type,name,password\n1001,chan_pjsip,Desk,hush;#\n1002,chan_sccp,Hall,hush\n"
     )
-    phoneprov(tmp_path, "import", "extensions", "a.csv")
+    phoneprov("import", "extensions", "a.csv")
 
     for name, more in (("b.csv", ()), ("p.conf", ("--format", "pjsip"))):
-        phoneprov(tmp_path, "export", "extensions", name, *more)
+        phoneprov("export", "extensions", name, *more)
         open_ = tmp_path / f"with-{name}"
-        phoneprov(tmp_path, "export", "extensions", open_.name, *more, "--with-secrets")
+        phoneprov("export", "extensions", open_.name, *more, "--with-secrets")
 
         assert "hush" not in (tmp_path / name).read_text()
         assert "hush" in open_.read_text()
@@ -128,9 +112,9 @@ def test_transfer_contradictory_options_are_refused(
 ) -> None:
     (tmp_path / "a.csv").write_text("as it was")
 
-    done = phoneprov(tmp_path, *arguments)
+    done = phoneprov(*arguments)
 
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert complaint in done.stderr
     assert (tmp_path / "a.csv").read_text() == "as it was"
     assert [path.name for path in tmp_path.iterdir() if path.name != "data"] == ["a.csv"]
@@ -140,22 +124,23 @@ def test_export_to_a_symbolic_link_writes_its_target(tmp_path: Path) -> None:
     (tmp_path / "real.csv").write_text("old")
     (tmp_path / "link.csv").symlink_to("real.csv")
 
-    done = phoneprov(tmp_path, "export", "phones", "link.csv")
+    done = phoneprov("export", "phones", "link.csv")
 
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "real.csv").read_text().startswith("mac,")
 
 
 def test_export_writes_to_a_pipe_and_to_standard_output(tmp_path: Path) -> None:
+    data = tmp_path / "data"
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=subprocess.PIPE) as reader:
-        piped = phoneprov(tmp_path, "export", "phones", "pipe")
+        piped = spawn("export", "phones", "pipe", data=data)
         assert reader.stdout is not None
         content = reader.stdout.read().decode()
-    printed = phoneprov(tmp_path, "export", "phones", "-")
+    printed = spawn("export", "phones", "-", data=data)
     with (tmp_path / "redirected").open("w") as file:
-        phoneprov(tmp_path, "export", "phones", "/dev/stdout", stdout=file)
+        spawn("export", "phones", "/dev/stdout", data=data, stdout=file)
 
     assert (tmp_path / "pipe").is_fifo()
     assert piped.returncode == 0, piped.stderr
@@ -166,7 +151,7 @@ def test_export_writes_to_a_pipe_and_to_standard_output(tmp_path: Path) -> None:
 
 
 def test_import_reads_standard_input(tmp_path: Path) -> None:
-    done = phoneprov(tmp_path, "import", "phones", "-", stdin="mac\n001bd4123456\nxx\n")
+    done = phoneprov("import", "phones", "-", stdin="mac\n001bd4123456\nxx\n")
 
     assert done.stderr.startswith("stdin:3: mac must be")
     assert "1 new" in done.stdout
@@ -175,9 +160,9 @@ def test_import_reads_standard_input(tmp_path: Path) -> None:
 def test_import_for_an_unknown_user_names_the_option(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("name\nAda\n")
 
-    done = phoneprov(tmp_path, "import", "personal-directory", "a.csv", "--user", "unknown")
+    done = phoneprov("import", "personal-directory", "a.csv", "--user", "unknown")
 
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "--user: there is no user with the name 'unknown'" in done.stderr
 
 
@@ -196,18 +181,16 @@ def test_batch_macs_file_without_text_is_refused_in_one_line(
 ) -> None:
     (tmp_path / "macs").write_bytes(content)
 
-    done = phoneprov(tmp_path, "batch", "start", "restart", "--macs-from", "macs")
+    done = phoneprov("batch", "start", "restart", "--macs-from", "macs")
 
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert message in done.stderr
     assert done.stderr.startswith("phoneprov: --macs-from: macs")
     assert len(done.stderr.splitlines()) == 1
 
 
 def test_batch_invalid_number_names_the_option(tmp_path: Path) -> None:
-    done = phoneprov(
-        tmp_path, "batch", "start", "restart", "--mac", "001bd4123456", "--at-once", "0"
-    )
+    done = phoneprov("batch", "start", "restart", "--mac", "001bd4123456", "--at-once", "0")
 
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "--at-once must be" in done.stderr

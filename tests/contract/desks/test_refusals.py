@@ -1,4 +1,4 @@
-"""What a phone is refused, and what its pages hold of bad input."""
+"""Refusals at phones, and pages after bad input."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def test_failed_logins_get_the_same_bytes(office: Hotdesk) -> None:
         ("ada", "00000000"), ("unknown", PIN), ("bob", PIN), ("without-pin", PIN), ("", ""),
         ("ada", "1"), ("ada", "9" * 400), ("\0", "\0"), ("\u202eada", PIN), ("ada" * 90, "x"),
     ):  # fmt: skip
-        await office.admin.put(f"/phones/{MAC}/desk", {"hotdesk": True})  # opens its lock
+        await office.admin.put(f"/phones/{MAC}/desk", {"hotdesk": True})  # removes its lock
         answers.append(await office.phone().log_in(name, pin))
     assert len({answer.content for answer in answers}) == 1
     assert answers[0].title == "Not possible"
@@ -66,7 +66,7 @@ async def test_five_wrong_pins_lock_the_user_and_the_phone(office: Hotdesk) -> N
     assert (await office.phone().log_in("ada", PIN)).content == wrong.content
     assert (await office.phone().log_in("bob", PIN)).content == wrong.content
     assert (await other.log_in("bob", PIN)).title == "Logged in"
-    # A new PIN opens the user's lock, an administrator the phone's.
+    # A new PIN removes the user's lock, an administrator the phone's.
     await office.ada.put(f"/vendor-users/{office.ada.uuid}", {"pin_code": PIN})
     await office.admin.put(f"/phones/{MAC}/desk", {})
     assert (await office.phone().log_in("ada", PIN)).title == "Logged in"
@@ -104,7 +104,7 @@ async def test_login_counts_as_a_switch_and_logout_does_not(tmp_path: Path) -> N
         refused = await office.phone().log_in("ada", PIN)
         assert refused.text.startswith("This phone was switched too often; try again in ")
         assert (await office.desk())["user_uuid"] is None
-        # A superadmin is not limited, and the user that it puts there can log out.
+        # A superadmin is not limited, and the user that it logs in there can log out.
         body = {"profile_uuid": office.profile, "mac": MAC}
         assert (await office.admin.post("/phone-profiles/switch", body)).status_code == 200
         assert (await office.phone().log_out()).title == "Logged out"

@@ -1,5 +1,5 @@
-"""The commands of the page on backups are carried out as they stand, while the database is
-written to: what is restored can be worked with, and holds all that was answered."""
+"""The commands of the page on backups run as written, during writes to the database: the restored
+database is usable and has every answered change."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
+from phoneprov_adapters.composition.lifecycle import prepare, running
 from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.application import UseCases
 from phoneprov_core.directory.model import NewCompanyContact
-from phoneprov_core.extensions.model import NewExtension
-from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.extensions import NewExtension
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
+from support import data_folder
 from support.postgres import new_database
 from support.postgres_binaries import binaries
 
@@ -30,7 +30,7 @@ ACTOR = Actor(identifier(1), SUPERADMIN)
 
 
 def commands(section: str) -> list[str]:
-    """The blocks of a section: how to back up, and how to restore."""
+    """The commands of a section: for the backup, and for the restore."""
     text = PAGE.partition(f"## {section}\n")[2].partition("\n## ")[0]
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     assert len(blocks) == 2
@@ -58,7 +58,7 @@ async def opened(environment: Mapping[str, str]) -> AsyncIterator[UseCases]:
 
 
 async def populate(environment: Mapping[str, str]) -> Profile:
-    """Secrets of each kind, in a database that is there."""
+    """Add secrets of each kind to an existing database."""
     container = prepare(read_settings(environment))
     async with running(container) as use_cases:
         async with container.database.write() as tx:
@@ -72,7 +72,7 @@ async def populate(environment: Mapping[str, str]) -> Profile:
 
 
 class Writing:
-    """Contacts, one after the other, without a rest."""
+    """Writes contacts continuously."""
 
     def __init__(self, use_cases: UseCases) -> None:
         self.answered = 0
@@ -93,8 +93,8 @@ class Writing:
 
 
 async def back_up(script: str, environment: Mapping[str, str]) -> tuple[int, int]:
-    """Carry it out in the middle of writing: how much had been answered before it and when it
-    was done."""
+    """Run commands during the writes: the number of changes answered before, and the time of the
+    end."""
     async with opened(environment) as use_cases:
         writing = Writing(use_cases)
         task = asyncio.create_task(writing.go())
@@ -112,7 +112,7 @@ async def back_up(script: str, environment: Mapping[str, str]) -> tuple[int, int
 async def check_restored(
     environment: Mapping[str, str], profile: Profile, kept: tuple[int, int]
 ) -> None:
-    """All of it is there and can be read, and is worked with."""
+    """Check that every change is stored, readable and can be changed."""
     async with opened(environment) as use_cases:
         assert await use_cases.profiles.get(ACTOR, profile.uuid) == profile
         revisions = await (await use_cases.profiles.revisions(ACTOR, profile.uuid)).everything()
@@ -134,16 +134,14 @@ async def test_sqlite_backup_page_restores_the_database(tmp_path: Path) -> None:
     backup.mkdir()
     environment = {"PHONEPROV_DATA_DIR": str(data), "BACKUP": str(backup)}
     to_back_up, to_restore = commands("SQLite")
-    settings = read_settings(environment)
-    prepare(settings)
-    await migrate_embedded(settings)
+    data_folder.populate(data)
     profile = await populate(environment)
 
     kept = await back_up(to_back_up, environment)
     async with opened(environment) as use_cases:
         await use_cases.profiles.delete(ACTOR, profile.uuid)
         last_written = (data / "phoneprov.db-wal").read_bytes()
-    # As a crash leaves it, and worse: of the old database only what was written last is left.
+    # Worse than after a crash: of the old database only the latest writes remain.
     for file in data.iterdir():
         file.unlink()
     (data / "phoneprov.db-wal").write_bytes(last_written)

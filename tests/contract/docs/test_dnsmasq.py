@@ -1,4 +1,4 @@
-"""The dnsmasq configurations of the how-to pages, checked by dnsmasq itself where it is there."""
+"""The dnsmasq configurations of the how-to pages, checked by dnsmasq itself if it is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of how-to pages are carried out as they stand."""
+"""The commands of how-to pages run as written."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from phoneprov_adapters.composition.factories import phone_driver_of
 from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.devices.restart import CiscoPhones
+from support.command_line import without_settings
 
 HOW_TO = Path(__file__).parents[3] / "docs/how-to"
 
 
-def run_page(page: str, folder: Path, before: str = "") -> str:
-    """What every shell command of the page says, one after the other in one folder; ``before``
-    is a script that goes before them."""
+def run_page(page: str, folder: Path, commands: str, before: str = "") -> str:
+    """Run the shell commands of a page in one folder, after the script ``before``; their output."""
     script = "\n".join(
         re.findall(r"```sh\n(.*?)```", (HOW_TO / page).read_text("utf-8"), re.DOTALL)
     )
@@ -30,10 +30,7 @@ def run_page(page: str, folder: Path, before: str = "") -> str:
     done = subprocess.run(
         [bash, "-eo", "pipefail", "-c", script],
         cwd=folder,
-        env={
-            **{k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")},
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        },
+        env=without_settings(PATH=f"{commands}:{os.environ['PATH']}"),
         capture_output=True,
         text=True,
         timeout=300,
@@ -53,8 +50,8 @@ phoneprov import extensions extensions.csv
 """
 
 
-def test_key_rotation_page_runs_as_written(tmp_path: Path) -> None:
-    output = run_page("rotate-keys.md", tmp_path, BEFORE_ROTATION)
+def test_key_rotation_page_runs_as_written(tmp_path: Path, commands: str) -> None:
+    output = run_page("rotate-keys.md", tmp_path, commands, BEFORE_ROTATION)
 
     keys = (tmp_path / "phoneprov-data/secret.key").read_text().strip()
     assert "," not in keys
@@ -66,8 +63,8 @@ def test_key_rotation_page_runs_as_written(tmp_path: Path) -> None:
     assert output.endswith(f"{new} (the first): 1 extensions.password\n")
 
 
-def test_backup_astray_page_runs_as_written(tmp_path: Path) -> None:
-    output = run_page("backup-astray.md", tmp_path, BEFORE_ROTATION)
+def test_backup_astray_page_runs_as_written(tmp_path: Path, commands: str) -> None:
+    output = run_page("backup-astray.md", tmp_path, commands, BEFORE_ROTATION)
 
     keys = (tmp_path / "phoneprov-data/secret.key").read_text().strip()
     assert "," not in keys
@@ -78,8 +75,8 @@ def test_backup_astray_page_runs_as_written(tmp_path: Path) -> None:
     )
 
 
-def test_import_page_runs_as_written(tmp_path: Path) -> None:
-    output = run_page("import-and-export.md", tmp_path, INSTALLATION)
+def test_import_page_runs_as_written(tmp_path: Path, commands: str) -> None:
+    output = run_page("import-and-export.md", tmp_path, commands, INSTALLATION)
 
     assert output.count("Imported: 1 new, 0 changed, 0 unchanged, 0 wrong.") >= 2
     assert output.count("Imported: 2 new, 0 changed, 0 unchanged, 0 wrong.") == 3
@@ -95,7 +92,7 @@ def test_import_page_runs_as_written(tmp_path: Path) -> None:
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """The code of one language on a page."""
+    """The code blocks of one language on a page."""
     text = (HOW_TO / page).read_text("utf-8")
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
@@ -104,10 +101,7 @@ def python(folder: Path, *arguments: str, **environment: str) -> str:
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
-        env={
-            **{k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")},
-            **environment,
-        },
+        env=without_settings(**environment),
         capture_output=True,
         text=True,
         timeout=120,
@@ -160,7 +154,7 @@ def test_asterisk_page_runs_as_written(tmp_path: Path) -> None:
     assert (settings.ftp.host, settings.ftp.tls) == ("provisioning.example.com", "explicit")
     assert settings.ftp.password == "hush"
     assert isinstance(phone_driver_of(settings), CiscoPhones)
-    # Every action that we send needs one of these (manager.conf: write).
+    # Every action of phoneprov needs one of these (manager.conf: write).
     [account] = blocks("asterisk.md", "ini")
     assert "write = system,reporting" in account
     # `permit` without `deny` admits every address.

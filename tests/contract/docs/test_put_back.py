@@ -1,7 +1,7 @@
-"""The commands of the how-to about putting back, and what they print, are what really happens.
+"""The commands of the how-to about rollbacks print the shown output.
 
-In what is shown, ``...`` at the end of a line or in it stands for anything, and alone on a line
-for any lines.
+In the shown output, ``...`` in or at the end of a line stands for any text, and alone on a line for
+any lines.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SHOWN = re.compile(r"^( *)```console\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 
 
 def commands() -> list[tuple[str, str]]:
-    """Each command with what is shown to be printed."""
+    """Each command with its shown output."""
     found = []
     for indent, block in SHOWN.findall(PAGE.read_text("utf-8")):
         lines = [line.removeprefix(indent) for line in block.splitlines()]
@@ -40,7 +40,7 @@ def commands() -> list[tuple[str, str]]:
 
 
 def pattern(shown: str) -> str:
-    """A pattern for what is shown; columns may be wider, for times and places differ."""
+    """A pattern for the shown output; columns may be wider, since times and places differ."""
     lines = [
         "(?:.*\n)*?" if line == "..." else re.sub(r"(?:\\ )+", r" +", _escaped(line)) + r" *\n"
         for line in shown.splitlines()

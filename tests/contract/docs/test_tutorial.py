@@ -1,4 +1,4 @@
-"""The tutorial's commands are carried out as they stand, with ports that are free."""
+"""The commands of the tutorial run as written, with free ports."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+
+from support.command_line import without_settings
 
 TUTORIAL = Path(__file__).parents[3] / "docs/tutorial.md"
 
@@ -21,17 +23,14 @@ def test_tutorial_commands_run_as_written(tmp_path: Path) -> None:
     bash = shutil.which("bash")
     assert bash is not None
 
-    # What is left running in the background must not outlive a step that fails.
+    # Background processes must not survive a failed step.
     script = "trap 'kill $(jobs -p) 2>/dev/null' EXIT\n" + script
     transcript = tmp_path / "transcript"
     with transcript.open("w") as output:
         done = subprocess.run(
             [bash, "-eo", "pipefail", "-m", "-c", script],
             cwd=tmp_path,
-            env={
-                **{k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")},
-                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            },
+            env=without_settings(PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}"),
             stdout=output,
             stderr=output,
             timeout=120,

@@ -1,4 +1,4 @@
-"""Imports and exports over the database of a test."""
+"""Import and export with the database of a test."""
 
 from __future__ import annotations
 
@@ -6,20 +6,28 @@ import pytest
 
 from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher
 from phoneprov_core.access.rules import SharedWrite
+from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
+from phoneprov_core.extensions import Extensions
+from phoneprov_core.kems import Kems
+from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.stores import Database
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.passwords import AccountPolicy
+from phoneprov_core.users.use_cases import Users
 
 
 @pytest.fixture
 def transfer(database: Database) -> Transfer:
+    clock, new_id, shared = FixedClock(), CountingIds(), SharedWrite.SUPERADMIN
+    policy = AccountPolicy(is_common=lambda _: False)
     return Transfer(
-        database,
-        PlainHasher(),
-        AccountPolicy(is_common=lambda _: False),
-        SharedWrite.SUPERADMIN,
-        FixedClock(),
-        CountingIds(),
-        lambda open_: Profiles(open_, FixedClock(), CountingIds()),
+        database=database,
+        users=Users(database, PlainHasher(), policy, clock, new_id),
+        extensions=Extensions(database, clock, new_id),
+        phones=Phones(database, shared, clock),
+        kems=Kems(database, shared, clock, new_id),
+        company_directory=CompanyDirectory(database, shared, clock, new_id),
+        personal_directory=PersonalDirectory(database, clock, new_id),
+        profile_use_cases=Profiles(database, clock, new_id),
     )

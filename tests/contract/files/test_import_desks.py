@@ -1,4 +1,4 @@
-"""Desks as a table: default profiles go out and in, by the names of profiles."""
+"""Export and import of desks: default profiles by their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An import is one transaction, on every database there is."""
+"""An import is one transaction on every database."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.kernel.actor import Actor, system_actor
-from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
 from phoneprov_core.stores import Database
-from phoneprov_core.transfer.index import Index
 from phoneprov_core.transfer.model import RowProblem
-from phoneprov_core.transfer.rows import Reader
+from phoneprov_core.transfer.rows import Index, Reader
 from phoneprov_core.transfer.use_cases import Transfer
 from support.stores import DATABASES
 from support.table import ListTable
@@ -68,9 +66,9 @@ async def test_import_concurrent_conflict_stops_all_or_skips_the_row(
     # Another writer takes a number between the read of the index and the write.
     look = Reader.look
 
-    async def blind(self: Reader, tx: Any, store: Any) -> None:
+    async def blind(self: Reader, tx: Any) -> None:
         self._index = self._index or Index(self._sheet)
-        await look(self, tx, store)
+        await look(self, tx)
 
     taken = ("1003", "custom", "Other", "x")
     await transfer.into(actor, "extensions", ListTable("extension,type,name,password", taken))

@@ -1,4 +1,4 @@
-"""What the FTP suites share: certificates, and one rig after the other."""
+"""Fixtures of the FTP suites: certificates, and the rigs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A caller that is cancelled, at every point of an upload."""
+"""Cancellation at every point of an upload."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Where bytes go, and who may read them: passive mode, TLS, names, listings."""
+"""Connections of an upload: passive mode, TLS, names, listings."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ssl
 import traceback
 from pathlib import Path
@@ -243,7 +242,7 @@ async def test_tls_data_connections_resume_the_control_session(
 async def test_aioftp_hangs_where_the_uploader_does_not(
     tls: Tls, certificates: Certificates
 ) -> None:
-    """If this fails, aioftp has been mended, and client.py says what can go."""
+    """If this fails, aioftp is fixed, and client.py states which code can go."""
     ca = ssl.create_default_context(cafile=certificates.ca)
     server = ScriptedFtp(certificates.context(), implicit=tls == "implicit")
     async with server.serving():
@@ -323,7 +322,7 @@ async def test_upload_content_and_password_are_not_logged(caplog: pytest.LogCapt
     caplog.set_level("DEBUG")
     async with ScriptedFtp().serving() as server:
         server.password = "another"
-        with contextlib.suppress(PhoneprovError):
+        with pytest.raises(PhoneprovError):
             await upload(settings_for(server.port))
 
     assert SERVER_WORDS not in caplog.text

@@ -1,6 +1,6 @@
-"""An upload whose connection is reset after any byte: the outcome agrees with the server's files.
+"""The outcome of an upload whose connection is reset after any byte agrees with the server's files.
 
-The ordinary run cuts at the ends of replies, ``PHONEPROV_TESTS=long`` at every byte.
+The ordinary run resets at the ends of replies, ``PHONEPROV_TESTS=long`` at every byte.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def test_upload_reset_after_any_byte_leaves_what_is_reported(
 ) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
-    # A server needs a moment to let go of the port of a connection that was reset.
+    # A server needs a moment to release the port of a reset connection.
     ports = free_ports(24, PROXY, SERVER)
     certificate = None
     if tls != "off":
@@ -62,8 +62,8 @@ def test_upload_reset_after_any_byte_leaves_what_is_reported(
         certificate = certificates.server
 
     async def upload(port: int, after: int) -> tuple[str, list[int]]:
-        """The outcome of an upload that is cut after this number of bytes, and the ends of the
-        blocks that passed."""
+        """The outcome of an upload that is reset after this number of bytes, and the ends of the
+        forwarded blocks."""
         for file in folder.iterdir():
             file.unlink()
         (folder / NAME).write_bytes(OLD)
@@ -81,7 +81,7 @@ def test_upload_reset_after_any_byte_leaves_what_is_reported(
         return outcome, proxy.ends
 
     async def wrong(outcome: str) -> str | None:
-        """What contradicts the outcome; a server may need a moment to close its files."""
+        """The contradictions to the outcome; a server may need a moment to close its files."""
         wanted = {"ok": NEW, "failed": OLD}.get(outcome.partition(" ")[0])
         deadline = asyncio.get_running_loop().time() + SETTLED_SECONDS
         while True:

@@ -1,4 +1,4 @@
-"""What goes wrong at a server: the right kind, naming the step, in time, and whole files."""
+"""Faults of a server: the kind of error, the named step, the deadline, and complete files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WRONG_READINGS: tuple[Kind, ...] = (
     "more_bytes",
 )
 
-# Every verb of an upload, which time it comes, and the step that it belongs to.
+# Every verb of an upload, its occurrence, and its step.
 STEPS = [
     (GREETING, 1, "connecting"),
     ("USER", 1, "logging in"),
@@ -144,7 +144,7 @@ SILENT: list[tuple[str, int, Kind, str, Tls]] = [
 
 
 async def test_server_silent_or_stalled_times_out(certificates: Certificates) -> None:
-    """All at once, since each takes its whole time-out."""
+    """All at once, since each takes its whole timeout."""
 
     async def one(verb: str, nth: int, kind: Kind, step: str, tls: Tls) -> str | None:
         secure = certificates if tls == "explicit" else None
@@ -162,7 +162,7 @@ async def test_server_silent_or_stalled_times_out(certificates: Certificates) ->
 async def test_full_disk_is_reported_by_the_reply_not_as_a_broken_connection(
     certificates: Certificates,
 ) -> None:
-    too_much = NEW * 100  # More than sockets buffer, so that writing fails half-way.
+    too_much = NEW * 100  # More than the buffers of sockets, so that writing fails within the file.
     async with scripted(Fault("STOR", "reset_data")).serving() as server:
         caught = await failure(server, "off", certificates, LONG, content=too_much)
 

@@ -1,4 +1,4 @@
-"""A folder is listed once for all uploads that are under way, and nothing is missed by that."""
+"""A folder is listed once for all running uploads, and no file is missed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PHONES = 12
 
 
 class Listing(FTPHandler):  # type: ignore[misc]
-    """Counts the listings it is asked for."""
+    """An uploader that counts its listings."""
 
     listings = 0
 

@@ -1,4 +1,5 @@
-"""Faults after the rename was sent: the uploader finds out which file is there, or says so."""
+"""Faults after the rename: the uploader finds out which file is in place, or reports the unknown
+outcome."""
 
 from __future__ import annotations
 

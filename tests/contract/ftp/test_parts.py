@@ -1,4 +1,4 @@
-"""The parts that need no server: settings and the memory uploader."""
+"""Settings and the memory uploader, which need no server."""
 
 from __future__ import annotations
 

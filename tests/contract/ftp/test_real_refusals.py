@@ -41,8 +41,7 @@ async def test_login_over_the_maximum_is_reported(name: str, certificates: Certi
 
 
 def _logged_in(settings: FtpSettings) -> FTP:
-    """The only client. The server may still count the connection that showed that it has
-    started."""
+    """Log in as the only client. The server may still count the readiness check."""
     deadline = time.monotonic() + 20
     while True:
         client = FTP()  # noqa: S321

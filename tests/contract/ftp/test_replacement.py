@@ -1,4 +1,5 @@
-"""A server that does not rename onto an existing file: the old one comes back, or the new."""
+"""A server that does not rename onto an existing file: the old file is restored, or the new one is
+in place."""
 
 from __future__ import annotations
 
@@ -169,7 +170,7 @@ async def test_rename_refused_without_an_old_file_is_refused() -> None:
 
 
 async def test_replacement_closed_connection_restores_the_old_file_over_a_new_one() -> None:
-    # RETR comes for the temporary file, for the old one, and before that is put back.
+    # RETR arrives for the temporary file, for the old one, and before its restoration.
     faults = Fault("RNTO", "refuse", AGAIN, "553"), Fault("RETR", "reset", 3)
     async with refusing_server(*faults).serving() as server:
         await failure(server)

@@ -1,4 +1,4 @@
-"""Every uploader and every kind of server, held to the contract kit."""
+"""The contract kit over every uploader and every kind of server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.ftp_servers import PASSWORD
 
 
 class TestUploaders(UploaderContract, PhoneUploaderContract):
-    """In memory, and over FTP to servers of several makes."""
+    """In memory, and over FTP to several kinds of servers."""
 
     @pytest_asyncio.fixture(name="rig")
     async def uploader_rig(self, server_rig: Rig) -> AsyncIterator[UploaderRig]:

@@ -1,4 +1,4 @@
-"""Who may do what: every route, asked by every kind of caller, under every rule that can be set.
+"""Access: every route, requested by every kind of caller, under every rule.
 
 A route that the application has and the table lacks fails, and so does the opposite.
 """
@@ -41,8 +41,8 @@ def rule(stranger: int, owner: int, level_0: int, level_7: int, unknown: int = 4
     return [unknown] * len(UNKNOWN) + [stranger, owner, level_0, level_7]
 
 
-# For each kind of rule and each setting: the answers to the callers in the order above. A setting
-# that is not named answers like the default.
+# For each kind of rule and each setting: the statuses for the callers in the order above. A
+# setting that is not named has those of the default.
 RULES: dict[str, dict[str, list[int]]] = {
     "everyone": {"default": rule(OK, OK, OK, OK, unknown=OK)},
     "cookie": {"default": rule(401, 401, 401, 401)},
@@ -63,7 +63,7 @@ RULES: dict[str, dict[str, list[int]]] = {
 }
 
 UNCHANGING = {
-    f"POST {V1}/auth/refresh",  # a session goes on; its reuse is audited
+    f"POST {V1}/auth/refresh",  # a session continues; its reuse is audited
     f"POST {V1}/phone-profiles/switch/preview",
     f"POST {V1}/phone-profiles/lint",
     "POST /console/session/refresh",

@@ -1,4 +1,4 @@
-"""The audit trail over HTTP: what is recorded, and how it is read."""
+"""The audit trail over HTTP: its entries, and how they are read."""
 
 from __future__ import annotations
 

@@ -12,21 +12,8 @@ import httpx
 import pytest
 
 from phoneprov_adapters.memory.system import FixedClock
+from support.accounts import FIELDS, NEW
 from support.api import PASSWORD, Api, Caller, data_of, error_of, opened_api
-
-USER = [
-    "uuid", "first_name", "last_name", "username", "email", "phone", "lang", "location",
-    "nationality", "timezone", "is_active", "last_uuid", "last_login_ip", "last_logout_ip",
-    "last_login_at", "created_at", "updated_at", "created_by", "created_ip", "updated_ip",
-]  # fmt: skip
-
-NEW = {
-    "first_name": "Grace",
-    "last_name": "Hopper",
-    "username": "grace",
-    "email": "grace@example.com",
-    "password": "nanoseconds of wire",
-}
 
 
 async def login(api: Api, username: str = "ada", password: str = PASSWORD) -> dict[str, Any]:
@@ -35,7 +22,7 @@ async def login(api: Api, username: str = "ada", password: str = PASSWORD) -> di
     return data
 
 
-async def works(api: Api, token: str) -> bool:
+async def is_accepted(api: Api, token: str) -> bool:
     reply = await Caller(api.client, "", token).get("/me")
     assert reply.status_code in {200, 401}
     return reply.status_code == 200
@@ -66,12 +53,12 @@ async def test_login_returns_the_user_and_a_token_pair(api: Api, ada: Caller) ->
 
     data = data_of(reply, 200, "Login successful")
     assert list(data) == ["user", "accessToken", "refreshToken"]
-    assert list(data["user"]) == USER
+    assert list(data["user"]) == FIELDS
     assert data["user"]["uuid"] == ada.uuid
     assert data["user"]["last_login_ip"] == "127.0.0.1"
     assert data["user"]["last_login_at"] > data["user"]["created_at"]
     assert len({data["accessToken"], data["refreshToken"], ada.token}) == 3
-    assert await works(api, data["accessToken"])
+    assert await is_accepted(api, data["accessToken"])
     assert reply.json()["metadata"] == {}
 
 
@@ -189,7 +176,7 @@ async def test_passwords_and_tokens_are_not_logged(
 async def test_token_of_the_other_kind_is_refused(api: Api, ada: Caller) -> None:
     tokens = await login(api)
 
-    assert not await works(api, tokens["refreshToken"])
+    assert not await is_accepted(api, tokens["refreshToken"])
     error_of(await refresh(api, tokens["accessToken"]), 401, "unauthenticated")
     data_of(await refresh(api, tokens["refreshToken"]), 200, "Token refreshed")
 
@@ -199,9 +186,9 @@ async def test_access_token_expires_after_15_minutes(timed: tuple[Api, FixedCloc
     ada = await api.account("ada")
 
     clock.advance(15 * 60 - 1)
-    assert await works(api, ada.token)
+    assert await is_accepted(api, ada.token)
     clock.advance(2)
-    assert not await works(api, ada.token)
+    assert not await is_accepted(api, ada.token)
 
 
 async def test_refresh_token_expires_after_14_days_and_the_session_after_90(
@@ -231,7 +218,7 @@ async def test_refresh_returns_a_new_pair_and_revokes_the_token(api: Api, ada: C
     assert list(new) == ["accessToken", "refreshToken"]
     assert reply.json()["metadata"] == {}
     assert new["refreshToken"] != old["refreshToken"]
-    assert await works(api, new["accessToken"])
+    assert await is_accepted(api, new["accessToken"])
 
 
 async def test_refresh_reused_token_ends_the_session(api: Api, ada: Caller) -> None:
@@ -241,9 +228,9 @@ async def test_refresh_reused_token_ends_the_session(api: Api, ada: Caller) -> N
     error_of(await refresh(api, old["refreshToken"]), 401, "unauthenticated")
 
     error_of(await refresh(api, new["refreshToken"]), 401)
-    assert not await works(api, new["accessToken"])
-    assert not await works(api, old["accessToken"])
-    assert await works(api, ada.token)
+    assert not await is_accepted(api, new["accessToken"])
+    assert not await is_accepted(api, old["accessToken"])
+    assert await is_accepted(api, ada.token)
 
 
 async def test_refresh_concurrent_uses_of_a_token_yield_one_pair(api: Api, ada: Caller) -> None:
@@ -275,8 +262,8 @@ async def test_logout_with_refresh_token_ends_its_session(api: Api, ada: Caller)
     assert data_of(reply, 200, "Logout successful") is None
     assert reply.json()["metadata"] == {}
     error_of(await refresh(api, named["refreshToken"]), 401)
-    assert not await works(api, named["accessToken"])
-    assert await works(api, ada.token)
+    assert not await is_accepted(api, named["accessToken"])
+    assert await is_accepted(api, ada.token)
     assert data_of(await ada.get("/me"))["last_logout_ip"] == "127.0.0.1"
 
 
@@ -290,10 +277,10 @@ async def test_logout_without_refresh_token_ends_all_sessions(
     reply = await ada.ask("POST", "/auth/logout", content=content, headers=headers)
 
     data_of(reply, 200, "Logout successful")
-    assert not await works(api, ada.token)
-    assert not await works(api, other["accessToken"])
+    assert not await is_accepted(api, ada.token)
+    assert not await is_accepted(api, other["accessToken"])
     error_of(await refresh(api, other["refreshToken"]), 401)
-    assert await works(api, bob.token)
+    assert await is_accepted(api, bob.token)
 
 
 async def test_logout_accepts_own_sessions_only(api: Api, ada: Caller, bob: Caller) -> None:
@@ -305,7 +292,7 @@ async def test_logout_accepts_own_sessions_only(api: Api, ada: Caller, bob: Call
         assert set(error_of(reply, 422)) == {"refresh_token"}
 
     data_of(await refresh(api, bobs["refreshToken"]))
-    assert await works(api, adas["accessToken"])
+    assert await is_accepted(api, adas["accessToken"])
 
 
 # Register
@@ -318,7 +305,7 @@ async def test_registration_is_closed_by_default(api: Api, ada: Caller, admin: C
             assert error_of(reply, 403, "forbidden") == {}
 
     made = data_of(await admin.post("/auth/register", NEW), 201, "Registration successful")
-    assert list(made) == USER
+    assert list(made) == FIELDS
     assert made["created_by"] == admin.uuid
     assert (await login(api, "grace", NEW["password"]))["user"]["uuid"] == made["uuid"]
 
@@ -328,7 +315,7 @@ async def test_registration_opened_by_setting_is_open_to_all(tmp_path: Path) -> 
         reply = await api.anonymous.post("/auth/register", NEW)
 
         made = data_of(reply, 201, "Registration successful")
-        assert list(made) == USER
+        assert list(made) == FIELDS
         assert {**made, **{key: NEW[key] for key in NEW if key != "password"}} == made
         assert (made["lang"], made["timezone"], made["is_active"]) == ("en", "UTC", True)
         for field in ("phone", "location", "nationality", "created_by", "last_uuid"):

@@ -46,7 +46,7 @@ async def start(admin: Caller, **fields: Any) -> dict[str, Any]:
 
 
 async def over(admin: Caller, batch: dict[str, Any]) -> dict[str, Any]:
-    """The batch when it has ended."""
+    """Wait for the end of the batch; the batch."""
     async with asyncio.timeout(20):
         while True:
             seen: dict[str, Any] = data_of(await admin.get(f"/batches/{batch['uuid']}"))
@@ -76,7 +76,7 @@ async def test_batch_of_a_filter_switches_its_phones(api: Api, admin: Caller, wo
 
 
 async def test_batch_phones_are_filtered_and_paged(api: Api, admin: Caller, world: World) -> None:
-    batch = await start(admin, action="switch")  # nothing is known to be on them
+    batch = await start(admin, action="switch")  # no deployment of them is known
     await over(admin, batch)
 
     reply = await admin.get(f"/batches/{batch['uuid']}/phones", state="failed", limit=2, offset=3)

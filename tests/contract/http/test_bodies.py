@@ -1,8 +1,8 @@
-"""Request bodies: one DTO, every invalid field named, records sent back as they were read."""
+"""Request bodies: one DTO, every invalid field named, read records accepted as bodies."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,48 +12,15 @@ from litestar import Litestar, Router, post, put
 from litestar.exceptions import ImproperlyConfiguredException
 from litestar.params import FromPath, JSONBody
 from litestar.testing import TestClient
-from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Command, Rules
 from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem
-from phoneprov_core.kernel.field_types import Check
-from phoneprov_core.kernel.fields import Description, Level, Line, MacAddress, Uuid
 from phoneprov_http.bodies import RULES, Body, collected
 from phoneprov_http.envelope import Envelope, EnvelopeResponse, record
 from phoneprov_http.errors import on_phoneprov_error
+from support.example_commands import UUID, Desk, DeskPatch, NewDesk
 
-UUID = "00000000-0000-4000-8000-00000000000a"
 MAC = "00:1B:D4:12:34:56"
-
-
-class Desk(Struct, frozen=True):
-    """A record as it is read."""
-
-    uuid: str
-    mac: str
-    name: str
-    description: str | None
-    created_at: str
-
-
-class NewDesk(Command, frozen=True, kw_only=True):
-    """A record to be created."""
-
-    mac: MacAddress
-    name: Line
-    description: Description | None = None
-    floor: Level = 0
-    is_active: bool = True
-    tags: Annotated[tuple[str, ...], Check(values.each(values.required_text, most=2))] = ()
-
-
-class DeskPatch(Command, frozen=True, kw_only=True):
-    """Changes to a record."""
-
-    name: Line | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
-    owner: Uuid | UnsetType | None = UNSET
 
 
 READ = Desk(UUID, MAC, "Front", None, "2026-01-31T08:15:30.250Z")
@@ -70,7 +37,7 @@ def _rules() -> Rules:
 
 
 class Desks:
-    """An application of two handlers; ``seen`` has the commands that reached them."""
+    """An application with two handlers; ``seen`` has the commands that they received."""
 
     def __init__(self) -> None:
         self.seen: list[Command] = []

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from support.api import STRANGER, Caller, data_of, error_of
+from support.resources import check_deletion, check_not_found, check_pages
 
 FIELDS = [
     "uuid", "name", "work", "mobile", "home", "email", "ringtone", "department", "company",
@@ -63,13 +64,7 @@ async def test_contacts_are_listed_and_paged_oldest_first(admin: Caller, ada: Ca
     contacts = [await contact(admin, name=f"Grace {number}") for number in range(3)]
     contacts.sort(key=lambda one: (one["created_at"], one["uuid"]))
 
-    everything = await ada.get("/company-directory")
-    page = await ada.get("/company-directory", limit=2, offset=1)
-
-    assert data_of(everything, 200, "3 company contact(s) found") == contacts
-    assert everything.json()["metadata"] == {}
-    assert data_of(page, 200, "2 company contact(s) found") == contacts[1:]
-    assert page.json()["metadata"] == {"total": 3, "limit": 2, "offset": 1}
+    await check_pages(ada, "/company-directory", "company contact", contacts)
     assert set(error_of(await ada.get("/company-directory", limit=0), 422)) == {"limit"}
 
 
@@ -114,18 +109,12 @@ async def test_update_other_uuid_is_refused(admin: Caller) -> None:
 async def test_contact_deleted_twice_is_not_found(admin: Caller) -> None:
     path = f"/company-directory/{(await contact(admin))['uuid']}"
 
-    assert data_of(await admin.delete(path), 200, "Company contact deleted") is None
-
-    error_of(await admin.get(path), 404, "not_found")
-    error_of(await admin.delete(path), 404)
-    error_of(await admin.put(path, {}), 404)
+    await check_deletion(admin, path, "Company contact deleted")
 
 
 @pytest.mark.parametrize("uuid", [STRANGER, "7", "%00", "' OR 1=1 --"])
 async def test_unknown_contact_is_not_found(admin: Caller, uuid: str) -> None:
-    error_of(await admin.get(f"/company-directory/{uuid}"), 404, "not_found")
-    error_of(await admin.put(f"/company-directory/{uuid}", {}), 404, "not_found")
-    error_of(await admin.delete(f"/company-directory/{uuid}"), 404, "not_found")
+    await check_not_found(admin, f"/company-directory/{uuid}")
 
 
 @pytest.mark.parametrize(

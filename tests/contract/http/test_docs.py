@@ -1,4 +1,4 @@
-"""The document and its page: all of it served from here, to everybody."""
+"""The OpenAPI document and its page: public, and without content of other hosts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SWAGGER_UI = resources.files("swagger_ui").joinpath("static")
 
 
 class Links(HTMLParser):
-    """Every address that a page names, and what it contains inline."""
+    """Every address that a page names, and its inline content."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -6,6 +6,7 @@ from typing import Any
 
 from phoneprov_adapters.testing.records import an_extension
 from support.api import STRANGER, Api, Caller, data_of, error_of
+from support.resources import check_deletion, check_not_found, check_pages
 
 FIELDS = [
     "uuid", "type", "extension", "name", "password", "description", "voicemail",
@@ -96,13 +97,7 @@ async def test_extensions_are_listed_and_paged_oldest_first(admin: Caller) -> No
     extensions = [await extension(admin, extension=f"100{number}") for number in range(3)]
     extensions.sort(key=lambda one: (one["created_at"], one["uuid"]))
 
-    everything = await admin.get("/extensions")
-    page = await admin.get("/extensions", limit=2, offset=1)
-
-    assert data_of(everything, 200, "3 extension(s) found") == extensions
-    assert everything.json()["metadata"] == {}
-    assert data_of(page, 200, "2 extension(s) found") == extensions[1:]
-    assert page.json()["metadata"] == {"total": 3, "limit": 2, "offset": 1}
+    await check_pages(admin, "/extensions", "extension", extensions)
     assert set(error_of(await admin.get("/extensions", limit=1001), 422)) == {"limit"}
 
 
@@ -198,19 +193,13 @@ async def test_extension_number_in_use_is_conflict(admin: Caller) -> None:
 async def test_extension_deleted_twice_is_not_found(admin: Caller) -> None:
     path = f"/extensions/{(await extension(admin))['uuid']}"
 
-    assert data_of(await admin.delete(path), 200, "Extension deleted") is None
-
-    error_of(await admin.get(path), 404, "not_found")
-    error_of(await admin.delete(path), 404)
-    error_of(await admin.put(path, {}), 404)
+    await check_deletion(admin, path, "Extension deleted")
     assert (await extension(admin))["extension"] == "1001"
 
 
 async def test_unknown_extension_is_not_found(admin: Caller) -> None:
     for uuid in (STRANGER, "7", "%00", "' OR 1=1 --"):
-        error_of(await admin.get(f"/extensions/{uuid}"), 404, "not_found")
-        error_of(await admin.put(f"/extensions/{uuid}", {}), 404, "not_found")
-        error_of(await admin.delete(f"/extensions/{uuid}"), 404, "not_found")
+        await check_not_found(admin, f"/extensions/{uuid}")
 
 
 async def test_create_every_invalid_field_is_named(admin: Caller) -> None:

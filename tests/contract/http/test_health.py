@@ -1,4 +1,4 @@
-"""Whether the service lives and can serve, for machines."""
+"""Liveness and readiness checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 4.2 of the interface: every phone with what hangs on it."""
+"""Section 4.2 of the interface: every phone with its modules and flags."""
 
 from __future__ import annotations
 

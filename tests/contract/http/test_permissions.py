@@ -1,4 +1,4 @@
-"""Section 4.5 of the interface: permissions, and who has which."""
+"""Section 4.5 of the interface: permissions and their assignment."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from support.api import Caller, data_of, error_of
+from support.resources import check_not_found, check_pages
 
 FIELDS = [
     "mac", "brand", "model", "description", "name", "hostname", "location", "phone_ip",
@@ -61,13 +62,7 @@ async def test_phones_are_listed_and_paged_oldest_first(admin: Caller, ada: Call
     made = [await phone(admin, mac=f"00:1B:D4:00:00:0{number}") for number in (3, 1, 2)]
     made.sort(key=lambda one: (one["created_at"], one["mac"]))
 
-    everything = await ada.get("/phones")
-    page = await ada.get("/phones", limit=2, offset=1)
-
-    assert data_of(everything, 200, "3 phone(s) found") == made
-    assert everything.json()["metadata"] == {}
-    assert data_of(page, 200, "2 phone(s) found") == made[1:]
-    assert page.json()["metadata"] == {"total": 3, "limit": 2, "offset": 1}
+    await check_pages(ada, "/phones", "phone", made)
 
 
 @pytest.mark.parametrize(
@@ -186,6 +181,4 @@ async def test_phone_deleted_removes_its_flag_and_keeps_its_kems(admin: Caller) 
 
 @pytest.mark.parametrize("mac", ["00:1B:D4:12:34:57", "7", "%00", "FF:FF:FF:FF:FF:FF", "a b"])
 async def test_unknown_phone_is_not_found(admin: Caller, mac: str) -> None:
-    for method in ("GET", "PUT", "DELETE"):
-        reply = await admin.ask(method, f"/phones/{mac}", content=b"{}")
-        error_of(reply, 404, "not_found")
+    await check_not_found(admin, f"/phones/{mac}")

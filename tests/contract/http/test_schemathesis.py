@@ -1,7 +1,7 @@
-"""Every operation of the document, asked with everything the document allows and much that it
-does not: no reply is a fault of the service, none is one that the document does not describe.
+"""Every operation of the document, with valid and invalid generated requests: no reply is a fault
+of the service, and the document describes each.
 
-The same cases come in every run; make schemathesis-long asks for many more.
+The same cases run each time; make schemathesis-long generates many more.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from typing import Any
 import pytest
 from schemathesis.core.failures import FailureGroup
 
-from phoneprov_http.main.commands.openapi import describe
+from support.document import DOCUMENT
 from support.fuzz import Fuzz
 from support.scale import rounds
 from support.served import Served, served
 
-DOCUMENT: dict[str, Any] = describe()
 FUZZ = Fuzz(DOCUMENT)
 
 

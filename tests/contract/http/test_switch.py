@@ -1,4 +1,4 @@
-"""Section 4.8 of the interface: the switch, through everything but the network."""
+"""Section 4.8 of the interface: the switch, with memory adapters for the network."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Office:
 
     async def session_of(self, mac: str = MAC) -> str | None:
         async with self.api.database.read() as tx:
-            return await tx.desks.user_of(mac)
+            return (await tx.desks.find(mac)).user_uuid
 
 
 @pytest.fixture

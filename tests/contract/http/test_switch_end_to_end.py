@@ -1,4 +1,4 @@
-"""The switch as it really is: over FTP and HTTP to a simulated phone."""
+"""The switch over FTP and HTTP to a simulated phone."""
 
 from __future__ import annotations
 
@@ -99,11 +99,11 @@ async def test_phone_without_web_server_is_reported(tmp_path: Path) -> None:
             assert not phone.restarted
 
 
-# Whether the phone came back
+# Confirmation
 
 
 async def confirmed(admin: Caller) -> Any:
-    """The last deployment, once it is known whether its phone came back."""
+    """Wait for the confirmation of the last deployment; the deployment."""
     async with asyncio.timeout(20):
         while True:
             row = (await admin.get("/deployments")).json()["data"][-1]
@@ -132,7 +132,7 @@ async def test_switch_restarted_phone_is_confirmed_over_its_web_server(
 async def test_switch_phone_without_restart_is_not_confirmed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The complaint about every peer: restart says ok, and the phone did nothing."""
+    """The restart is ok although the phone ignored it: the missing confirmation shows it."""
     press_without_pauses(monkeypatch)
     monkeypatch.setattr(PhoneWebServer, "go_away", lambda self, seconds: None)
     async with office(tmp_path, PHONEPROV_CONFIRM_TIMEOUT="1") as (_, admin):

@@ -1,4 +1,4 @@
-"""Section 4.6 of the interface: which user has which extension."""
+"""Section 4.6 of the interface: links of users and extensions."""
 
 from __future__ import annotations
 

@@ -17,21 +17,10 @@ from phoneprov_adapters.testing.records import (
     an_extension,
     identifier,
 )
+from support.accounts import FIELDS, NEW
 from support.api import PASSWORD, STRANGER, Api, Caller, data_of, error_of, opened_api
+from support.resources import check_not_found
 
-FIELDS = [
-    "uuid", "first_name", "last_name", "username", "email", "phone", "lang", "location",
-    "nationality", "timezone", "is_active", "last_uuid", "last_login_ip", "last_logout_ip",
-    "last_login_at", "created_at", "updated_at", "created_by", "created_ip", "updated_ip",
-]  # fmt: skip
-
-NEW = {
-    "first_name": "Grace",
-    "last_name": "Hopper",
-    "username": "grace",
-    "email": "grace@example.com",
-    "password": "nanoseconds of wire",
-}
 FULL = {
     **NEW,
     "phone": "+1 202 555 0143",
@@ -325,9 +314,7 @@ async def test_concurrent_removals_of_superadmins_leave_one(api: Api, admin: Cal
 
 @pytest.mark.parametrize("uuid", [STRANGER, "7", "%00", "a b", "../users", "\u00e9", "x" * 3000])
 async def test_unknown_user_is_not_found(admin: Caller, uuid: str) -> None:
-    for method in ("GET", "PUT", "DELETE"):
-        reply = await admin.ask(method, f"/users/{uuid.replace('/', '%2F')}", content=b"{}")
-        error_of(reply, 404, "not_found")
+    await check_not_found(admin, f"/users/{uuid.replace('/', '%2F')}")
 
 
 async def test_strict_rule_makes_only_level_0_superadmin(tmp_path: Path) -> None:

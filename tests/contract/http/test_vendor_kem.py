@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from support.api import STRANGER, Caller, data_of, error_of
+from support.resources import check_deletion, check_not_found, check_pages
 
 FIELDS = [
     "uuid", "model", "mac", "ip", "connected_phone", "software_version", "software_type",
@@ -67,13 +68,7 @@ async def test_kems_are_listed_and_paged_oldest_first(admin: Caller, ada: Caller
     kems = [await kem(admin, model=f"KEM {number}") for number in range(3)]
     kems.sort(key=lambda one: (one["created_at"], one["uuid"]))
 
-    everything = await ada.get("/vendor-kem")
-    page = await ada.get("/vendor-kem", limit=2, offset=1)
-
-    assert data_of(everything, 200, "3 KEM(s) found") == kems
-    assert everything.json()["metadata"] == {}
-    assert data_of(page, 200, "2 KEM(s) found") == kems[1:]
-    assert page.json()["metadata"] == {"total": 3, "limit": 2, "offset": 1}
+    await check_pages(ada, "/vendor-kem", "KEM", kems)
     assert set(error_of(await ada.get("/vendor-kem", limit=0), 422)) == {"limit"}
 
 
@@ -127,18 +122,12 @@ async def test_update_other_uuid_is_refused(admin: Caller) -> None:
 async def test_kem_deleted_twice_is_not_found(admin: Caller) -> None:
     path = f"/vendor-kem/{(await kem(admin))['uuid']}"
 
-    assert data_of(await admin.delete(path), 200, "KEM deleted") is None
-
-    error_of(await admin.get(path), 404, "not_found")
-    error_of(await admin.delete(path), 404)
-    error_of(await admin.put(path, {}), 404)
+    await check_deletion(admin, path, "KEM deleted")
 
 
 @pytest.mark.parametrize("uuid", [STRANGER, "7", "%00"])
 async def test_unknown_kem_is_not_found(admin: Caller, uuid: str) -> None:
-    error_of(await admin.get(f"/vendor-kem/{uuid}"), 404, "not_found")
-    error_of(await admin.put(f"/vendor-kem/{uuid}", {}), 404, "not_found")
-    error_of(await admin.delete(f"/vendor-kem/{uuid}"), 404, "not_found")
+    await check_not_found(admin, f"/vendor-kem/{uuid}")
 
 
 BAD: list[tuple[Any, set[str]]] = [

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from support.api import STRANGER, Caller, data_of, error_of
+from support.resources import check_deletion, check_not_found, check_pages
 
 FIELDS = ["uuid", "name", "url", "type", "created_at", "updated_at"]
 
@@ -41,13 +42,7 @@ async def test_services_are_listed_and_paged_oldest_first(admin: Caller, ada: Ca
     services = [await service(admin, name=f"Menu {number}") for number in range(3)]
     services.sort(key=lambda one: (one["created_at"], one["uuid"]))
 
-    everything = await ada.get("/vendor-services")
-    page = await ada.get("/vendor-services", limit=2, offset=1)
-
-    assert data_of(everything, 200, "3 service(s) found") == services
-    assert everything.json()["metadata"] == {}
-    assert data_of(page, 200, "2 service(s) found") == services[1:]
-    assert page.json()["metadata"] == {"total": 3, "limit": 2, "offset": 1}
+    await check_pages(ada, "/vendor-services", "service", services)
     assert set(error_of(await ada.get("/vendor-services", offset=-1), 422)) == {"offset"}
 
 
@@ -97,18 +92,12 @@ async def test_update_other_uuid_is_refused(admin: Caller) -> None:
 async def test_service_deleted_twice_is_not_found(admin: Caller) -> None:
     path = f"/vendor-services/{(await service(admin))['uuid']}"
 
-    assert data_of(await admin.delete(path), 200, "Service deleted") is None
-
-    error_of(await admin.get(path), 404, "not_found")
-    error_of(await admin.delete(path), 404)
-    error_of(await admin.put(path, {}), 404)
+    await check_deletion(admin, path, "Service deleted")
 
 
 @pytest.mark.parametrize("uuid", [STRANGER, "7", "%00"])
 async def test_unknown_service_is_not_found(admin: Caller, uuid: str) -> None:
-    error_of(await admin.get(f"/vendor-services/{uuid}"), 404, "not_found")
-    error_of(await admin.put(f"/vendor-services/{uuid}", {}), 404, "not_found")
-    error_of(await admin.delete(f"/vendor-services/{uuid}"), 404, "not_found")
+    await check_not_found(admin, f"/vendor-services/{uuid}")
 
 
 @pytest.mark.parametrize("url", ["https://pbx", "http://[2001:db8::1]:8080/m", "HTTP://PBX/a%20b"])

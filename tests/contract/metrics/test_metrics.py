@@ -1,4 +1,4 @@
-"""Metrics: who may read them, what is counted, and the files in ``deploy`` that use them."""
+"""Metrics: access, counts, and the files in ``deploy`` that use them."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ def workers(tmp_path: Path) -> Iterator[Workers]:
 
 @long_only
 async def test_metrics_of_two_workers_are_one(workers: Workers) -> None:
-    """Whichever worker answers, the count is that of both."""
+    """Any worker returns the counts of both."""
     await asyncio.to_thread(workers.start)
     url = f"http://127.0.0.1:{workers.environment['PHONEPROV_METRICS_PORT']}"
     labels = (("method", "GET"), ("route", "/api/v1/me"), ("status", "401"))

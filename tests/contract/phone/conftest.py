@@ -1,4 +1,4 @@
-"""Phones to call, and a server that must not be called."""
+"""Phones, and a server that must not be called."""
 
 from __future__ import annotations
 

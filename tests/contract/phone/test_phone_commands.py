@@ -1,4 +1,4 @@
-"""The contract of ``PhoneCommands``, sentence by sentence, for the real adapter and the fake."""
+"""The contract of ``PhoneCommands``, for the real adapter and the fake."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ URIS = [key.uri for key in KEYS]
 
 
 class Phone(Protocol):
-    """One phone at ``IP`` and the adapter that is to call it."""
+    """One phone at ``IP`` and the adapter that calls it."""
 
     commands: PhoneCommands
 
     def sent(self) -> list[str]:
-        """What reached the phone, one entry a request."""
+        """The commands that reached the phone, one entry a request."""
         ...
 
     def refuse(self, number: int, *, after: int) -> None:

@@ -1,4 +1,4 @@
-"""Our own phone driver, in every way that it restarts phones, held to the contract kit."""
+"""The contract kit over phoneprov's phone driver, with every way to restart phones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PHONE = a_phone(1, phone_ip=IP, model="CP-7945G")
 
 
 class Hasty(PhoneCommands):
-    """Presses the same keys without the pauses that a real phone needs."""
+    """Sends the same keys without the pauses that a real phone needs."""
 
     def __init__(self, commands: PhoneCommands) -> None:
         self._commands = commands

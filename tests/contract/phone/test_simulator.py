@@ -1,4 +1,4 @@
-"""The simulated phone as a whole: its events, its beginning and its end."""
+"""The simulated phone: its events, start and end."""
 
 from __future__ import annotations
 

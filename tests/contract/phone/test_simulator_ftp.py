@@ -1,4 +1,4 @@
-"""The FTP server of the simulated phone: which files arrive, and when."""
+"""The FTP server of the simulated phone: accepted files, and their events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The web server of the simulated phone: what it takes and what it refuses."""
+"""The web server of the simulated phone: accepted and refused requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTTP adapter calls the address of the phone, and no other."""
+"""The HTTP adapter calls only the address of the phone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No answer of a phone leads the HTTP adapter astray."""
+"""The HTTP adapter reads or refuses any response of a phone."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ async def test_cancelled_caller_releases_the_phone(stub: PhoneStub) -> None:
 
 
 def flood(head: bytes, piece: bytes) -> Answer:
-    """A reply without end; ``head``, then ``piece`` again and again."""
+    """A response without end: ``head``, then ``piece`` repeatedly."""
 
     async def answer(writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError):
@@ -221,7 +221,7 @@ async def test_reply_without_end_is_cut_at_64_kib(stub: PhoneStub, answer: Answe
         with pytest.raises(Refused):
             await web(stub).execute(IP, CLEAR_SERVICES)
 
-    assert 0 < read <= REPLY_LIMIT + 4096  # the stub reads, too
+    assert 0 < read <= REPLY_LIMIT + 4096  # the stub reads too
     await until_idle(stub)
 
 
@@ -240,7 +240,7 @@ async def test_flood_of_informational_replies_lets_other_tasks_run(stub: PhoneSt
         await web(stub).execute(IP, CLEAR_SERVICES)
     task.cancel()
 
-    # 512 parts are 12 KiB here: three pieces, with turns of others between them.
+    # 512 parts are 12 KiB here: three pieces, with other tasks between them.
     assert turns >= 3
     await until_idle(stub)
 

@@ -1,4 +1,4 @@
-"""What the HTTP adapter sends, and when."""
+"""Requests of the HTTP adapter, and their times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The uploader whose place is the database, held to the contract of every uploader."""
+"""The contract kit over the uploader that stores files in the database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BOX = SecretBox(SecretKeys.parse(KEY))
 
 
 class TestServedUploader(UploaderContract):
-    """Over SQLite, whose file the test reads and writes past the uploader."""
+    """With SQLite, whose file the test reads and writes directly."""
 
     @pytest.fixture
     async def rig(self, tmp_path: Path) -> AsyncIterator[UploaderRig]:
@@ -34,7 +34,7 @@ class TestServedUploader(UploaderContract):
                 read=lambda: _read(file),
                 write=lambda name, content: _write(file, name, content),
                 broken=ServedUploader(closed),
-                # An attempt leaves nothing but the file itself.
+                # An upload leaves only the file itself.
                 leftover=lambda name: name,
             )
 

@@ -1,7 +1,6 @@
-"""Real TFTP clients fetch from our server, also through a network that loses packets.
+"""Real TFTP clients fetch from phoneprov's server, also through a network that loses packets.
 
-``make test-tftp-clients`` installs all of them from Debian; elsewhere those that are missing are
-skipped.
+``make test-tftp-clients`` installs all of them from Debian; elsewhere missing ones are skipped.
 """
 
 from __future__ import annotations

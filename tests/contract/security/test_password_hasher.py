@@ -1,4 +1,4 @@
-"""What every PasswordHasher promises, over all of them."""
+"""The contract of ``PasswordHasher``, over every implementation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DECOMPOSED = "cafe\u0301 au lait"
 
 
 class Hashers(NamedTuple):
-    """A hasher, and one with the parameters of an earlier time."""
+    """A hasher, and one with older parameters."""
 
     today: PasswordHasher
     before: PasswordHasher
@@ -37,7 +37,7 @@ def hashers(request: pytest.FixtureRequest) -> Iterator[Hashers]:
     before.close()
 
 
-# PlainHasher cannot take text apart that holds no "$" at all.
+# PlainHasher cannot parse text without "$".
 TEXT_OF_ALL_KINDS = pytest.mark.parametrize(
     "hashers",
     ["argon2", "plain"],

@@ -1,4 +1,4 @@
-"""What every PinHasher promises, over all of them."""
+"""The contract of ``PinHasher``, over every implementation."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.security.argon2 import Argon2Hasher
-from phoneprov_core.vendor_users.ports import PinHasher
+from phoneprov_core.vendor_users import PinHasher
 from support.keys import BOTH_KEYS, OLD_KEYS, argon2_parameters
 
 PINS = st.from_regex("[0-9]{4,32}", fullmatch=True)
 
 
 class Hashers(NamedTuple):
-    """A hasher, and one from before its current key was added."""
+    """A hasher, and one without its current key."""
 
     today: PinHasher
     before: PinHasher
@@ -36,7 +36,7 @@ def hashers(request: pytest.FixtureRequest) -> Iterator[Hashers]:
     before.close()
 
 
-# PlainHasher cannot take text apart that holds no "$" at all.
+# PlainHasher cannot parse text without "$".
 TEXT_OF_ALL_KINDS = pytest.mark.parametrize(
     "hashers",
     ["argon2", "plain"],

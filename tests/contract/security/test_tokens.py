@@ -1,4 +1,4 @@
-"""What every Tokens promises, over all of them."""
+"""The contract of ``Tokens``, over every implementation."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""PostgreSQL databases of a test's own."""
+"""PostgreSQL databases of one test each."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +15,19 @@ from support.postgres_proxy import Proxy, proxy_before
 
 @pytest.fixture
 async def url() -> AsyncIterator[str]:
-    """The address of an empty database."""
+    """The URL of an empty database."""
     async with postgres.new_database() as made:
         yield made
+
+
+@pytest.fixture(params=["postgres", "sqlite"])
+async def url_without_schema(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
+    """The URL of a database without a schema."""
+    if request.param == "sqlite":
+        yield f"sqlite+aiosqlite:///{tmp_path / 'phoneprov.db'}"
+    else:
+        async with postgres.new_database(migrated=False) as made:
+            yield made
 
 
 @pytest.fixture
@@ -30,7 +41,7 @@ async def database(url: str) -> AsyncIterator[PostgresDatabase]:
 
 @pytest.fixture
 async def short_deadline_database(url: str) -> AsyncIterator[PostgresDatabase]:
-    """The same database, opened with short deadlines."""
+    """The database of ``url``, opened with short deadlines."""
     opened = database_at(url, SHORT)
     await opened.open()
     yield opened
@@ -39,14 +50,14 @@ async def short_deadline_database(url: str) -> AsyncIterator[PostgresDatabase]:
 
 @pytest.fixture
 async def proxy(url: str) -> AsyncIterator[Proxy]:
-    """The way to the database."""
+    """A proxy before the database."""
     async with proxy_before(postgres.server().folder) as opened:
         yield opened
 
 
 @pytest.fixture
 async def far(proxy: Proxy, url: str) -> AsyncIterator[PostgresDatabase]:
-    """The same database, reached by way of the proxy, with short deadlines."""
+    """The database of ``url`` through the proxy, with short deadlines."""
     opened = database_at(proxy.url(url), SHORT)
     await opened.open()
     yield opened

@@ -24,7 +24,7 @@ _numbers = count(1)
 
 
 class Roles:
-    """The database and the two roles of the page, under names of their own."""
+    """The database and the two roles of the page, under test names."""
 
     def __init__(self) -> None:
         self.name = f"phoneprov_{next(_numbers)}"

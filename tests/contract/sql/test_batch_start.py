@@ -16,8 +16,7 @@ from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.batches.commands import NewBatch
 from phoneprov_core.batches.use_cases import Batches
-from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from support.stores import DATABASES
 
 ROOT = Actor(identifier(900), SUPERADMIN)

@@ -1,4 +1,4 @@
-"""A clock that is set back does not prolong locks: they end as if it had not been."""
+"""A clock that is set back does not prolong locks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands and the service's own start on a shared database."""
+"""The commands and the start of the service with a shared database."""
 
 from __future__ import annotations
 

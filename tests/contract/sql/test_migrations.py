@@ -1,4 +1,4 @@
-"""The history of the schema: every step goes up and down, and ends at what the code expects."""
+"""The migrations: every step is reversible, and the last one yields the schema of the code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +31,9 @@ STEPS = [
 ]
 
 
-@pytest.fixture(params=["postgres", "sqlite"])
-async def url(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
-    """A database without a schema."""
-    if request.param == "sqlite":
-        yield f"sqlite+aiosqlite:///{tmp_path / 'phoneprov.db'}"
-    else:
-        async with postgres.new_database(migrated=False) as made:
-            yield made
+@pytest.fixture
+def url(url_without_schema: str) -> str:
+    return url_without_schema
 
 
 async def tables(url: str) -> set[str]:
@@ -151,7 +145,7 @@ async def test_upgrade_waits_for_another_host() -> None:
                 await other.execute("LOCK TABLE alembic_version IN SHARE ROW EXCLUSIVE MODE")
                 waiting = asyncio.create_task(migrate.upgrade(url))
                 await postgres.wait_for_blocked_lock(url)
-                # What the other host does, as far as can be seen from here.
+                # The other host, as visible from here.
                 await other.execute("INSERT INTO alembic_version VALUES ($1)", newest())
             await waiting
         finally:
@@ -177,7 +171,7 @@ async def test_upgrade_schema_of_newer_version_is_refused(url: str) -> None:
 
 async def test_failed_migration_leaves_a_shared_database_unchanged() -> None:
     async with postgres.new_database(migrated=False) as url:
-        # In the way of the last table of the first step.
+        # Blocks the last table of the first step.
         await postgres.ask(url, "CREATE TABLE vendor_users ()")
 
         with pytest.raises(Unavailable, match="schema"):
@@ -200,7 +194,7 @@ async def test_upgrade_current_schema_changes_nothing(
     assert await migrate.current(url) == newest()
 
     if url.startswith("sqlite"):
-        monkeypatch.setattr(migrate, "upgrade", None)  # to call it fails from here on
+        monkeypatch.setattr(migrate, "upgrade", None)  # calls fail from here on
         await bring_up_to_date(url)
 
 

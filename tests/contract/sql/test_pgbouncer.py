@@ -1,4 +1,4 @@
-"""A pgbouncer in transaction mode in between: any transaction may meet any connection."""
+"""A pgbouncer in transaction mode: any transaction may get any connection."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 async def through(url: str) -> AsyncIterator[PostgresDatabase]:
-    """The database by way of pgbouncer."""
+    """The database through pgbouncer."""
     opened = database_at(pgbouncer.url(url))
     await opened.open()
     yield opened
@@ -45,7 +45,7 @@ async def test_pgbouncer_schema_is_migrated() -> None:
 async def test_pgbouncer_many_clients_share_few_connections(
     through: PostgresDatabase, url: str
 ) -> None:
-    """More clients than pgbouncer has connections, from what could be several processes."""
+    """More clients than pgbouncer has connections, as of several processes."""
     other = database_at(pgbouncer.url(url))
     await other.open()
     async with through.write() as tx:

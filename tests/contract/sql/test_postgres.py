@@ -11,8 +11,8 @@ import pytest
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.postgres_pool import SIZE
 from phoneprov_adapters.testing.records import a_permission, a_user, an_assignment, identifier
+from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import Conflict, Unavailable
-from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.users.model import User
 from support import postgres
 from support.postgres_databases import SHORT, database_at
@@ -217,7 +217,7 @@ async def test_read_only_server_is_replaced_by_another_connection(
     with pytest.raises(Unavailable, match="read-only"):
         await add(database, a_user(1))
 
-    # What was a standby may be the primary by now, or the address may mean another server.
+    # A former standby may be the primary now, or the URL may mean another server.
     await set_read_only("off")
     await add(database, a_user(1))
 

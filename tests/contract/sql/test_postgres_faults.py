@@ -1,5 +1,5 @@
-"""PostgreSQL that goes away, falls silent or is cut off: every request ends in time, nothing is
-half done, and service goes on by itself."""
+"""PostgreSQL is unavailable, silent or disconnected: every request ends in time, no change is
+stored in part, and the service recovers by itself."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def written(url: str) -> set[str]:
 
 
 async def unavailable(*requests: Awaitable[object]) -> None:
-    """Each of them answers that the database is away, and in time."""
+    """Each request fails in time because the database is unavailable."""
     began = time.monotonic()
     outcomes = await asyncio.gather(*requests, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [Unavailable] * len(requests)
@@ -46,7 +46,7 @@ async def unavailable(*requests: Awaitable[object]) -> None:
 
 
 async def check_nothing_is_open(url: str) -> None:
-    """No more connections than may be kept, and none of them in a transaction."""
+    """At most the allowed connections are open, and none is in a transaction."""
     for _ in range(50):
         states = await postgres.ask(
             url,
@@ -65,7 +65,7 @@ async def test_network_silent_during_a_read_is_unavailable(
     await asyncio.gather(*(read(far) for _ in range(SIZE)))
     proxy.stop_forwarding()
 
-    # More than there are connections: some wait for one and then for a new one.
+    # More requests than connections: some wait for one and then for a new one.
     await unavailable(*(read(far) for _ in range(SIZE)), *(write(far, n) for n in range(20)))
     await unavailable(read(far), write(far, 21))
 
@@ -91,7 +91,7 @@ async def test_network_silent_during_a_change_is_unavailable(
     await unavailable(change())
 
     proxy.resume_forwarding()
-    # The server has noticed by now or does so when it has no answer: the record is free again.
+    # The server releases the record at the latest when its response fails.
     async with asyncio.timeout(2 * SHORT.total):
         async with far.write() as tx:
             assert await tx.users.find(identifier(1)) == a_user(1)
@@ -112,7 +112,7 @@ async def test_host_lost_during_a_change_is_unavailable(
 
     await unavailable(change())
 
-    # The server got no message: it must detect the loss by itself.
+    # The server got no message: it detects the loss by itself.
     async def take() -> bool:
         try:
             async with short_deadline_database.write() as tx:
@@ -131,7 +131,7 @@ async def test_connections_forgotten_by_the_network_are_replaced(
     await asyncio.gather(*(read(far) for _ in range(SIZE)))
     proxy.lose()
 
-    # One request finds out, and none after it.
+    # One request detects it, and none after it.
     await unavailable(read(far))
     await asyncio.gather(*(read(far) for _ in range(SIZE)))
 

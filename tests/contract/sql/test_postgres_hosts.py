@@ -1,4 +1,4 @@
-"""An address that names several hosts: the one that takes changes is found."""
+"""A URL with several hosts: the one that accepts changes is used."""
 
 from __future__ import annotations
 

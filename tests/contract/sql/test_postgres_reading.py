@@ -1,4 +1,4 @@
-"""Questions for one row that come together are asked PostgreSQL together."""
+"""Concurrent reads of one row are sent to PostgreSQL together."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def database(tmp_path: Path) -> AsyncIterator[PostgresDatabase]:
 
 
 class Asking:
-    """Asks a database, and keeps what it was asked; ``gate`` holds all of it up while closed."""
+    """A session that records its queries; ``gate`` holds them while closed."""
 
     def __init__(self, database: PostgresDatabase, wait: float = 10) -> None:
         self.asked: list[str] = []
@@ -171,7 +171,7 @@ async def test_failed_read_fails_alone(database: PostgresDatabase, bad: str) -> 
     failed = results[1]
     assert isinstance(failed, Exception)
     assert len(asking.asked) <= 5
-    # As if it had come alone.
+    # Like a single query.
     with pytest.raises(type(failed)):
         await asking.name(bad)
 
@@ -184,7 +184,7 @@ async def test_unavailable_database_fails_every_read(database: PostgresDatabase)
 
     assert [type(error) for error in errors] == [Unavailable] * 3
     assert len({id(error) for error in errors}) == 3
-    # It was not asked for each of them in vain.
+    # No query was sent for each of them alone.
     assert len(asking.asked) == 1
 
 

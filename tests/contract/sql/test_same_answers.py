@@ -29,7 +29,7 @@ from support.stores import DATABASES
 
 
 class Question(NamedTuple):
-    """A method, by its place below the transaction, and its arguments."""
+    """A method, by its path below the transaction, and its arguments."""
 
     method: str
     arguments: tuple[Any, ...]
@@ -119,7 +119,7 @@ RECORDS: dict[str, tuple[st.SearchStrategy[Any], st.SearchStrategy[str]]] = {
     "extensions": (extensions, ids),
 }
 for kind in KINDS:
-    # A kind that needs no strategy of its own.
+    # A kind without a strategy of its own.
     any_of_kind = st.builds(
         lambda kind, number, created_at, change: kind.make(number, created_at=created_at, **change),
         st.just(kind),
@@ -156,7 +156,7 @@ questions = st.one_of(
     asked(
         "sessions.exchange",
         *(ids, tokens, tokens),
-        now=st.sampled_from([2000, 4999]),  # of an expired session more than one answer is right
+        now=st.sampled_from([2000, 4999]),  # several results for an expired session are right
         expires_at=st.sampled_from([5500, 9500]),
         grace=st.sampled_from([0, 3000]),
     ),
@@ -210,11 +210,11 @@ class _TakenBack(Exception):
 
 
 async def answers_of(database: Database, asked: list[Question], take_back: bool) -> list[Any]:
-    """What one database answers to a transaction of questions; an error ends it."""
+    """The results of one database for a transaction of calls; an error ends it."""
     answers: list[Any] = []
     try:
         async with database.write() as tx:
-            # The transaction has begun: an exchange before all else may be durable at once.
+            # The transaction has started: a refresh as its first call may be durable at once.
             await tx.users.count()
             for question in asked:
                 answer = await question.ask(tx)
@@ -231,21 +231,21 @@ async def answers_of(database: Database, asked: list[Question], take_back: bool)
 
 
 async def all_records(database: Database) -> list[Any]:
-    """All that can be listed."""
+    """Every list of a database."""
     async with database.read() as tx:
         lists = [attrgetter(name)(tx) for name in (*RECORDS, "links.full", "enriched_phones")]
         return [await listed.rows(1000) for listed in lists]
 
 
 class Three(RuleBasedStateMachine):
-    """Transactions of a few questions, some of which are taken back at their end."""
+    """Transactions of a few calls, some of which are rolled back."""
 
     def __init__(self) -> None:
         super().__init__()
         self.runner = asyncio.Runner()
         self.left = AsyncExitStack()
         self.databases = {name: self._open(name) for name in sorted(DATABASES)}
-        # Something for most questions to find.
+        # Records for most calls.
         beginning = [
             Question("users.add", (records.a_user(1),), {}),
             Question("users.add", (records.a_user(2),), {}),

@@ -1,4 +1,4 @@
-"""Checkpoints of the embedded database run beside the commits."""
+"""Checkpoints of the embedded database run in parallel to commits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def write(database: SqliteDatabase, numbers: range) -> None:
 
 
 def log_pages(database: SqliteDatabase) -> int:
-    """Size of the log in pages."""
+    """The size of the log in pages."""
     return database.path.with_name(f"{database.path.name}-wal").stat().st_size // 4096
 
 

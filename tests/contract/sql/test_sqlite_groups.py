@@ -1,4 +1,4 @@
-"""Writers that wait for each other are committed together, and stand or fall alone until then."""
+"""Writers that wait for each other are committed together; before that each can roll back."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def stored_numbers(database: SqliteDatabase) -> set[int]:
 
 
 async def together(database: SqliteDatabase, *followers: Meanwhile) -> list[BaseException | None]:
-    """A first writer, number 1, who is at it until the others wait; how each ended."""
+    """A first writer, number 1, that runs until the others wait; the end of each."""
     waiting = asyncio.Event()
 
     async def first(_: Tx) -> None:
@@ -138,7 +138,7 @@ async def test_error_that_rolls_back_the_group_fails_every_transaction(
     database: SqliteDatabase, commits: list[None]
 ) -> None:
     async def roll_back_group(tx: Tx) -> None:
-        # As SQLite does by itself when there is no room left.
+        # As SQLite does without space.
         await tx.users._connection._run(("ROLLBACK", ()))
         raise Unavailable("no room", code="disk_full")
 

@@ -1,4 +1,4 @@
-"""Statements of a SQLite transaction that answer nothing go to the thread with the next one."""
+"""Statements of a SQLite transaction without a result are sent to the thread with the next one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many steps each turn of a thread was asked for."""
+    """The number of steps of each call of the thread."""
     steps: list[int] = []
     ask = SqliteThread.ask
 
@@ -46,7 +46,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 async def left(database: SqliteDatabase) -> set[str]:
-    """The accounts that guesses are still counted for."""
+    """The accounts with counted guesses."""
     found = set()
     async with database.write() as tx:
         for key in ("a", "b"):
@@ -66,7 +66,7 @@ async def test_deferred_statements_take_no_turns(
         assert not asked
         await tx.phones.add(a_phone(1))
 
-    # The transaction's beginning, both of them, the phone, and its end.
+    # The start of the transaction, both of them, the phone, and its end.
     assert asked == [5]
     assert not await left(database)
 

@@ -1,4 +1,4 @@
-"""How many messages a change sends to PostgreSQL."""
+"""The number of messages of a change to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.auth.model import Exchange
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.trail import Event
+from phoneprov_core.kernel.store import Event
 
 ADA = Actor("00000000-0000-4000-8000-000000000001", 0, "10.0.0.1", username="ada")
 

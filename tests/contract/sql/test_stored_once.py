@@ -1,10 +1,9 @@
-"""A configuration is stored once, and no unkeyed hash of it."""
+"""A configuration is stored once, and without an unkeyed hash."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.testing.phone_records import a_deployment, a_profile, a_revision
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.profiles.model import whole
-from support import postgres
 
 BEFORE = "0004"
 OWNER, PROFILE = identifier(900), identifier(1)
@@ -30,14 +28,9 @@ def sha256(xml: str) -> str:
     return hashlib.sha256(xml.encode()).hexdigest()
 
 
-@pytest.fixture(params=["postgres", "sqlite"])
-async def url(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
-    """A database without a schema."""
-    if request.param == "sqlite":
-        yield f"sqlite+aiosqlite:///{tmp_path / 'phoneprov.db'}"
-    else:
-        async with postgres.new_database(migrated=False) as made:
-            yield made
+@pytest.fixture
+def url(url_without_schema: str) -> str:
+    return url_without_schema
 
 
 def _insert(connection: Connection, table: str, row: dict[str, Any]) -> None:
@@ -47,7 +40,7 @@ def _insert(connection: Connection, table: str, row: dict[str, Any]) -> None:
 
 
 def _fill(connection: Connection) -> None:
-    """A profile with two revisions, each of them once on a phone."""
+    """Add a profile with two revisions, each of them deployed once."""
     box = SecretBox(KEYS)
 
     def sealed(xml: str, place: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One suite over every database there is: the factories in ``support.stores``."""
+"""The databases of suites over every database, from ``support.stores``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
 
 @pytest.fixture(params=KINDS, ids=repr)
 async def kind(request: pytest.FixtureRequest, database: Database) -> Kind:
-    """A kind of record; the records it refers to are there."""
+    """A kind of record; the records that it refers to exist."""
     kind: Kind = request.param
     async with database.write() as tx:
         await kind.prepare(tx)

@@ -1,4 +1,4 @@
-"""Several processes work on batches over one database: every phone is worked on once."""
+"""Several processes work on batches in one database: every phone is done once."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Wanted
 from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.devices.restart import CiscoPhones, RestartBy
-from phoneprov_core.kernel.actor import system_actor
-from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.profiles.model import NewProfile
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.stores import Database
@@ -33,7 +32,7 @@ ROOT = system_actor(LevelRule.STRICT)
 
 
 def a_process(database: Database, uploader: MemoryUploader) -> RunBatches:
-    """What works on batches in one process."""
+    """The batch worker of one process."""
     background = MemoryBackground()
     driver = CiscoPhones(RestartBy.AUTO, MemoryPhone(), MemoryManager())
     confirm = Confirm(

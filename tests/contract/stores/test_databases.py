@@ -1,4 +1,4 @@
-"""Every database, held to the contract kit."""
+"""The contract kit over every database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What SQL takes to read phones with all that hangs on them."""
+"""The statements that read phones with all their records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores.enriched_phones import SqlEnrichedPhones
+from phoneprov_adapters.sql.stores.phones import SqlEnrichedPhones
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac
 from support.phone_parts import a_flag, a_kem

@@ -1,4 +1,4 @@
-"""What lies in the database of an extension's secrets."""
+"""The stored form of an extension's secrets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.testing.records import an_extension, identifier
-from phoneprov_core.extensions.model import Extension
+from phoneprov_core.extensions import Extension
 from phoneprov_core.kernel.errors import WrongKey
 from phoneprov_core.stores import Database
 from support.stores import DATABASES, KEY
@@ -60,7 +60,7 @@ async def test_secrets_are_not_readable_in_the_files(database: Database, file: P
         await tx.extensions.put(an_extension(1, password="line secret three"))
     written = b"".join([path.read_bytes() for path in file.parent.iterdir()])
 
-    # The number of an extension is no secret: it shows that this looks at the right files.
+    # The number of an extension is not secret: it shows that these are the right files.
     assert ONE.extension.encode() in written
     assert [plain for plain in PLAIN if plain in written] == []
 

@@ -1,4 +1,4 @@
-"""Every way to watch phones."""
+"""Every way to watch phones, as a fixture."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ XML = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 class Phone(NamedTuple):
-    """Who is asked, and how many times that reached a phone."""
+    """The adapter, and the number of requests that reached a phone."""
 
     information: PhoneInformation
     asked: Callable[[], int]

@@ -1,4 +1,4 @@
-"""Who may do what."""
+"""The access rules."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from phoneprov_core.access.rules import (
     require_shared_write,
     require_superadmin,
 )
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Forbidden
-from phoneprov_core.kernel.levels import LevelRule
 
 STRICT, HIERARCHICAL = LevelRule.STRICT, LevelRule.HIERARCHICAL
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from phoneprov_core.access.model import NewPermission
-from phoneprov_core.auth.create_admin import CreateAdmin
+from phoneprov_core.auth.accounts import CreateAdmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid
 from phoneprov_core.users.model import Registration

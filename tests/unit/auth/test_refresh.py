@@ -75,7 +75,7 @@ async def test_refresh_concurrent_uses_of_a_token_yield_one_pair(
     pairs = [outcome for outcome in outcomes if isinstance(outcome, TokenPair)]
     assert len(pairs) == 1
     assert [type(outcome) for outcome in outcomes].count(Unauthenticated) == 19
-    # Nineteen of them used it a second time: that is theft, and the session is over.
+    # The other nineteen are a second use, which ends the session.
     assert not await is_alive(office, pairs[0])
 
 

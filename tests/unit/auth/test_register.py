@@ -1,4 +1,4 @@
-"""Creating an account of one's own."""
+"""Public registration."""
 
 from __future__ import annotations
 

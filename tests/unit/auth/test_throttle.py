@@ -1,4 +1,4 @@
-"""How often a password may be guessed: pure counting."""
+"""The counting of failed logins, without a store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from phoneprov_core.users.model import account_key
 START = 1_700_000_000_000
 MINUTE = 60 * 1000
 
-# Pauses between tries, in milliseconds: moments, the waits themselves, hours.
+# Pauses between attempts, in milliseconds: moments, the locks themselves, hours.
 pauses = st.one_of(
     st.integers(0, 2000),
     st.integers(0, 20 * MINUTE),
@@ -29,7 +29,7 @@ pauses = st.one_of(
 
 
 def guessed(*moments: int) -> Attempts:
-    """The count after guesses at these moments, each of which was allowed."""
+    """The count after failures at these moments, each of which was allowed."""
     attempts = Attempts()
     for moment in moments:
         assert attempts.wait(moment) == 0
@@ -114,7 +114,7 @@ def test_attempts_within_any_15_minutes_are_bounded(steps: list[int]) -> None:
             allowed.append(now)
             attempts = attempts.counted(now)
 
-    # Four at the end of one window, then five, then those that the growing waits let through.
+    # Four at the end of one window, then five, then those that the growing locks allow.
     for moment in allowed:
         assert sum(moment <= other <= moment + WINDOW for other in allowed) <= 2 * GUESSES + 4
 

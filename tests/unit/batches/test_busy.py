@@ -1,6 +1,8 @@
-"""Phones that are left for later."""
+"""Busy phones, which are done later."""
 
 from __future__ import annotations
+
+import pytest
 
 from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.model import Counts, PhoneState
@@ -40,7 +42,7 @@ async def test_phone_in_a_long_call_fails(office: Office, root: Actor, profile: 
     phone = (await phones_of(office, root, batch))[0]
     assert phone.state is PhoneState.FAILED
     assert phone.message == "Given up after 5 minutes. The phone is in a call."
-    # Looked at twice a minute, and not more often.
+    # Checked twice a minute, not more often.
     assert 9 <= phone.tries <= 11
     assert batch.phones == Counts(done=11, failed=1, total=12)
 
@@ -82,25 +84,14 @@ async def test_phone_with_unknown_call_state_is_processed(
     assert len(office.calls.asked) == 12
 
 
+@pytest.mark.parametrize("switches", [True, False], ids=["switch", "restart"])
 async def test_phone_leased_by_another_worker_is_deferred(
-    office: Office, root: Actor, profile: Profile
+    office: Office, root: Actor, profile: Profile, switches: bool
 ) -> None:
     async with office.database.write() as tx:
         assert await tx.leases.take(a_mac(1), "another", 45) is not None
 
-    switched = await ended(office, root, await begin(office, root, profile))
+    batch = await ended(office, root, await begin(office, root, profile if switches else None))
 
-    assert switched.phones == Counts(done=12, total=12)
-    assert (await phones_of(office, root, switched))[0].tries >= 2
-
-
-async def test_restart_of_a_leased_phone_is_deferred(
-    office: Office, root: Actor, profile: Profile
-) -> None:
-    async with office.database.write() as tx:
-        assert await tx.leases.take(a_mac(1), "another", 45) is not None
-
-    restarted = await ended(office, root, await begin(office, root, None))
-
-    assert restarted.phones == Counts(done=12, total=12)
-    assert (await phones_of(office, root, restarted))[0].tries >= 2
+    assert batch.phones == Counts(done=12, total=12)
+    assert (await phones_of(office, root, batch))[0].tries >= 2

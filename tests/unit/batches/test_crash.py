@@ -15,7 +15,7 @@ from phoneprov_core.batches.transitions import Turn, claimed
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import Profile
 from support.floor import begin, ended, phones_of
 from support.office import Office
@@ -23,7 +23,7 @@ from support.switching import Journal, deployments
 
 
 async def crashed(office: Office, root: Actor, profile: Profile | None, most: int) -> list[Turn]:
-    """A batch, and the turns that its process had given out when it was gone."""
+    """A batch, and the phones that its process had claimed when it was killed."""
     office.background = lambda work: work.close()  # type: ignore[assignment]
     office.batches = dataclasses.replace(office.batches, background=office.background)
     await begin(office, root, profile)
@@ -154,7 +154,7 @@ async def test_phone_interrupted_repeatedly_fails(
 
 
 async def run_crashing_worker(office: Office) -> list[Turn]:
-    """Takes the batch up, looks at what was left, begins it again, and is gone."""
+    """Claims the batch, checks the remaining phones, starts again, and is killed."""
     work = office.another_runner()._work
     async with office.database.write() as tx:
         hold = await tx.batches.take("next", 30)
@@ -170,7 +170,7 @@ async def run_crashing_worker(office: Office) -> list[Turn]:
 async def test_phone_of_two_concurrent_workers_is_switched_once(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
-    """One slept so long that its batch was taken up by the other."""
+    """One process was suspended so long that the other claimed its batch."""
     (turn,) = await crashed(office, root, profile, 1)
     batch = await the_batch(office, root)
     office.clock.advance(31)

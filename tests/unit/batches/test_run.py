@@ -1,4 +1,4 @@
-"""Working on a batch: every phone once, at its pace, until it is stopped or cancelled."""
+"""Running a batch: every phone once, at its pace, until it is stopped or cancelled."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_rate_limit_is_kept_for_any_polling_interval(per_minute: int, step: floa
     window = min(60.0, begun[-1] - begun[0])
     for first in begun:
         within = [moment for moment in begun if first <= moment < first + window]
-        # A late check catches up a tenth of a second.
+        # A late check makes up for a tenth of a second.
         assert len(within) <= per_minute * (window + 0.1) / 60 + 1
     if step < 0.1:
         assert len(begun) >= 0.9 * per_minute * begun[-1] / 60
@@ -162,7 +162,7 @@ async def test_batch_over_the_failure_limit_is_halted(
     batch = await ended(office, root, batch)
 
     assert batch.state is BatchState.STOPPED
-    # Ten are judged first; two were under way by then.
+    # Ten outcomes are counted first; two more phones were running by then.
     assert 10 <= batch.phones.failed <= 12
     assert batch.phones.left_out == 40 - batch.phones.failed
     assert str(batch.phones.failed)[:1] in str(batch.message)
@@ -171,7 +171,7 @@ async def test_batch_over_the_failure_limit_is_halted(
 
 
 async def add_phones_to_floor(office: Office, root: Actor) -> None:
-    """Twenty-eight phones more."""
+    """Add twenty-eight phones."""
     for number in range(13, 41):
         await office.phones.create(
             root, NewPhone(mac=a_mac(number), phone_ip="10.20.30.99", location="2nd floor")

@@ -1,4 +1,4 @@
-"""Starting a batch: who may, which phones, and what is asked for."""
+"""Starting a batch: access, selected phones, and refusals."""
 
 from __future__ import annotations
 

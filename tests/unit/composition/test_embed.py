@@ -54,7 +54,7 @@ async def a_user(phoneprov: UseCases, name: str = "ada") -> User:
 
 
 async def a_request(phoneprov: UseCases, user: User) -> SwitchRequest:
-    """A phone and a profile, to be brought together."""
+    """A phone, and a profile for it."""
     actor = phoneprov.system_actor()
     await phoneprov.phones.create(
         actor, NewPhone(mac=MAC, model="CP-7945G", phone_ip=IP, software_type="SCCP")

@@ -1,4 +1,4 @@
-"""Adapters of other packages: found by entry points, selected by settings, errors in one line."""
+"""Adapters of other packages: entry points, settings that select them, errors in one line."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ notes = office_things:notes
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder on the path with a package that offers adapters."""
+    """A folder on the path with a package of adapters."""
     folder = tmp_path / "packages"
     folder.mkdir()
     distribution(folder, "office-things", {"office_things": SOURCE}, ENTRY_POINTS)

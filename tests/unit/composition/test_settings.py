@@ -1,4 +1,4 @@
-"""Settings: defaults, secrets from files, and mistakes that name their variable."""
+"""Settings: defaults, secrets from files, and errors that name their variable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from phoneprov_adapters.composition.variables import Variables
 from phoneprov_adapters.phone.watch import FIRST_QUESTION
 from phoneprov_core.devices.commands import CLEAR_SERVICES, RestartType, sccp_restart, sip_restart
 from phoneprov_core.devices.restart import RestartBy
-from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.actor import LevelRule
 
 
 def test_settings_have_defaults() -> None:
@@ -188,7 +188,7 @@ def test_switch_with_a_silent_phone_ends_within_30_seconds() -> None:
     web = settings.phone_web
 
     clearing = FIRST_QUESTION + len(CLEAR_SERVICES) * web.timeout
-    # A second is left for the records.
+    # One second remains for the records.
     assert settings.ftp.total + clearing + web.total <= 29
-    # Asterisk's events are tried beside the clearing, and before the phone's own word.
+    # Asterisk's events are tried during the clearing, and before the phone's web server.
     assert clearing >= LOGIN_SECONDS + FIRST_QUESTION

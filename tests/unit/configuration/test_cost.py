@@ -1,4 +1,4 @@
-"""The cost of reading any text is linear in its length."""
+"""The cost of parsing any text is linear in its length."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def text_of(shape: Shape, size: int) -> str:
 
 
 def read(text: str) -> None:
-    """Everything that is done with a text that a caller sends."""
+    """Every operation on the text of a caller."""
     content = text.encode()
     lint(content, mac=MAC, family="SIP", largest=len(content))
     if fault_in(content) is None:
@@ -127,7 +127,7 @@ def test_reading_any_text_cost_is_linear(
 
 
 def test_lint_many_elements_costs_a_small_multiple_of_parsing() -> None:
-    """512 KiB take less than half a second; with 20 times the cost of parsing it was one."""
+    """512 KiB took less than half a second; 20 times the cost of parsing would be one."""
     content = text_of(HOSTILE["children of a long name"], LARGEST // 4).encode()
 
     parsing = min(seconds(lambda: fault_in(content)) for _ in range(5))

@@ -1,4 +1,4 @@
-"""Unified diffs are true: they lead from one text to the other."""
+"""Applying a unified diff to one text yields the other."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_diff_over_the_matching_limit_replaces_the_whole_range(
 
 def test_diff_matched_lines_cost_is_bounded() -> None:
     """Every second line is unique, so that each search finds one line; the others repeat as often
-    as the bound admits."""
+    as the bound allows."""
     lines = MOST_LINES // 2
     repeated = MOST_STEPS // MOST_LINES // lines
     kinds = lines // repeated

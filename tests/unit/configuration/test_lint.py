@@ -1,4 +1,4 @@
-"""What is found in a configuration, where, and how much it matters."""
+"""Findings in a configuration: their place and severity."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def found(content: bytes | str, **known: str) -> list[tuple[str, str, int, int]]
 
 
 def desk(old: str = "", new: str = "") -> bytes:
-    """The SCCP sample, which is without a fault, with one change to it."""
+    """The valid SCCP sample with one change."""
     assert old.encode() in DESK
     return DESK.replace(old.encode(), new.encode(), 1) if old else DESK
 

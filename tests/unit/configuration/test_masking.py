@@ -1,4 +1,4 @@
-"""Secrets are masked, and nothing else is."""
+"""Secrets are masked, and other text is not."""
 
 from __future__ import annotations
 

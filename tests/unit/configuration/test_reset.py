@@ -1,10 +1,10 @@
-"""Changes of a configuration that take effect after a reset only."""
+"""Changes of a configuration that only a reset applies."""
 
 from __future__ import annotations
 
 import pytest
 
-from phoneprov_core.configuration.reset import needing_reset
+from phoneprov_core.configuration.comparison import needing_reset
 
 LINE = "<lines><line>1001</line></lines>"
 

@@ -1,4 +1,4 @@
-"""A desk to switch profiles at."""
+"""A desk for switches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.switching import Journal, a_desk
 
 @pytest.fixture
 async def profile(office: Office, root: Actor, ada: Actor) -> Profile:
-    """Ada's profile; the phone is in the inventory."""
+    """Ada's profile, with a phone in the inventory."""
     return await a_desk(office, root, ada)
 
 

@@ -1,4 +1,4 @@
-"""Whether a phone came back: found out in the background, and written down."""
+"""Confirmation of a switch: the background watch records whether the phone registered again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phoneprov_core.deployments.model import Confirmation, Deployment
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import Profile
 from support.office import Office, Settings
 from support.switching import MAC, Journal, a_desk, last_deployment, switch
@@ -178,7 +178,7 @@ async def test_switch_with_restarts_disabled_starts_no_watch() -> None:
     assert office.watch.watched == []
 
 
-# When the watch is cut off
+# With an interrupted watch
 
 
 def pending(by: str) -> Deployment:

@@ -1,4 +1,4 @@
-"""The dry run: everything previewed, nothing touched."""
+"""The preview of a switch shows everything and changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Putting back what was on a phone before, or any other revision."""
+"""Rollback to the previous configuration of a phone, or to any revision."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def on_phone(office: Office) -> str:
 
 
 async def deployed(office: Office, actor: Actor, profile: Profile, *xmls: str) -> None:
-    """Each of these configurations, one after the other, on the phone."""
+    """Switch the phone to each of these configurations in order."""
     for xml in xmls:
         await office.profiles.update(actor, profile.uuid, ProfilePatch(cnf_xml=xml))
         await switch(office, actor, profile)
@@ -123,7 +123,7 @@ async def test_rollback_reports_its_progress(office: Office, ada: Actor, profile
     assert steps == [(name, begins) for name in StepName for begins in (True, False)]
 
 
-# What cannot be
+# Refusals
 
 
 async def test_rollback_without_previous_deployment_is_refused(
@@ -195,7 +195,7 @@ async def test_rollback_requires_the_permission_to_switch(
     new = NewProfile(user_uuid=bob.user_uuid, name="Bob", cnf_xml=SECOND)
     await switch(office, bob, await office.profiles.create(bob, new))
 
-    # What there is and what is not his reads the same to him.
+    # Deployments of others and missing ones have the same message.
     for asked, words in (
         (None, "no earlier deployment that you may"),
         (RollbackRequest(deployment_uuid=first.uuid), "no such deployment"),
@@ -224,7 +224,7 @@ async def test_rollback_by_the_present_owner_is_allowed(
 async def test_rollback_requester_without_permission_is_refused(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
-    """Seeing a deployment is one thing, having a right to its profile another."""
+    """A deployment may be visible to an account that may not use its profile."""
     await switch(office, ada, profile)
     made = await last_deployment(office)
     await office.profiles.update(root, profile.uuid, ProfilePatch(user_uuid=bob.user_uuid))

@@ -1,4 +1,4 @@
-"""The switch: its steps in their order, who may, and what fits."""
+"""The switch: the order of its steps, access, and compatibility."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phoneprov_core.deployments.model import Deployment, Outcome, StepName
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound, TimedOut
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.phones.model import PhonePatch
 from phoneprov_core.profiles.model import Profile, ProfilePatch, Switched, SwitchRequest
 from support.office import Office
@@ -29,7 +29,7 @@ from support.switching import (
     switch,
 )
 
-# When all goes well
+# Success
 
 
 async def test_switch_deploys_then_clears_then_restarts(
@@ -210,7 +210,7 @@ async def test_superadmin_switches_the_profile_of_any_user(
     assert (await last_deployment(office)).user_uuid == root.user_uuid
 
 
-# By which firmware a phone is restarted
+# The firmware that selects the restart
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ async def test_restart_uses_the_phones_software_type_else_the_profiles(
     assert [performed.name for performed in office.manager.performed] == [action]
 
 
-# Who may, and what fits
+# Access and compatibility
 
 
 async def test_switch_profile_of_another_user_is_not_found(

@@ -1,4 +1,4 @@
-"""The switch: what becomes of each failure."""
+"""The outcome of each failure of a switch."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from phoneprov_core.deployments.model import Outcome, StepName
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.phones.model import PhonePatch
 from phoneprov_core.profiles.model import Profile, ProfilePatch, Switched
 from support.office import Office
 from support.switching import MAC, Journal, is_free, last_deployment, services_user, switch
 
-# When the upload fails
+# A failed upload
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ async def test_switch_phone_without_address_fails_the_upload(
     assert (await last_deployment(office)).outcome is Outcome.FAILED
 
 
-# When the session cannot be cleared
+# A session that cannot be cleared
 
 
 @pytest.mark.parametrize("error", [Refused("The phone is out."), TimedOut("The phone is mute.")])
@@ -188,7 +188,7 @@ async def test_switch_without_address_clears_the_stored_session(
     assert list(uploader.files) == ["10.0.0.5:21"]
 
 
-# When the restart fails
+# A failed restart
 
 
 async def test_switch_failed_restart_is_part_of_the_result(

@@ -1,4 +1,4 @@
-"""The switch: one at a time, and what happens meanwhile."""
+"""Concurrent switches, and changes during a switch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phoneprov_core.kernel.errors import (
     NotFound,
     Unavailable,
 )
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import Profile, Switched, SwitchRequest
 from support.office import Office
 from support.switching import (
@@ -28,7 +28,7 @@ from support.switching import (
     switch,
 )
 
-# One at a time
+# One switch at a time
 
 
 async def test_switch_busy_phone_is_refused_at_once(
@@ -80,7 +80,7 @@ async def test_switch_concurrent_requests_for_a_phone_run_one(
 async def test_switch_record_starts_after_the_lease(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
-    """Not when it was asked for: then it could begin before the one ahead of it ended."""
+    """Not at its request: then it could start before the end of the earlier one."""
     async with office.database.write():
         waiting = asyncio.create_task(switch(office, ada, profile))
         await asyncio.sleep(0.01)
@@ -121,7 +121,7 @@ async def test_switch_has_no_open_transaction_during_network_calls(
     assert journal.steps == ["upload", "clear", "restart"]
 
 
-# What happens meanwhile
+# Changes during a switch
 
 
 async def test_switch_lost_lease_is_not_taken_from_its_holder(

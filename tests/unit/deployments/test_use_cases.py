@@ -1,4 +1,4 @@
-"""Who sees which deployments."""
+"""Which deployments an account can read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ OTHER = "00:1B:D4:12:34:99"
 
 @pytest.fixture
 async def history(office: Office, root: Actor, ada: Actor, bob: Actor) -> list[Deployment]:
-    """Ada's by herself, Bob's by Ada, Bob's by root; Ada's on another phone."""
+    """Deployments of Ada's profile by Ada, of Bob's by Ada, of Bob's by root, and of Ada's on
+    another phone."""
     placed = {"place": "somewhere", "outcome": Outcome.DEPLOYED}
     rows = [
         a_deployment(1, MAC, owner_uuid=ada.user_uuid, user_uuid=ada.user_uuid, **placed),

@@ -1,4 +1,4 @@
-"""Which way of watching a phone is taken."""
+"""Which way of watching a phone is used."""
 
 from __future__ import annotations
 

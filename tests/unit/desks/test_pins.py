@@ -1,4 +1,4 @@
-"""Checking a PIN: locks, audit entries, log, and the work that a refusal costs."""
+"""Checking a PIN: locks, audit entries, log, and the cost of a refusal."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from phoneprov_core.auth.model import LoginFailure
 from phoneprov_core.desks.pins import CheckPin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_core.vendor_users.model import NewPin
-from phoneprov_core.vendor_users.use_cases import VendorUsers
+from phoneprov_core.vendor_users import NewPin, VendorUsers
 from support.office import Office
 
 MAC, OTHER_MAC = a_mac(1), a_mac(2)
@@ -129,7 +128,7 @@ async def test_pin_lock_is_recorded_for_user_and_phone(pin_office: PinOffice) ->
     ]
     failed = await pin_office.events("login.failed")
     assert failed == [("user", pin_office.ada.user_uuid, {"mac": MAC})] * 5
-    # While it is locked, nothing is decided, and nothing is recorded.
+    # A lock decides and records nothing.
     assert await pin_office.guess("ada", PIN) == "pin_locked"
     assert len(await pin_office.events("login.locked")) == 2
     assert len(await pin_office.events("login.failed")) == 5

@@ -1,4 +1,4 @@
-"""Whether a phone is in a call, as far as it is known."""
+"""Whether a phone is in a call, if known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways to restart a phone, and which of them is taken."""
+"""The ways to restart a phone, and which one is used."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def manager() -> MemoryManager:
 
 
 async def refusal_of(driver: PhoneDriver, phone: Phone = PHONE) -> str:
-    """Why it cannot be restarted."""
+    """The reason why a phone cannot be restarted."""
     with pytest.raises(Conflict) as caught:
         await driver.restart(phone, "SCCP")
     return caught.value.message

@@ -9,10 +9,9 @@ import pytest
 
 from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.directory.model import NewPersonalContact, PersonalContact, PersonalContactPatch
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
-from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.kernel.paging import Window
 from support.office import Office
 

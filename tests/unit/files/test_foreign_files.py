@@ -1,4 +1,4 @@
-"""Files as spreadsheets, telephones and mail programs write them."""
+"""Files as spreadsheets, phones and mail programs write them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from phoneprov_adapters.files.csv import CsvTable
-from phoneprov_adapters.files.text import NotText, decoded
+from phoneprov_adapters.files.reading import NotText, decoded
 from phoneprov_adapters.files.vcard import VcardTable
 from phoneprov_core.transfer.model import Row, RowProblem, Table
 from phoneprov_core.transfer.sheets import COMPANY_DIRECTORY

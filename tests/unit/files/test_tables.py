@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from phoneprov_adapters.files.cells import harmless, meant
-from phoneprov_adapters.files.csv import CsvTable, CsvWriter
+from phoneprov_adapters.files.csv import CsvTable, CsvWriter, harmless, meant
 from phoneprov_adapters.files.vcard import VcardTable, VcardWriter
 from phoneprov_core.transfer.model import Row, RowProblem, Table
 from phoneprov_core.transfer.sheets import COMPANY_DIRECTORY, PERSONAL_DIRECTORY
@@ -176,9 +175,8 @@ async def test_vcard_export_can_be_imported_unchanged(tmp_path: Path, texts: lis
     with path.open("w", encoding="utf-8", newline="") as file:
         VcardWriter(file).write([row, row])
 
-    for back in await rows_of(VcardTable(path, COLUMNS)):
-        assert isinstance(back, Row)
-        assert back.cells == row
+    back = await rows_of(VcardTable(path, COLUMNS))
+    assert [one.cells for one in back if isinstance(one, Row)] == [row, row]
 
 
 async def test_vcard_owner_is_exported_and_imported(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Commands: checked in one place, every bad field named, nothing looked at too early."""
+"""Commands: one check, every invalid field named, no early access to input."""
 
 from __future__ import annotations
 
@@ -7,42 +7,11 @@ from typing import Annotated, Any, Literal
 import pytest
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import NO_RULES, Command, applied, command_of, invalid, obey
+from phoneprov_core.kernel.commands import NO_RULES, applied, command_of, invalid, obey
 from phoneprov_core.kernel.errors import Invalid, Problem
 from phoneprov_core.kernel.field_types import Check
-from phoneprov_core.kernel.fields import Description, Level, Line, MacAddress, Uuid
-
-UUID = "00000000-0000-4000-8000-00000000000a"
-
-
-class Desk(Struct, frozen=True):
-    """A resource, as it is answered."""
-
-    uuid: str
-    mac: str
-    name: str
-    description: str | None
-    created_at: str
-
-
-class NewDesk(Command, frozen=True, kw_only=True):
-    """What may be written when one is created."""
-
-    mac: MacAddress
-    name: Line
-    description: Description | None = None
-    floor: Level = 0
-    is_active: bool = True
-    tags: Annotated[tuple[str, ...], Check(values.each(values.required_text, most=2))] = ()
-
-
-class DeskPatch(Command, frozen=True, kw_only=True):
-    """What may be written later."""
-
-    name: Line | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
-    owner: Uuid | UnsetType | None = UNSET
+from phoneprov_core.kernel.fields import Line
+from support.example_commands import UUID, Desk, DeskPatch, NewDesk
 
 
 def problems(command: type[Any], given: dict[str, Any], rules: Any = NO_RULES) -> dict[str, str]:
@@ -144,7 +113,7 @@ def test_integer_with_decimal_point_is_accepted() -> None:
     }
 
 
-# Rules that only the use case knows
+# Rules of the use case
 
 
 def _short(value: str) -> str:
@@ -196,7 +165,7 @@ def _never(value: object) -> object:
     raise AssertionError(f"asked about {value!r}")
 
 
-# Applying
+# Applying a change
 
 
 def test_patch_changes_only_set_fields() -> None:
@@ -208,7 +177,7 @@ def test_patch_changes_only_set_fields() -> None:
     assert changed == Desk(UUID, "m", "Front", None, "now")
 
 
-# In words
+# Messages
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What holding a level means, under both rules."""
+"""Holding a level, under both rules."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.levels import SUPERADMIN, LevelRule
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor, LevelRule
 
 levels = st.integers(0, 2**31 - 1)
 rules = st.sampled_from(LevelRule)

@@ -1,4 +1,4 @@
-"""Long lists: read in pieces, never cut, and pages of them."""
+"""Long lists: complete, read in pieces, and their pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phoneprov_core.kernel.paging import Listing, Window, listing
 
 
 class Numbers:
-    """A store of the numbers from 0 on, and what was asked of it."""
+    """A store of the numbers from 0 on, which records its calls."""
 
     def __init__(self, length: int) -> None:
         self.numbers = list(range(length))

@@ -1,4 +1,4 @@
-"""A list whose entities are shown as something else."""
+"""A list whose entities are converted for the response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the memory database does beyond the contract of stores."""
+"""The memory database beyond the contract of stores."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import time
 
 import pytest
 
-from phoneprov_adapters.memory.auth import COUNTED
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.memory.phones import PHONES
-from phoneprov_adapters.memory.users import PASSWORDS, USERS, Password
+from phoneprov_adapters.memory.kinds import COUNTED, PASSWORDS, PHONES, USERS, Password
 from phoneprov_adapters.testing.phone_records import a_phone, a_profile
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.auth.throttle import KEPT_UNKNOWN, Attempts
@@ -61,7 +59,7 @@ async def test_write_cost_is_independent_of_the_number_of_records() -> None:
             await tx.phones.add(a_phone(number))
     seconds = time.process_time() - began
 
-    # A copy of everything per write would take a second and more.
+    # A copy of everything per write would take over a second.
     assert seconds < 0.5
 
 
@@ -88,6 +86,8 @@ async def test_removed_records_leave_no_index_entries() -> None:
         await tx.users.set_password_hash(identifier(1), "hash")
         await tx.profiles.add(a_profile(1, identifier(1)))
         await tx.phones.add(a_phone(1))
+    for kind in (USERS, PASSWORDS, PHONES):
+        assert len(database._committed[kind].by_key) == 1
     async with database.write() as tx:
         await tx.users.remove(identifier(1))
         await tx.phones.remove(a_mac(1))

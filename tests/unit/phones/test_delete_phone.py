@@ -1,4 +1,4 @@
-"""What becomes of the things that hang on a phone when it is deleted."""
+"""The records of a phone after its deletion."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.memory.kems import MemoryKems
+from phoneprov_adapters.memory.phones import MemoryKems
 from phoneprov_adapters.memory.system import FixedClock
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac, identifier

@@ -1,4 +1,4 @@
-"""Phones as they are sent, and which models are the same."""
+"""Phones as commands, and equal spellings of models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles as they are sent, and which phones they fit."""
+"""Profiles as commands, and the phones that they fit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def objection(
         (("CP-7945G",), "7945"),
         (("7945",), "Cisco CP-7945G"),
         (("7911", "cisco 7945g"), "CP-7945G"),
-        # What is not recorded of the phone is not held against the profile.
+        # An unrecorded property of the phone is compatible.
         (("7911",), None),
         (("7911",), ""),
     ],

@@ -1,4 +1,4 @@
-"""File names that phones ask for."""
+"""File names that phones request."""
 
 from __future__ import annotations
 

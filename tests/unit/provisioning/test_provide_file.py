@@ -1,4 +1,4 @@
-"""Files for phones: who gets what, and what is recorded."""
+"""Files for phones: access, and recorded fetches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which addresses may be called: the ways around the rule, and what the rule lets through."""
+"""Which addresses may be called, in every notation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""argon2id: its parameters, its cost in time and memory, and what it does to the event loop."""
+"""argon2id: its parameters, its time and memory, and its effect on the event loop."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ async def test_verify_unknown_wrong_and_right_cost_the_same() -> None:
             "pin, unknown key": lambda: hasher.verify_pin("2468", "0" * 16 + pin_hash[16:]),
         }
         took: dict[str, list[float]] = {name: [] for name in asked}
-        # Processor time, all threads together: what else the machine does is not in it.
+        # Processor time of all threads, without other programs.
         for _ in range(15):
             for name, ask in asked.items():
                 begun = time.process_time()
@@ -159,7 +159,7 @@ async def test_verify_unknown_wrong_and_right_cost_the_same() -> None:
 async def test_event_loop_runs_while_passwords_are_verified() -> None:
     async with cheap(parameters=PARAMETERS) as hasher:
         hash_ = await hasher.hash("correct horse")
-        # Other processes of the machine can hold the loop up too: the best of several counts.
+        # Other processes of the machine can delay the loop too: the best of several counts.
         lags = [await lag_during(hasher, hash_)]
         while min(lags) >= 0.05 and len(lags) < 10:
             lags.append(await lag_during(hasher, hash_))

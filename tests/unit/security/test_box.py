@@ -1,4 +1,4 @@
-"""Encrypted secrets: what opens them, and everything that does not."""
+"""Encrypted secrets: valid ones, and every invalid one."""
 
 from __future__ import annotations
 

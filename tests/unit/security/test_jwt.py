@@ -1,4 +1,4 @@
-"""Signed tokens: every way to come by one that we did not write, and what is remembered."""
+"""Signed tokens: every kind of forged or invalid token, and the cache of checks."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def test_token_any_signed_content_raises_only_token_errors(
     try:
         claims = TOKENS.read(TokenKind.ACCESS, signed(HEADER, {**PAYLOAD, **change}), ISSUED)
     except Unauthenticated:
-        pass
+        assert change
     else:
         assert claims.expires_at > ISSUED
         assert claims.user_uuid

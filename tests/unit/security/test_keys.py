@@ -1,4 +1,4 @@
-"""Keys: how they are read and derived, and the file one is kept in."""
+"""Keys: their formats, derived keys, and the key file."""
 
 from __future__ import annotations
 

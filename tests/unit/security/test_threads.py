@@ -16,7 +16,7 @@ from phoneprov_core.kernel.errors import Unavailable
 
 
 class Work:
-    """Work that runs until ``go`` is set, and counts how often it runs at once."""
+    """Work that runs until ``go`` is set, and counts concurrent calls."""
 
     def __init__(self) -> None:
         self.go = threading.Event()
@@ -50,7 +50,7 @@ def work() -> Iterator[Work]:
 
 @pytest.fixture
 def threads() -> Iterator[WorkThreads]:
-    """Two at work, one waiting."""
+    """Two calls running, one waiting."""
     threads = WorkThreads(workers=2, queue=1)
     yield threads
     threads.close()
@@ -181,7 +181,7 @@ async def test_result_with_a_long_queue_is_delayed(work: Work) -> None:
     first.go.set()
     await work.has_started()
 
-    # The first is done; one of the others is running, and eight are queued.
+    # The first is done; another one is running, and eight are queued.
     assert not (await asyncio.wait([early], timeout=0.01))[0]
     work.go.set()
 
@@ -279,7 +279,7 @@ async def test_second_queue_full_keeps_the_first_open_and_first(
     work.go.set()
     await asyncio.gather(*strangers, *known)
 
-    # The second thread may take the stranger's work while the first does the last known one.
+    # The second thread may take the work of an unknown caller during that of the last known one.
     assert order.index("stranger") >= 2
     assert len(order) == 4
 

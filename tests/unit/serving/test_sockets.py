@@ -1,4 +1,4 @@
-"""Sockets that a supervisor passes on."""
+"""Sockets that a supervisor passes to the service."""
 
 from __future__ import annotations
 

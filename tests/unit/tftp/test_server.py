@@ -49,7 +49,7 @@ class Recording(OpenFile):
 
 
 class Office:
-    """A server, what it recorded, and a client for it."""
+    """A server, its records, and a client for it."""
 
     def __init__(self, server: TftpServer, address: tuple[str, int], seen: list[Finished]) -> None:
         self.server = server

@@ -1,53 +1,24 @@
-"""Tables on their way in: checked whole, written whole."""
+"""Import of tables: checked and written as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from phoneprov_adapters.api import InMemory, open_in_memory
+from phoneprov_adapters.api import InMemory
 from phoneprov_core.api import (
     Actor,
     Conflict,
     Credentials,
-    Forbidden,
     NewExtension,
     NewPhone,
     NewUser,
-    NotFound,
     RowProblem,
 )
-from phoneprov_core.extensions.use_cases import Extensions
-from phoneprov_core.transfer.model import Imported, Row
-from support.table import ListTable
-
-PASSWORD = "a long one for the tests"
-MAC = "00:1B:D4:12:34:56"
-
-
-@pytest.fixture
-async def phoneprov() -> AsyncIterator[InMemory]:
-    async with open_in_memory() as opened:
-        yield opened
-
-
-async def into(phoneprov: InMemory, kind: str, table: ListTable, **how: Any) -> Imported:
-    return await phoneprov.transfer.into(phoneprov.system_actor(), kind, table, **how)
-
-
-async def everything(phoneprov: InMemory, kind: str) -> list[dict[str, Any]]:
-    pieces = phoneprov.transfer.out(phoneprov.system_actor(), kind, with_secrets=True)
-    return [row async for piece in pieces for row in piece]
-
-
-def users(*rows: tuple[str, ...]) -> ListTable:
-    return ListTable("username,first_name,last_name,email,password", *rows)
-
-
-ADA = ("ada", "Ada", "Lovelace", "ada@example.com", PASSWORD)
-BOB = ("bob", "Bob", "Byron", "bob@example.com", PASSWORD)
+from phoneprov_core.extensions import Extensions
+from phoneprov_core.transfer.model import Row
+from support.table import ADA, BOB, MAC, PASSWORD, ListTable, everything, into, users
 
 
 async def test_import_new_rows_create_records(phoneprov: InMemory) -> None:
@@ -179,17 +150,17 @@ async def test_import_keep_going_writes_the_valid_rows(phoneprov: InMemory) -> N
 async def test_import_password_is_hashed_once_outside_of_the_transaction(
     phoneprov: InMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tools = phoneprov.transfer._tools
+    hasher = phoneprov.users.hasher
     asked: list[str] = []
-    real = tools.hasher.hash
+    real = hasher.hash
 
     async def hash_(password: str) -> str:
-        # In memory, a transaction that is open would keep this one waiting.
+        # In memory, an open transaction would make this one wait.
         async with phoneprov.database.write():
             asked.append(password)
         return await real(password)
 
-    monkeypatch.setattr(tools.hasher, "hash", hash_)
+    monkeypatch.setattr(hasher, "hash", hash_)
     await into(phoneprov, "users", users(ADA, BOB))
 
     assert asked == [PASSWORD, PASSWORD]
@@ -236,80 +207,7 @@ def refuse_number(monkeypatch: pytest.MonkeyPatch, number: str) -> None:
     monkeypatch.setattr(Extensions, "create", refusing)
 
 
-# Directories
-
-
-async def test_import_contact_without_uuid_matches_by_content(phoneprov: InMemory) -> None:
-    table = ListTable("name,work", ("Ada", "1"), ("Ada", "2"), ("Ada", "1"))
-
-    first = await into(phoneprov, "company-directory", table)
-    again = await into(phoneprov, "company-directory", table)
-
-    assert (first.created, first.unchanged) == (2, 1)
-    assert (again.created, again.unchanged) == (0, 3)
-
-
-async def test_import_contact_with_uuid_is_updated(phoneprov: InMemory) -> None:
-    await into(phoneprov, "company-directory", ListTable("name,work", ("Ada", "1")))
-    [row] = await everything(phoneprov, "company-directory")
-
-    table = ListTable("uuid,name,work", (row["uuid"].upper(), "Ada", "2"))
-    done = await into(phoneprov, "company-directory", table)
-
-    assert (done.created, done.updated) == (0, 1)
-    assert [r["work"] for r in await everything(phoneprov, "company-directory")] == ["2"]
-
-
-async def test_import_contact_unknown_uuid_creates_and_invalid_uuid_is_refused(
-    phoneprov: InMemory,
-) -> None:
-    elsewhere = "12345678-1234-1234-1234-123456789abc"
-    table = ListTable("uuid,name", (elsewhere, "Ada"), ("nonsense", "Bob"))
-
-    done = await into(phoneprov, "company-directory", table, keep_going=True)
-
-    assert (done.created, done.problems) == (
-        1,
-        (RowProblem(3, "uuid", "must be a UUID, or empty"),),
-    )
-
-
-async def test_import_personal_contacts_name_their_owner(phoneprov: InMemory) -> None:
-    await into(phoneprov, "users", users(ADA, BOB))
-    table = ListTable(
-        "username,name,work", ("ADA", "Mum", "1"), ("bob", "Mum", "1"), ("eve", "Mum", "1")
-    )
-
-    done = await into(phoneprov, "personal-directory", table, keep_going=True)
-
-    assert done.problems == (RowProblem(4, "username", "is the name of no user"),)
-    rows = await everything(phoneprov, "personal-directory")
-    assert [(row["username"], row["name"]) for row in rows] == [("ada", "Mum"), ("bob", "Mum")]
-
-
-async def test_import_contact_owner_cannot_be_changed(phoneprov: InMemory) -> None:
-    await into(phoneprov, "users", users(ADA, BOB))
-    await into(phoneprov, "personal-directory", ListTable("username,name", ("ada", "Mum")))
-    [row] = await everything(phoneprov, "personal-directory")
-
-    table = ListTable("uuid,username,name", (row["uuid"], "bob", "Mum"))
-    done = await into(phoneprov, "personal-directory", table)
-
-    assert [(p.line, p.field) for p in done.problems] == [(2, "username")]
-
-
-async def test_import_kems_match_by_uuid_then_mac_then_content(phoneprov: InMemory) -> None:
-    table = ListTable("mac,model", (MAC, "CP-7916"), ("", "CP-7915"))
-    await into(phoneprov, "kems", table)
-
-    done = await into(
-        phoneprov, "kems", ListTable("mac,model", (MAC.lower(), "CP-7914"), ("", "CP-7915"))
-    )
-
-    assert (done.created, done.updated, done.unchanged) == (0, 1, 1)
-
-
-# Columns, kinds, rights
+# Columns and cells
 
 
 @pytest.mark.parametrize(
@@ -330,50 +228,6 @@ async def test_import_wrong_columns_are_reported_once(
     [problem] = done.problems
     assert (problem.line, problem.field) == (1, field)
     assert message in problem.message
-
-
-async def test_export_can_be_imported(phoneprov: InMemory) -> None:
-    await into(phoneprov, "users", users(ADA))
-    rows = await everything(phoneprov, "users")
-    exported = ListTable(
-        ",".join(rows[0]),
-        *(
-            tuple("" if v is None else ("true" if v is True else str(v)) for v in row.values())
-            for row in rows
-        ),
-    )
-    done = await into(phoneprov, "users", exported)
-
-    assert (done.unchanged, done.problems) == (1, ())
-    assert "password" not in rows[0]
-
-
-async def test_export_contains_secrets_only_on_request(phoneprov: InMemory) -> None:
-    actor = phoneprov.system_actor()
-    new = NewExtension(
-        type="custom", extension="1001", name="D", password="hush", voicemail_passcode="2468"
-    )
-    await phoneprov.extensions.create(actor, new)
-
-    [[row]] = [piece async for piece in phoneprov.transfer.out(actor, "extensions")]
-
-    assert not {"password", "voicemail_passcode"} & set(row)
-
-
-async def test_import_and_export_require_level_0(phoneprov: InMemory) -> None:
-    no_admin = Actor("00000000-0000-0000-0000-000000000001", level=None)
-
-    with pytest.raises(Forbidden):
-        await phoneprov.transfer.into(no_admin, "phones", ListTable("mac", (MAC,)))
-    with pytest.raises(Forbidden):
-        [row async for row in phoneprov.transfer.out(no_admin, "phones")]
-    with pytest.raises(Forbidden):
-        [s async for s in phoneprov.transfer.asterisk(no_admin, "chan_sccp")]
-
-
-async def test_import_and_export_of_unknown_kind_are_refused(phoneprov: InMemory) -> None:
-    with pytest.raises(NotFound, match="company-directory"):
-        await into(phoneprov, "sessions", ListTable("uuid"))
 
 
 def test_import_row_representation_holds_no_cell() -> None:

@@ -1,4 +1,4 @@
-"""Accounts as they are sent, and when two names are the same."""
+"""Accounts as commands, and equal names."""
 
 from __future__ import annotations
 

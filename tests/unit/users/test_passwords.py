@@ -1,4 +1,4 @@
-"""What makes a password good enough."""
+"""Which passwords are accepted."""
 
 from __future__ import annotations
 

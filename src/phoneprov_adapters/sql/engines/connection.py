@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from sqlalchemy import Column, MetaData, String, Table, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_core.kernel.errors import AlreadyExists, NotFound, already_taken
-from phoneprov_core.kernel.trail import Trail
+from phoneprov_core.kernel.store import Trail
 
 Row = Sequence[Any]
-
-InsertFactory = Callable[[Table], "sqlite.Insert | postgresql.Insert"]
-"""The database's own ``insert``, which knows ``on_conflict_do_update``. Statements made with it are
-cached by ``functools.cache`` on a function of the factory."""
 
 
 def unique_violation(column: str) -> AlreadyExists:
@@ -39,13 +34,11 @@ class Connection(Protocol):
     """
 
     writing: bool
-    insert: InsertFactory
     trail: Trail = Trail()
     """What this transaction changes; a reading connection has one that records nothing."""
 
     async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
         """Run a statement; returns the rows."""
-        ...
 
     async def few(self, statement: Statement, **values: Any) -> Sequence[Row]:
         """Run a query that reads few rows; returns them. Waiting queries may run together."""
@@ -63,7 +56,6 @@ class Connection(Protocol):
 
     async def flush(self) -> None:
         """Run the deferred statements."""
-        ...
 
     async def at_once(self, statement: Statement, **values: Any) -> Row | None:
         """Run a statement that may be durable before the transaction ends, even if that is rolled
@@ -73,7 +65,6 @@ class Connection(Protocol):
     async def one_at_a_time(self) -> None:
         """Wait until no other transaction that called this is open, and hold the lock to the end of
         this one. It is the lock of the row with the schema's version, which always exists."""
-        ...
 
 
 VERSION = select(Table("alembic_version", MetaData(), Column("version_num", String(32))))

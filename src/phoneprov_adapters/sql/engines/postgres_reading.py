@@ -27,7 +27,6 @@ from sqlalchemy import (
     select,
     true,
 )
-from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql import asyncpg as dialect
 from sqlalchemy.sql import visitors
 from sqlalchemy.types import TypeEngine
@@ -88,7 +87,6 @@ class ReadConnection(Connection):
     of a query in seconds while earlier ones fail."""
 
     writing = False
-    insert = staticmethod(postgresql.insert)
 
     def __init__(self, ask: Ask, wait: float) -> None:
         self._ask = ask

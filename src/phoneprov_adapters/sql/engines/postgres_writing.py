@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any, TypeAlias
 
 import asyncpg
-from sqlalchemy.dialects import postgresql
 
 from phoneprov_adapters.sql.engines.connection import VERSION, Connection, Row
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
@@ -34,7 +33,6 @@ class WriteConnection(Connection):
     """
 
     writing = True
-    insert = staticmethod(postgresql.insert)
 
     def __init__(self, driver: asyncpg.Connection, begin: str, deadline: asyncio.Timeout) -> None:
         self._driver = driver

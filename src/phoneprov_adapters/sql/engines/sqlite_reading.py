@@ -7,8 +7,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy.dialects import sqlite as dialect
-
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.sqlite_writing import compiled_for, typed, unavailable
 from phoneprov_adapters.sql.engines.statements import Statement
@@ -20,7 +18,6 @@ class ReadConnection(Connection):
     """``quick`` executes a short query, ``long`` one that may take long."""
 
     writing = False
-    insert = staticmethod(dialect.insert)
 
     def __init__(self, path: Path, quick: Ask, long: Ask) -> None:
         self._path = path

@@ -10,11 +10,13 @@ from sqlalchemy import (
     Boolean,
     ClauseElement,
     ColumnElement,
+    Table,
     Text,
     bindparam,
     or_,
     tuple_,
 )
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import Delete, Insert, Select, Update
@@ -87,6 +89,19 @@ def page(
         rows = rows.where(place < last if newest_first else place > last)
     order = [column.desc() if newest_first else column for column in position]
     return rows.order_by(*order).limit(bindparam("limit")).offset(bindparam("offset"))
+
+
+insert_into = postgresql.insert
+"""``insert`` with ``on_conflict_do_update`` and ``on_conflict_do_nothing``. SQLite has the same
+clauses, and SQLAlchemy compiles PostgreSQL's for it; not the other way round."""
+
+
+def upsert(table: Table, keys: Sequence[str], *changed: str, **computed: Any) -> postgresql.Insert:
+    """Insert a row, or change the row with the same keys: the columns ``changed`` get the new
+    values, the columns ``computed`` the ones of these expressions."""
+    row = insert_into(table)
+    new = {name: row.excluded[name] for name in changed}
+    return row.on_conflict_do_update(index_elements=keys, set_={**new, **computed})
 
 
 class now_ms(FunctionElement[int]):  # noqa: N801 - reads like the SQL function it is

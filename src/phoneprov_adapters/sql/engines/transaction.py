@@ -3,42 +3,45 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
+from functools import cached_property
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection
-from phoneprov_adapters.sql.stores.access import SqlAssignments
 from phoneprov_adapters.sql.stores.audit import SqlAudit
-from phoneprov_adapters.sql.stores.auth import SqlLoginAttempts, SqlSessions
 from phoneprov_adapters.sql.stores.batches import SqlBatches
-from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
+from phoneprov_adapters.sql.stores.deployments import SqlDeployments
 from phoneprov_adapters.sql.stores.desks import SqlDesks
 from phoneprov_adapters.sql.stores.directory import SqlCompanyContacts
-from phoneprov_adapters.sql.stores.enriched_phones import SqlEnrichedPhones
-from phoneprov_adapters.sql.stores.extensions import SqlExtensions
-from phoneprov_adapters.sql.stores.kems import SqlKems
-from phoneprov_adapters.sql.stores.links import SqlLinks
-from phoneprov_adapters.sql.stores.login_addresses import SqlLoginAddresses
-from phoneprov_adapters.sql.stores.phones import SqlPhones
-from phoneprov_adapters.sql.stores.profiles import SqlProfiles, SqlWholeProfiles
+from phoneprov_adapters.sql.stores.extensions import SqlExtensions, SqlLinks
+from phoneprov_adapters.sql.stores.leases import SqlLeases
+from phoneprov_adapters.sql.stores.phones import (
+    SqlEnrichedPhones,
+    SqlKems,
+    SqlPhones,
+    SqlVendorPhones,
+)
+from phoneprov_adapters.sql.stores.profiles import SqlProfiles, SqlRevisions, SqlWholeProfiles
 from phoneprov_adapters.sql.stores.provisioning import (
     SqlDiscoveredPhones,
     SqlFetches,
     SqlServedFiles,
 )
-from phoneprov_adapters.sql.stores.rates import SqlRates
 from phoneprov_adapters.sql.stores.retention import SqlRetention
-from phoneprov_adapters.sql.stores.revisions import SqlRevisions
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
+from phoneprov_adapters.sql.stores.sessions import SqlSessions
 from phoneprov_adapters.sql.stores.statistics import SqlStatistics
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
-from phoneprov_adapters.sql.stores.users import SqlUsers
-from phoneprov_adapters.sql.stores.vendor_phones import SqlVendorPhones
-from phoneprov_adapters.sql.stores.vendor_users import SqlVendorUsers
+from phoneprov_adapters.sql.stores.throttle import (
+    SqlLoginAddresses,
+    SqlLoginAttempts,
+    SqlRates,
+)
+from phoneprov_adapters.sql.stores.users import SqlAssignments, SqlUsers, SqlVendorUsers
 from phoneprov_adapters.sql.tables import permissions, personal_contacts
 from phoneprov_adapters.sql.tables.inventory import vendor_services
 from phoneprov_core.access.model import Permission
 from phoneprov_core.directory.model import PersonalContact
-from phoneprov_core.vendor_services.model import VendorService
+from phoneprov_core.vendor_services import VendorService
 
 # Records that need no more than the methods of every store.
 _PERMISSIONS = Records(Permission, permissions, one_name="permission")
@@ -49,42 +52,51 @@ _PERSONAL_CONTACTS = Records(
 
 
 class SqlTransaction:
-    """Satisfies the transaction protocol of every feature."""
+    """Satisfies the transaction protocol of every feature. A store is made when it is first used:
+    a transaction uses few of them."""
 
     def __init__(self, connection: Connection, box: SecretBox) -> None:
+        self._connection = connection
+        self._box = box
         self.trail = connection.trail
-        self.flush = connection.flush
-        self.users = SqlUsers(connection)
-        self.permissions = SqlStore(connection, _PERMISSIONS)
-        self.assignments = SqlAssignments(connection)
-        self.sessions = SqlSessions(connection)
-        self.attempts = SqlLoginAttempts(connection)
-        self.login_addresses = SqlLoginAddresses(connection)
-        self.rates = SqlRates(connection)
-        self.phones = SqlPhones(connection)
-        self.kems = SqlKems(connection)
-        self.vendor_phones = SqlVendorPhones(connection)
-        self.enriched_phones = SqlEnrichedPhones(connection)
-        self.vendor_services = SqlStore(connection, _VENDOR_SERVICES)
-        self.profiles = SqlProfiles(connection)
-        self.whole_profiles = SqlWholeProfiles(connection, box)
-        self.deployments = SqlDeployments(connection, box)
-        self.revisions = SqlRevisions(connection, box, self.deployments)
-        self.leases = SqlLeases(connection)
-        self.batches = SqlBatches(connection)
-        self.desks = SqlDesks(connection)
-        self.retention = SqlRetention(connection, self.deployments)
-        self.statistics = SqlStatistics(connection)
-        self.served_files = SqlServedFiles(connection, box)
-        self.fetches = SqlFetches(connection)
-        self.discovered_phones = SqlDiscoveredPhones(connection)
-        self.vendor_users = SqlVendorUsers(connection)
-        self.extensions = SqlExtensions(connection, box)
-        self.links = SqlLinks(connection)
-        self.company_contacts = SqlCompanyContacts(connection)
-        self.personal_contacts = SqlStore(connection, _PERSONAL_CONTACTS)
-        self.audit = SqlAudit(connection)
-        self.secrets = SqlSecrets(connection)
+
+    async def flush(self) -> None:
+        """Execute the deferred statements."""
+        await self._connection.flush()
+
+    users = cached_property(lambda self: SqlUsers(self._connection))
+    permissions = cached_property(lambda self: SqlStore(self._connection, _PERMISSIONS))
+    assignments = cached_property(lambda self: SqlAssignments(self._connection))
+    sessions = cached_property(lambda self: SqlSessions(self._connection))
+    attempts = cached_property(lambda self: SqlLoginAttempts(self._connection))
+    login_addresses = cached_property(lambda self: SqlLoginAddresses(self._connection))
+    rates = cached_property(lambda self: SqlRates(self._connection))
+    phones = cached_property(lambda self: SqlPhones(self._connection))
+    kems = cached_property(lambda self: SqlKems(self._connection))
+    vendor_phones = cached_property(lambda self: SqlVendorPhones(self._connection))
+    enriched_phones = cached_property(lambda self: SqlEnrichedPhones(self._connection))
+    vendor_services = cached_property(lambda self: SqlStore(self._connection, _VENDOR_SERVICES))
+    profiles = cached_property(lambda self: SqlProfiles(self._connection))
+    whole_profiles = cached_property(lambda self: SqlWholeProfiles(self._connection, self._box))
+    deployments = cached_property(lambda self: SqlDeployments(self._connection, self._box))
+    revisions = cached_property(
+        lambda self: SqlRevisions(self._connection, self._box, self.deployments)
+    )
+    leases = cached_property(lambda self: SqlLeases(self._connection))
+    batches = cached_property(lambda self: SqlBatches(self._connection))
+    desks = cached_property(lambda self: SqlDesks(self._connection))
+    retention = cached_property(lambda self: SqlRetention(self._connection, self.deployments))
+    statistics = cached_property(lambda self: SqlStatistics(self._connection))
+    served_files = cached_property(lambda self: SqlServedFiles(self._connection, self._box))
+    fetches = cached_property(lambda self: SqlFetches(self._connection))
+    discovered_phones = cached_property(lambda self: SqlDiscoveredPhones(self._connection))
+    vendor_users = cached_property(lambda self: SqlVendorUsers(self._connection))
+    extensions = cached_property(lambda self: SqlExtensions(self._connection, self._box))
+    links = cached_property(lambda self: SqlLinks(self._connection))
+    company_contacts = cached_property(lambda self: SqlCompanyContacts(self._connection))
+    personal_contacts = cached_property(lambda self: SqlStore(self._connection, _PERSONAL_CONTACTS))
+    audit = cached_property(lambda self: SqlAudit(self._connection))
+    secrets = cached_property(lambda self: SqlSecrets(self._connection))
 
 
 class Shared(AbstractAsyncContextManager[SqlTransaction]):

@@ -9,14 +9,14 @@ import msgspec
 from sqlalchemy import bindparam, insert, select
 
 from phoneprov_adapters.runtime.system import ordered_id, system_clock
-from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows
+from phoneprov_adapters.sql.engines.connection import Row
+from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows, SqlQueries
 from phoneprov_adapters.sql.tables import audit
 from phoneprov_core.audit.entries import entries
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
 from phoneprov_core.audit.ports import AuditStore
 from phoneprov_core.kernel.origin import current_origin
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 
 _NAMES = AuditEntry.__struct_fields__
 _COLUMNS = [audit.c[name] for name in (*_NAMES, "traceparent")]
@@ -39,11 +39,8 @@ def _matching(names: frozenset[str]) -> Query:
     return Query(rows, (audit.c.at, audit.c.uuid))
 
 
-class SqlAudit(AuditStore):
+class SqlAudit(SqlQueries, AuditStore):
     """Audit entries, by uuid."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
 
     async def add(self, entry: TracedEntry) -> None:
         await self._connection.soon(ADD_ENTRY, **_row_of(entry))

@@ -1,80 +1,143 @@
-"""Batches in SQL: leases of batches and claims of their phones."""
+"""Batches in SQL: reading, leases of batches and claims of their phones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
+from sqlalchemy import Select, bindparam, func, select
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.stores.batch_rows import (
-    BATCH_FIELDS,
-    BATCHES,
-    COUNTS,
-    FIND,
-    FIND_AND_HOLD,
-    batch_in,
-    counted_batch_in,
-    counts_in,
-    phones_matching,
-)
-from phoneprov_adapters.sql.stores.batch_statements import (
-    ABANDONED,
-    ADD,
-    ADD_PHONES,
-    ANY_FREE,
-    CHANGE,
-    FINISH,
-    KEEP,
-    LOCK_STATE,
-    RELEASE,
-    RELEASE_ALL,
-    STATE,
-    TAKE,
-    Move,
-    claim,
-    move,
-    move_all,
-)
-from phoneprov_adapters.sql.stores.rows import SqlNewestRows
+from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.stores import batch_statements as sql
+from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows, SqlRows
+from phoneprov_adapters.sql.tables import batch_phones, batches
 from phoneprov_core.batches.commands import WantedPhones
-from phoneprov_core.batches.model import Batch, BatchPhone, BatchState, Counts
+from phoneprov_core.batches.model import (
+    Batch,
+    BatchAction,
+    BatchPhone,
+    BatchState,
+    Counts,
+    PhoneState,
+)
 from phoneprov_core.batches.ports import BatchStore
 from phoneprov_core.batches.transitions import BatchItem, Hold, Transition, Turn
 from phoneprov_core.kernel.store import Rows
+
+_FIELDS = tuple(name for name in Batch.__struct_fields__ if name != "phones")
+_STATES = tuple(state.value for state in PhoneState)
+_PHONE_COLUMNS = [batch_phones.c[name] for name in BatchPhone.__struct_fields__]
+
+_COUNTS: Statement = (
+    select(batch_phones.c.state, func.count())
+    .where(batch_phones.c.batch_uuid == bindparam("batch_uuid"))
+    .group_by(batch_phones.c.state)
+)
+
+
+def _counts_in(rows: Any) -> Counts:
+    """The counts in the rows of ``_COUNTS``."""
+    found = {str(state): int(count) for state, count in rows}
+    return Counts(**found, total=sum(found.values()))
+
+
+def _batch_in(row: Row, phones: Counts) -> Batch:
+    """The batch in a row of its columns, in the order of ``_FIELDS``."""
+    fields = dict(zip(_FIELDS, row, strict=True))
+    fields["action"] = BatchAction(fields["action"])
+    fields["state"] = BatchState(fields["state"])
+    return Batch(**fields, phones=phones)
+
+
+@cache
+def _phones(*, state: bool) -> Query:
+    def narrowed(statement: Select[Any]) -> Select[Any]:
+        matching = statement.where(
+            batch_phones.c.batch_uuid == bindparam("batch_uuid"),
+            batch_phones.c.position > bindparam("begin"),
+        )
+        return matching.where(batch_phones.c.state == bindparam("state")) if state else matching
+
+    count = select(func.count()).select_from(batch_phones)
+    return Query(
+        narrowed(select(*_PHONE_COLUMNS)), (batch_phones.c.position,), counted=narrowed(count)
+    )
+
+
+def _phone_in(row: Row) -> BatchPhone:
+    fields = dict(zip(BatchPhone.__struct_fields__, row, strict=True))
+    fields["state"] = PhoneState(fields["state"])
+    return BatchPhone(**fields)
+
+
+_BATCH_COLUMNS = [batches.c[name] for name in _FIELDS]
+_FIND: Statement = select(*_BATCH_COLUMNS).where(batches.c.uuid == bindparam("uuid"))
+_FIND_AND_HOLD: Statement = (
+    select(*_BATCH_COLUMNS).where(batches.c.uuid == bindparam("uuid")).with_for_update()
+)
+
+
+def _counted(state: str) -> Any:
+    return (
+        select(func.count())
+        .select_from(batch_phones)
+        .where(batch_phones.c.batch_uuid == batches.c.uuid, batch_phones.c.state == state)
+        .correlate(batches)
+        .scalar_subquery()
+    )
+
+
+_BATCHES = Query(
+    select(*_BATCH_COLUMNS, *(_counted(state) for state in _STATES)),
+    (batches.c.created_at, batches.c.uuid),
+    owner=batches.c.user_uuid == bindparam("owner"),
+)
+"""Batches, with the counts of their phones by state after the other columns."""
+
+
+def _counted_batch_in(row: Row) -> Batch:
+    """The batch in a row of ``_BATCHES``."""
+    size = len(_FIELDS)
+    return _batch_in(row[:size], _counts_in(zip(_STATES, row[size:], strict=True)))
 
 
 class SqlBatches(SqlNewestRows[Batch], BatchStore):
     """Batches, by uuid."""
 
     def __init__(self, connection: Connection) -> None:
-        super().__init__(connection, BATCHES, counted_batch_in)
+        super().__init__(connection, _BATCHES, _counted_batch_in)
 
     async def add(self, batch: Batch) -> None:
-        row = {name: getattr(batch, name) for name in BATCH_FIELDS}
+        row = {name: getattr(batch, name) for name in _FIELDS}
         row |= {"action": batch.action.value, "state": batch.state.value}
-        await self._connection.rows(ADD, **row, holder="", fence=0, expires_at=0)
+        await self._connection.rows(sql.ADD, **row, holder="", fence=0, expires_at=0)
 
     async def add_phones(self, phones: Sequence[BatchItem]) -> None:
         rows = [msgspec.structs.astuple(phone) for phone in phones]
-        await self._connection.rows(ADD_PHONES, phones=msgspec.json.encode(rows).decode())
+        await self._connection.rows(sql.ADD_PHONES, phones=msgspec.json.encode(rows).decode())
 
     async def find(self, key: str) -> Batch | None:
         if not key:
             return None
-        statement = FIND_AND_HOLD if self._connection.writing else FIND
+        statement = _FIND_AND_HOLD if self._connection.writing else _FIND
         row = await self._connection.row(statement, uuid=key)
-        return None if row is None else batch_in(row, await self.counts(key))
+        return None if row is None else _batch_in(row, await self.counts(key))
 
     def phones(self, batch_uuid: str, wanted: WantedPhones) -> Rows[BatchPhone]:
-        return phones_matching(self._connection, batch_uuid, wanted)
+        values = {"batch_uuid": batch_uuid, "begin": wanted.after or 0}
+        if wanted.state is not None:
+            values["state"] = wanted.state
+        query = _phones(state=wanted.state is not None)
+        return SqlRows(self._connection, query, _phone_in, **values)
 
     async def counts(self, batch_uuid: str) -> Counts:
-        return counts_in(await self._connection.rows(COUNTS, batch_uuid=batch_uuid))
+        return _counts_in(await self._connection.rows(_COUNTS, batch_uuid=batch_uuid))
 
     async def state(self, batch_uuid: str) -> BatchState | None:
-        statement = LOCK_STATE if self._connection.writing else STATE
+        statement = sql.LOCK_STATE if self._connection.writing else sql.STATE
         row = await self._connection.row(statement, the_uuid=batch_uuid)
         return None if row is None else BatchState(row[0])
 
@@ -82,39 +145,39 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
         self, batch_uuid: str, of: BatchState, to: BatchState, message: str | None
     ) -> bool:
         values = {"the_state": of.value, "state": to.value, "message": message}
-        return bool(await self._connection.rows(CHANGE, the_uuid=batch_uuid, **values))
+        return bool(await self._connection.rows(sql.CHANGE, the_uuid=batch_uuid, **values))
 
     async def any_free(self) -> bool:
-        return await self._connection.row(ANY_FREE) is not None
+        return await self._connection.row(sql.ANY_FREE) is not None
 
     async def take(self, holder: str, seconds: int) -> Hold | None:
-        row = await self._connection.row(TAKE, the_holder=holder, lifetime_ms=seconds * 1000)
+        row = await self._connection.row(sql.TAKE, the_holder=holder, lifetime_ms=seconds * 1000)
         return None if row is None else Hold(*row)
 
     async def keep(self, hold: Hold, seconds: int) -> BatchState | None:
-        row = await self._connection.row(KEEP, **_held(hold), lifetime_ms=seconds * 1000)
+        row = await self._connection.row(sql.KEEP, **_held(hold), lifetime_ms=seconds * 1000)
         return None if row is None else BatchState(row[0])
 
     async def release(self, hold: Hold) -> None:
-        await self._connection.rows(RELEASE, **_held(hold))
+        await self._connection.rows(sql.RELEASE, **_held(hold))
 
     async def release_all(self) -> None:
-        await self._connection.rows(RELEASE_ALL)
+        await self._connection.rows(sql.RELEASE_ALL)
 
     async def claim(self, hold: Hold, most: int, transition: Transition) -> list[Turn]:
-        statement, values = claim(_shape(transition)), _values(transition)
+        statement, values = sql.claim(_shape(transition)), _values(transition)
         rows = await self._connection.rows(statement, the_uuid=hold.batch_uuid, most=most, **values)
         return sorted((_turn(row) for row in rows), key=lambda turn: turn.position)
 
     async def abandoned(self, hold: Hold, most: int) -> list[Turn]:
         rows = await self._connection.rows(
-            ABANDONED, the_uuid=hold.batch_uuid, the_fence=hold.fence, most=most
+            sql.ABANDONED, the_uuid=hold.batch_uuid, the_fence=hold.fence, most=most
         )
         return [_turn(row) for row in rows]
 
     async def move(self, turn: Turn, transition: Transition) -> bool:
         rows = await self._connection.rows(
-            move(_shape(transition)),
+            sql.move(_shape(transition)),
             the_uuid=turn.batch_uuid,
             the_position=turn.position,
             the_fence=turn.fence,
@@ -123,16 +186,16 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
         return bool(rows)
 
     async def move_all(self, batch_uuid: str, transition: Transition) -> None:
-        statement = move_all(_shape(transition))
+        statement = sql.move_all(_shape(transition))
         await self._connection.rows(statement, the_uuid=batch_uuid, **_values(transition))
 
     async def finish(self, hold: Hold, state: BatchState, now: str) -> bool:
         values = {**_held(hold), "state": state.value, "now": now}
-        return bool(await self._connection.rows(FINISH, **values))
+        return bool(await self._connection.rows(sql.FINISH, **values))
 
 
-def _shape(transition: Transition) -> Move:
-    return Move(
+def _shape(transition: Transition) -> sql.Move:
+    return sql.Move(
         transition.of.value,
         tuple(transition.sets),
         transition.tries,

@@ -1,29 +1,78 @@
-"""Deployments and leases in SQL."""
+"""Deployments in SQL."""
 
 from __future__ import annotations
 
+from enum import Enum
 from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, exists, or_, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, exists, func, or_, select, true, update
 
 from phoneprov_adapters.security.box import SecretBox
-from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory, Row
-from phoneprov_adapters.sql.engines.statements import Statement, is_over, now_ms
-from phoneprov_adapters.sql.stores.deployment_rows import (
-    COLUMNS,
-    ENUMS,
-    NAMES,
-    deployment_in,
-    deployments_matching,
-)
-from phoneprov_adapters.sql.stores.hashes import HashColumns
+from phoneprov_adapters.sql.engines.connection import Connection, Row
+from phoneprov_adapters.sql.engines.statements import insert_into, is_over
+from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows
+from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
 from phoneprov_adapters.sql.tables import current_deployments, deployments, leases, phones
-from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
-from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore
+from phoneprov_core.deployments.model import (
+    Action,
+    Confirmation,
+    Deployment,
+    Outcome,
+    Step,
+    StepName,
+    Wanted,
+)
+from phoneprov_core.deployments.ports import DeploymentStore
 from phoneprov_core.kernel.store import NewestRows
+
+_ENUMS: dict[str, type[Enum]] = {
+    "action": Action,
+    "outcome": Outcome,
+    "failed_step": StepName,
+    "confirmation": Confirmation,
+}
+_SHA256 = SealedColumn(deployments, "sha256")
+_PLAIN = [name for name in Deployment.__struct_fields__ if name != "sha256"]
+_NAMES = (*_PLAIN, "sha256_key_id", "sha256_sealed")
+_COLUMNS = [deployments.c[name] for name in _NAMES]
+_OWNER = or_(
+    deployments.c.owner_uuid == bindparam("owner"), deployments.c.user_uuid == bindparam("owner")
+)
+_CONDITIONS: dict[str, ColumnElement[bool]] = {
+    "mac": deployments.c.mac == bindparam("mac"),
+    "profile_uuid": deployments.c.profile_uuid == bindparam("profile_uuid"),
+    "outcome": deployments.c.outcome == bindparam("outcome"),
+    # In ``_from`` below.
+    "current": true(),
+}
+
+
+def _from(statement: Select[Any], names: frozenset[str]) -> Select[Any]:
+    statement = statement.where(*(_CONDITIONS[name] for name in sorted(names)))
+    if "current" not in names:
+        return statement
+    if "mac" in names:
+        statement = statement.where(current_deployments.c.mac == bindparam("mac"))
+    return statement.join_from(
+        current_deployments, deployments, deployments.c.uuid == current_deployments.c.uuid
+    )
+
+
+@cache
+def _query(names: frozenset[str]) -> Query:
+    count = select(func.count())
+    order = current_deployments if "current" in names else deployments
+    return Query(
+        _from(select(*_COLUMNS), names),
+        (order.c.created_at, order.c.uuid),
+        owner=_OWNER,
+        counted=_from(count if "current" in names else count.select_from(deployments), names),
+        quick_count=count.select_from(current_deployments) if names == {"current"} else None,
+    )
+
 
 _INTERRUPT = (
     update(deployments)
@@ -46,21 +95,14 @@ _REMEMBER = (
     )
     .values(last_outcome=bindparam("the_outcome"), last_number=bindparam("the_number"))
 )
-
-
-@cache
-def _is_current(insert: InsertFactory) -> Statement:
-    names = current_deployments.columns.keys()
-    statement = insert(current_deployments).values({name: bindparam(name) for name in names})
-    return statement.on_conflict_do_update(
-        index_elements=["mac"],
-        set_={name: statement.excluded[name] for name in names},
-        where=current_deployments.c.number < statement.excluded.number,
-    )
-
-
+_current = insert_into(current_deployments)
+_KEEP_CURRENT = _current.on_conflict_do_update(
+    index_elements=["mac"],
+    set_={column.name: _current.excluded[column.name] for column in current_deployments.c},
+    where=current_deployments.c.number < _current.excluded.number,
+)
 _PLACED = (
-    select(*COLUMNS)
+    select(*_COLUMNS)
     .where(deployments.c.mac == bindparam("mac"), deployments.c.place.is_not(None))
     .order_by(deployments.c.number.desc())
     .limit(bindparam("limit"))
@@ -72,22 +114,29 @@ _FIRST_PIECE, _LARGEST_PIECE = 4, 1024
 class SqlDeployments(SqlStore[Deployment], DeploymentStore):
     """Deployments, by uuid."""
 
-    records = Records(Deployment, deployments, columns=NAMES, one_name="deployment")
+    records = Records(Deployment, deployments, columns=_NAMES, one_name="deployment")
 
     def __init__(self, connection: Connection, box: SecretBox) -> None:
         super().__init__(connection)
-        self._hashes = HashColumns(deployments.name, box)
+        self._box = box
 
     def _row_of(self, entity: Deployment) -> dict[str, Any]:
         row = super()._row_of(entity)
-        for name in ENUMS:
+        for name in _ENUMS:
             row[name] = None if row[name] is None else row[name].value
-        row |= self._hashes.sealed(row.pop("sha256"), entity.uuid)
+        sha256 = row.pop("sha256")
+        row |= _SHA256.sealed(self._box, sha256 and bytes.fromhex(sha256), entity.uuid)
         row["steps"] = msgspec.json.encode(entity.steps).decode()
         return row
 
     def _entity_of(self, row: Row) -> Deployment:
-        return deployment_in(row, self._hashes)
+        *plain, key_id, data = row
+        fields = dict(zip(_PLAIN, plain, strict=True))
+        fields["sha256"] = data and _SHA256.opened(self._box, key_id, data, fields["uuid"]).hex()
+        for name, kind in _ENUMS.items():
+            fields[name] = None if fields[name] is None else kind(fields[name])
+        fields["steps"] = msgspec.json.decode(fields["steps"], type=tuple[Step, ...])
+        return Deployment(**fields)
 
     async def add(self, entity: Deployment) -> None:
         await super().add(entity)
@@ -100,11 +149,17 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
         await self._is_current(entity)
 
     def matching(self, wanted: Wanted) -> NewestRows[Deployment]:
-        return deployments_matching(self._connection, wanted, self._entity_of)
+        values = {
+            name: value
+            for name in wanted.__struct_fields__
+            if (value := getattr(wanted, name)) is not None and value is not False
+        }
+        query = _query(frozenset(values))
+        values.pop("current", None)
+        return SqlNewestRows(self._connection, query, self._entity_of, **values)
 
     async def current(self, mac: str) -> Deployment | None:
-        row = await self._connection.row(_PLACED, mac=mac, limit=1)
-        return None if row is None else deployment_in(row, self._hashes)
+        return await self._one(_PLACED, mac=mac, limit=1)
 
     async def previous(self, current: Deployment) -> Deployment | None:
         number, limit = current.number, _FIRST_PIECE
@@ -113,7 +168,7 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
                 _BEFORE, mac=current.mac, number=number, limit=limit
             )
             for row in found:
-                earlier = deployment_in(row, self._hashes)
+                earlier = self._entity_of(row)
                 if earlier.brought_other_than(current):
                     return earlier
                 number = earlier.number
@@ -131,7 +186,7 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
         """Keep a deployment with a place as the current one of its MAC, unless it is older."""
         if entity.place is not None:
             await self._connection.soon(
-                _is_current(self._connection.insert),
+                _KEEP_CURRENT,
                 mac=entity.mac,
                 number=entity.number,
                 created_at=entity.created_at,
@@ -142,66 +197,3 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
         """Keep the outcome of the newest deployment beside the phone, for the list of phones."""
         values = {"the_mac": mac, "the_number": number, "the_outcome": outcome.value}
         await self._connection.soon(_REMEMBER, **values)
-
-
-@cache
-def _take(insert: InsertFactory) -> Statement:
-    statement = insert(leases).values(
-        mac=bindparam("mac"),
-        holder=bindparam("holder"),
-        fence=1,
-        expires_at=now_ms() + bindparam("lifetime_ms", type_=leases.c.expires_at.type),
-    )
-    return statement.on_conflict_do_update(
-        index_elements=["mac"],
-        set_={
-            "holder": statement.excluded.holder,
-            "fence": leases.c.fence + 1,
-            "expires_at": statement.excluded.expires_at,
-        },
-        where=is_over(leases.c.expires_at),
-    ).returning(leases.c.fence)
-
-
-_RELEASE = (
-    update(leases)
-    .where(
-        leases.c.mac == bindparam("the_mac"),
-        leases.c.holder == bindparam("the_holder"),
-        leases.c.fence == bindparam("the_fence"),
-        leases.c.expires_at > now_ms(),
-    )
-    .values(expires_at=0)
-    .returning(leases.c.mac)
-)
-
-_HOLDER = select(leases.c.holder).where(
-    leases.c.mac == bindparam("mac"), ~is_over(leases.c.expires_at)
-)
-
-_RELEASE_ALL = update(leases).where(leases.c.expires_at != 0).values(expires_at=0)
-
-
-class SqlLeases(LeaseStore):
-    """Leases, by MAC. The row of a released lease is kept, so that its fence continues to grow."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    async def take(self, mac: str, holder: str, seconds: int) -> int | None:
-        row = await self._connection.row(
-            _take(self._connection.insert), mac=mac, holder=holder, lifetime_ms=seconds * 1000
-        )
-        return None if row is None else int(row[0])
-
-    async def release(self, mac: str, holder: str, fence: int) -> bool:
-        return bool(
-            await self._connection.rows(_RELEASE, the_mac=mac, the_holder=holder, the_fence=fence)
-        )
-
-    async def holder(self, mac: str) -> str | None:
-        row = await self._connection.row(_HOLDER, mac=mac)
-        return None if row is None else str(row[0])
-
-    async def release_all(self) -> None:
-        await self._connection.rows(_RELEASE_ALL)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, exists, null, or_, select, update
+from sqlalchemy import and_, bindparam, delete, exists, func, null, or_, select, update
 
-from phoneprov_adapters.sql.engines.connection import InsertFactory
-from phoneprov_adapters.sql.engines.statements import Statement, is_over
-from phoneprov_adapters.sql.tables import desks, leases, phones, users, vendor_phones
+from phoneprov_adapters.sql.engines.statements import insert_into, is_over, upsert
+from phoneprov_adapters.sql.stores.rows import Query
+from phoneprov_adapters.sql.tables import desks, leases, phones, profiles, users, vendor_phones
 from phoneprov_core.desks.model import DeskRecord, Due
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.users.model import User
@@ -109,46 +108,42 @@ UNSETTLED = (
     .order_by(desks.c.mac)
     .limit(bindparam("limit"))
 )
+CONFIGURE = upsert(desks, ["mac"], "default_profile_uuid", "hotdesk")
+BEGIN_CHANGE = upsert(desks, ["mac"], "change_uuid", "change_user_uuid")
+TAKE_TURN = upsert(desks, ["mac"], turn=desks.c.turn + 1).returning(desks.c.mac)
+USE = upsert(
+    desks,
+    ["mac"],
+    *("user_uuid", "profile_uuid", "since", "until", "due", "not_before"),
+    turn=desks.c.turn + 1,
+)
+_new = insert_into(desks)
+TAKE_FIRST_TURN = _new.on_conflict_do_update(
+    index_elements=["mac"],
+    set_={"turn": desks.c.turn + 1},
+    where=desks.c.turn + 1 == _new.excluded.turn,
+).returning(desks.c.mac)
 
-
-@cache
-def configure(insert: InsertFactory) -> Statement:
-    row = insert(desks)
-    return row.on_conflict_do_update(
-        index_elements=["mac"],
-        set_={
-            "default_profile_uuid": row.excluded.default_profile_uuid,
-            "hotdesk": row.excluded.hotdesk,
-        },
-    )
-
-
-@cache
-def take_turn(insert: InsertFactory, *, any_turn: bool) -> Statement:
-    row = insert(desks)
-    is_current = None if any_turn else desks.c.turn + 1 == row.excluded.turn
-    return row.on_conflict_do_update(
-        index_elements=["mac"], set_={"turn": desks.c.turn + 1}, where=is_current
-    ).returning(desks.c.mac)
-
-
-@cache
-def begin_change(insert: InsertFactory) -> Statement:
-    row = insert(desks)
-    return row.on_conflict_do_update(
-        index_elements=["mac"],
-        set_={
-            "change_uuid": row.excluded.change_uuid,
-            "change_user_uuid": row.excluded.change_user_uuid,
-        },
-    )
-
-
-@cache
-def use(insert: InsertFactory) -> Statement:
-    row = insert(desks)
-    changed = ("user_uuid", "profile_uuid", "since", "until", "due", "not_before")
-    return row.on_conflict_do_update(
-        index_elements=["mac"],
-        set_={"turn": desks.c.turn + 1, **{name: row.excluded[name] for name in changed}},
-    )
+_DEFAULTS = profiles.alias("defaults")
+_DESK = select(
+    phones.c.created_at,
+    phones.c.mac,
+    _DEFAULTS.c.uuid,
+    desks.c.hotdesk,
+    users.c.uuid,
+    users.c.username,
+    profiles.c.uuid,
+    desks.c.since,
+    desks.c.until,
+).select_from(
+    phones.outerjoin(desks, desks.c.mac == phones.c.mac)
+    .outerjoin(users, users.c.uuid == desks.c.user_uuid)
+    .outerjoin(profiles, profiles.c.uuid == desks.c.profile_uuid)
+    .outerjoin(_DEFAULTS, _DEFAULTS.c.uuid == desks.c.default_profile_uuid)
+)
+ALL = Query(
+    _DESK,
+    (phones.c.created_at, phones.c.mac),
+    owner=desks.c.user_uuid == bindparam("owner"),
+    counted=select(func.count()).select_from(phones.outerjoin(desks, desks.c.mac == phones.c.mac)),
+)

@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from phoneprov_adapters.sql.engines.connection import Connection, Row
+from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores import desk_statements as sql
-from phoneprov_adapters.sql.stores.desk_rows import desk_rows
+from phoneprov_adapters.sql.stores.rows import SqlQueries, SqlRows
 from phoneprov_core.deployments.desk_use import DeskUse
-from phoneprov_core.desks.model import DeskRecord, Due, ListedDesk, PhoneState
+from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
 from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.users.model import User
 
 
-class SqlDesks(DeskStore):
+class SqlDesks(SqlQueries, DeskStore):
     """Desks, one row a phone."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
 
     @property
     def all(self) -> Rows[ListedDesk]:
-        return desk_rows(self._connection)
+        return SqlRows(self._connection, sql.ALL, _listed)
 
     async def find(self, mac: str) -> DeskRecord:
         statement = sql.FIND_AND_HOLD if self._connection.writing else sql.FIND
@@ -49,23 +46,20 @@ class SqlDesks(DeskStore):
     async def default_profile(self, mac: str) -> str | None:
         return (await self.find(mac)).default_profile_uuid
 
-    async def user_of(self, mac: str) -> str | None:
-        return (await self.find(mac)).user_uuid
-
     async def configure(self, mac: str, default_profile_uuid: str | None, *, hotdesk: bool) -> None:
         changes = {"default_profile_uuid": default_profile_uuid, "hotdesk": hotdesk}
-        await self._put(sql.configure(self._connection.insert), mac, **changes)
+        await self._put(sql.CONFIGURE, mac, **changes)
 
     async def take_turn(self, mac: str, turn: int | None) -> bool:
         if turn:
             # Only a desk with a row has a turn other than 0.
             return bool(await self._connection.rows(sql.NEXT_TURN, the_mac=mac, the_turn=turn))
-        statement = sql.take_turn(self._connection.insert, any_turn=turn is None)
+        statement = sql.TAKE_TURN if turn is None else sql.TAKE_FIRST_TURN
         return bool(await self._put(statement, mac, turn=1))
 
     async def begin_change(self, mac: str, change_uuid: str, user_uuid: str | None) -> None:
         changes = {"change_uuid": change_uuid, "change_user_uuid": user_uuid}
-        await self._put(sql.begin_change(self._connection.insert), mac, **changes)
+        await self._put(sql.BEGIN_CHANGE, mac, **changes)
 
     async def end_change(self, mac: str, change_uuid: str) -> None:
         await self._connection.rows(sql.END_CHANGE, the_mac=mac, the_change=change_uuid)
@@ -73,7 +67,7 @@ class SqlDesks(DeskStore):
     async def use(self, mac: str, use: DeskUse, now: str) -> None:
         since = now if use.user_uuid else None
         changes = {name: getattr(use, name) for name in use.__struct_fields__}
-        await self._put(sql.use(self._connection.insert), mac, turn=1, since=since, **changes)
+        await self._put(sql.USE, mac, turn=1, since=since, **changes)
 
     async def _put(self, statement: Statement, mac: str, **changes: Any) -> Sequence[Row]:
         """Insert a new desk with these changes, or do to the existing one what the statement
@@ -115,3 +109,19 @@ def _record(row: Row) -> DeskRecord:
     values = dict(zip(DeskRecord.__struct_fields__, row, strict=True))
     values["due"] = None if values["due"] is None else Due(values["due"])
     return DeskRecord(**values)
+
+
+def _listed(row: Row) -> ListedDesk:
+    created_at, mac, default, hotdesk, user_uuid, username, profile, since, until = row
+    is_used = user_uuid is not None
+    desk = Desk(
+        mac=mac,
+        default_profile_uuid=default,
+        hotdesk=hotdesk is None or hotdesk,
+        user_uuid=user_uuid,
+        username=username,
+        profile_uuid=profile if is_used else None,
+        since=since if is_used else None,
+        until=until if is_used else None,
+    )
+    return ListedDesk(created_at, mac, desk)

@@ -1,44 +1,36 @@
-"""Extensions in SQL; passwords and passcodes are encrypted."""
+"""Extensions, and their links to users, in SQL."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from phoneprov_adapters.security.box import Sealed, SecretBox
+from msgspec import Struct
+from sqlalchemy import ColumnElement, bindparam, select
+
+from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore
-from phoneprov_adapters.sql.tables import extensions
-from phoneprov_core.extensions.model import Extension
-from phoneprov_core.extensions.search import EXTENSION_FIELDS
+from phoneprov_adapters.sql.stores.rows import Query, SqlRows
+from phoneprov_adapters.sql.stores.sealed import SealedColumn
+from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
+from phoneprov_adapters.sql.tables import extensions, user_extensions, users
+from phoneprov_core.extensions import EXTENSION_FIELDS, Extension
+from phoneprov_core.kernel.store import Rows
+from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
+
+_COLUMNS = [
+    column
+    for name in Extension.__struct_fields__
+    for column in ((name,) if name in extensions.c else (f"{name}_key_id", f"{name}_sealed"))
+]
+_PASSWORD = SealedColumn(extensions, "password")
+_PASSCODE = SealedColumn(extensions, "voicemail_passcode")
 
 
 class SqlExtensions(SqlSearchedStore[Extension]):
-    """Extensions, by uuid."""
+    """Extensions, by uuid; passwords and passcodes are encrypted."""
 
     records = Records(
-        Extension,
-        extensions,
-        one_name="extension",
-        search=EXTENSION_FIELDS,
-        columns=(
-            "uuid",
-            "type",
-            "extension",
-            "name",
-            "password_key_id",
-            "password_sealed",
-            "description",
-            "voicemail",
-            "voicemail_passcode_key_id",
-            "voicemail_passcode_sealed",
-            "is_active",
-            "created_at",
-            "created_by",
-            "updated_at",
-            "updated_by",
-            "created_ip",
-            "updated_ip",
-        ),
+        Extension, extensions, one_name="extension", search=EXTENSION_FIELDS, columns=_COLUMNS
     )
 
     def __init__(self, connection: Connection, box: SecretBox) -> None:
@@ -47,29 +39,69 @@ class SqlExtensions(SqlSearchedStore[Extension]):
 
     def _row_of(self, entity: Extension) -> dict[str, Any]:
         row = super()._row_of(entity)
-        for column in ("password", "voicemail_passcode"):
-            secret = row.pop(column)
-            sealed = None
-            if secret is not None:
-                sealed = self._box.seal(secret.encode(), _place(column, entity.uuid))
-            row[f"{column}_sealed"] = sealed and sealed.data
-            row[f"{column}_key_id"] = sealed and sealed.key_id
+        for column in (_PASSWORD, _PASSCODE):
+            secret = row.pop(column.name)
+            plain = None if secret is None else secret.encode()
+            row |= column.sealed(self._box, plain, entity.uuid)
         return row
 
     def _entity_of(self, row: Row) -> Extension:
         uuid, type_, number, name, key_id, sealed, description, voicemail, *rest = row
         passcode_key_id, passcode_sealed, *rest = rest
-        password = self._opened("password", uuid, key_id, sealed)
+        password = _PASSWORD.opened(self._box, key_id, sealed, uuid).decode()
         passcode = None
         if passcode_sealed is not None:
-            passcode = self._opened("voicemail_passcode", uuid, passcode_key_id, passcode_sealed)
+            passcode = _PASSCODE.opened(self._box, passcode_key_id, passcode_sealed, uuid).decode()
         return Extension(
             uuid, type_, number, name, password, description, voicemail, passcode, *rest
         )
 
-    def _opened(self, column: str, uuid: str, key_id: str, sealed: bytes) -> str:
-        return self._box.open(Sealed(key_id, sealed), _place(column, uuid)).decode()
+
+_OF_USER = {name: users.c[name] for name in ("username", "first_name", "last_name")}
+_OF_EXTENSION = {
+    "extension": extensions.c.extension,
+    "ext_name": extensions.c.name,
+    "type": extensions.c.type,
+}
+_OF_LINK = {name: user_extensions.c[name] for name in Link.__struct_fields__}
 
 
-def _place(column: str, uuid: str) -> str:
-    return f"extensions|{column}|{uuid}"
+def _query(view: type[Struct], *, owner: str) -> Query:
+    """Links with one view of their ends. Only the tables that the view needs are joined; ``owner``
+    is the column of the link with its owner."""
+    fields = view.__struct_fields__
+    columns: dict[str, ColumnElement[Any]] = {**_OF_LINK, **_OF_USER, **_OF_EXTENSION}
+    read = select(*[columns[name] for name in fields]).select_from(user_extensions)
+    if _OF_USER.keys() & set(fields):
+        read = read.join(users, users.c.uuid == user_extensions.c.user_uuid)
+    if _OF_EXTENSION.keys() & set(fields):
+        read = read.join(extensions, extensions.c.uuid == user_extensions.c.extension_uuid)
+    position = (user_extensions.c.created_at, user_extensions.c.uuid)
+    return Query(read, position, owner=user_extensions.c[owner] == bindparam("owner"))
+
+
+_FULL = _query(FullLink, owner="user_uuid")
+_EXTENSIONS = _query(LinkedExtension, owner="user_uuid")
+_USERS = _query(LinkedUser, owner="extension_uuid")
+
+
+class SqlLinks(SqlStore[Link], LinkStore):
+    """Links, by uuid."""
+
+    records = Records(Link, user_extensions, one_name="link")
+
+    async def add(self, entity: Link) -> None:
+        await super().add(entity)
+        await self._connection.flush()
+
+    @property
+    def full(self) -> Rows[FullLink]:
+        return SqlRows(self._connection, _FULL, lambda row: FullLink(*row))
+
+    @property
+    def extensions(self) -> Rows[LinkedExtension]:
+        return SqlRows(self._connection, _EXTENSIONS, lambda row: LinkedExtension(*row))
+
+    @property
+    def users(self) -> Rows[LinkedUser]:
+        return SqlRows(self._connection, _USERS, lambda row: LinkedUser(*row))

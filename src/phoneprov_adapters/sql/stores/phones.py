@@ -1,18 +1,23 @@
-"""Phones in SQL."""
+"""Phones, their expansion modules and their vendor flags in SQL."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
 
 import msgspec
-from sqlalchemy import Text, bindparam, exists, func, select
+from sqlalchemy import Select, Text, bindparam, exists, func, null, select, update
 
-from phoneprov_adapters.sql.engines.statements import json_items
-from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore
-from phoneprov_adapters.sql.tables import deployments, desks, phones
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.phones.ports import PhoneStore
-from phoneprov_core.phones.search import PHONE_FIELDS
+from phoneprov_adapters.sql.engines.connection import Connection, Row
+from phoneprov_adapters.sql.engines.statements import json_items, upsert
+from phoneprov_adapters.sql.stores.rows import Query, SqlRows
+from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
+from phoneprov_adapters.sql.tables import deployments, desks, kems, phones, vendor_phones
+from phoneprov_core.kems import Kem, KemStore
+from phoneprov_core.me import EnrichedPhone, enriched
+from phoneprov_core.phones.model import PHONE_FIELDS, Phone, PhoneStore
+from phoneprov_core.vendor_phones import VendorPhone, VendorPhoneRecord, VendorPhoneStore
 
 _MACS = json_items(bindparam("macs", type_=Text())).table_valued("value")
 _UNKNOWN = select(_MACS.c.value).where(~exists().where(phones.c.mac == _MACS.c.value))
@@ -52,3 +57,82 @@ class SqlPhones(SqlSearchedStore[Phone], PhoneStore):
         text = msgspec.json.encode(macs).decode()
         unknown = {row[0] for row in await self._connection.rows(_UNKNOWN, macs=text)}
         return [mac for mac in macs if mac in unknown]
+
+
+_DISCONNECT = (
+    update(kems)
+    .where(kems.c.connected_phone == bindparam("phone_mac"))
+    .values(connected_phone=null())
+    .returning(*[kems.c[name] for name in Kem.__struct_fields__])
+)
+
+
+class SqlKems(SqlStore[Kem], KemStore):
+    """KEMs, by uuid."""
+
+    records = Records(Kem, kems, one_name="KEM")
+
+    async def disconnect(self, phone_mac: str) -> None:
+        for row in await self._connection.rows(_DISCONNECT, phone_mac=phone_mac):
+            kem = self._entity_of(row)
+            self._changed(msgspec.structs.replace(kem, connected_phone=phone_mac), kem)
+
+
+_SAVE_FLAG = upsert(vendor_phones, ["mac"], "vendor")
+
+
+class SqlVendorPhones(SqlStore[VendorPhoneRecord], VendorPhoneStore):
+    """Flags, by MAC."""
+
+    records = Records(VendorPhoneRecord, vendor_phones, key="mac", one_name="vendor phone")
+
+    async def save(self, record: VendorPhoneRecord) -> None:
+        before = await self._before(record)
+        await self._connection.rows(_SAVE_FLAG, **self._row_of(record))
+        self._changed(before, record)
+
+
+_PHONE = Phone.__struct_fields__
+_KEM = Kem.__struct_fields__
+
+
+class _EnrichedQuery(Query):
+    """The phones of one piece, one row per KEM and one row for a phone without: the phone, its
+    flag, a KEM."""
+
+    def _page(self, *, owned: bool, after: bool, newest_first: bool = False) -> Select[Any]:
+        some = super()._page(owned=owned, after=after, newest_first=newest_first).subquery("page")
+        return (
+            select(
+                *[some.c[name] for name in _PHONE],
+                vendor_phones.c.vendor,
+                *[kems.c[name] for name in _KEM],
+            )
+            .select_from(some)
+            .outerjoin(vendor_phones, vendor_phones.c.mac == some.c.mac)
+            .outerjoin(kems, kems.c.connected_phone == some.c.mac)
+            .order_by(some.c.created_at, some.c.mac, kems.c.created_at, kems.c.uuid)
+        )
+
+
+_ENRICHED = _EnrichedQuery(
+    select(*[phones.c[name] for name in _PHONE]), (phones.c.created_at, phones.c.mac)
+)
+
+
+class SqlEnrichedPhones(SqlRows[EnrichedPhone]):
+    """Phones with their flags and KEMs, one query per piece."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection, _ENRICHED)
+
+    def _entities(self, rows: Sequence[Row]) -> list[EnrichedPhone]:
+        return [_enriched(list(of_phone)) for _, of_phone in groupby(rows, lambda row: row[0])]
+
+
+def _enriched(rows: list[Row]) -> EnrichedPhone:
+    phone = Phone(*rows[0][: len(_PHONE)])
+    flag = rows[0][len(_PHONE)]
+    vendor = None if flag is None else VendorPhone(phone.mac, flag)
+    parts = [row[len(_PHONE) + 1 :] for row in rows]
+    return enriched(phone, vendor, tuple(Kem(*part) for part in parts if part[0] is not None))

@@ -1,26 +1,169 @@
-"""Profiles in SQL. Their configurations are in ``revisions``."""
+"""Profiles and their revisions in SQL; the configurations are encrypted in the revisions."""
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import and_, bindparam, delete, exists, func, insert, or_, select
 
-from phoneprov_adapters.security.box import Sealed, SecretBox
+from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.stores.revisions import place
+from phoneprov_adapters.sql.stores.retention import (
+    OTHERS,
+    is_in_running_batch,
+    is_perhaps_target,
+    is_same_revision,
+    revisions_since,
+)
 from phoneprov_adapters.sql.stores.rows import Query, SqlRows
+from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.searching import SearchedTable
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
-from phoneprov_adapters.sql.tables import profile_revisions, profiles
+from phoneprov_adapters.sql.tables import deployments, profiles
+from phoneprov_adapters.sql.tables import profile_revisions as revisions
+from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.deployments.ports import DeploymentStore
+from phoneprov_core.deployments.rollback_target import rollback_target
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.profiles.model import Profile, ProfileRecord, whole
-from phoneprov_core.profiles.ports import WholeProfileStore
-from phoneprov_core.profiles.search import PROFILE_FIELDS
+from phoneprov_core.profiles.model import PROFILE_FIELDS, Profile, ProfileRecord, Revision, whole
+from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 
-_numbers = profile_revisions.alias("numbers")
+_MOST_PHONES = 100
+_CNF_XML = SealedColumn(revisions, "cnf_xml")
+_SHA256 = SealedColumn(revisions, "sha256")
+_PLAIN = [name for name in Revision.__struct_fields__ if name != "sha256"]
+_COLUMNS = [revisions.c[name] for name in (*_PLAIN, "sha256_key_id", "sha256_sealed")]
+_ADD = insert(revisions)
+_OF_PROFILE = select(*_COLUMNS).where(revisions.c.profile_uuid == bindparam("profile_uuid"))
+_FIND_REVISION = _OF_PROFILE.where(revisions.c.number == bindparam("number"))
+_NEWEST = _OF_PROFILE.order_by(revisions.c.number.desc()).limit(1)
+_XML_OF = select(revisions.c.cnf_xml_key_id, revisions.c.cnf_xml_sealed).where(
+    revisions.c.uuid == bindparam("uuid")
+)
+_is_on_phone = (
+    exists()
+    .where(
+        deployments.c.profile_uuid == revisions.c.profile_uuid,
+        deployments.c.revision == revisions.c.number,
+        or_(
+            deployments.c.outcome == Outcome.RUNNING.value,
+            and_(deployments.c.place.is_not(None), revisions_since(~is_same_revision) <= OTHERS),
+        ),
+    )
+    .correlate(revisions)
+)
+_UNNEEDED = (
+    select(revisions.c.uuid, revisions.c.number)
+    .where(
+        revisions.c.profile_uuid == bindparam("profile_uuid"),
+        revisions.c.number < bindparam("newest"),
+        ~_is_on_phone,
+        ~is_in_running_batch,
+    )
+    .order_by(revisions.c.number)
+)
+_PERHAPS_TARGET_ON = (
+    select(deployments.c.mac)
+    .where(
+        deployments.c.profile_uuid == bindparam("profile_uuid"),
+        deployments.c.revision == bindparam("number"),
+        is_perhaps_target,
+    )
+    .distinct()
+    .limit(_MOST_PHONES + 1)
+)
+_REMOVE = (
+    delete(revisions).where(revisions.c.uuid == bindparam("the_uuid")).returning(revisions.c.uuid)
+)
+_REVISIONS = Query(
+    select(*_COLUMNS),
+    (revisions.c.number, revisions.c.uuid),
+    owner=revisions.c.profile_uuid == bindparam("owner"),
+)
+
+
+class SqlRevisions(SqlRows[Revision], RevisionStore):
+    """Revisions, by uuid."""
+
+    def __init__(self, connection: Connection, box: SecretBox, deployed: DeploymentStore) -> None:
+        super().__init__(connection, _REVISIONS)
+        self._box = box
+        self._deployed = deployed
+
+    async def add(self, revision: Revision, cnf_xml: str) -> None:
+        row = {name: getattr(revision, name) for name in _PLAIN}
+        row |= _SHA256.sealed(self._box, bytes.fromhex(revision.sha256), revision.uuid)
+        row |= _CNF_XML.sealed(self._box, cnf_xml.encode(), revision.uuid)
+        await self._connection.rows(_ADD, **row)
+        self._connection.trail.changed(revision.uuid, None, revision)
+
+    async def find(self, profile_uuid: str, number: int) -> Revision | None:
+        if not 0 < number < 2**31:
+            return None
+        row = await self._connection.row(_FIND_REVISION, profile_uuid=profile_uuid, number=number)
+        return None if row is None else await self._revision(row)
+
+    async def newest(self, profile_uuid: str) -> Revision | None:
+        row = await self._connection.row(_NEWEST, profile_uuid=profile_uuid)
+        return None if row is None else await self._revision(row)
+
+    async def cnf_xml(self, uuid: str) -> str | None:
+        row = await self._connection.row(_XML_OF, uuid=uuid)
+        return None if row is None else _CNF_XML.opened(self._box, row[0], row[1], uuid).decode()
+
+    async def remove_oldest(self, profile_uuid: str, most: int) -> int:
+        newest = await self.newest(profile_uuid)
+        excess = await self.count(profile_uuid) - most
+        if newest is None or excess <= 0:
+            return 0
+        removed = 0
+        for uuid, number in await self._connection.rows(
+            _UNNEEDED, profile_uuid=profile_uuid, newest=newest.number
+        ):
+            if removed < excess and not await self._is_target(profile_uuid, number):
+                removed += len(await self._connection.rows(_REMOVE, the_uuid=uuid))
+        return removed
+
+    async def _is_target(self, profile_uuid: str, number: int) -> bool:
+        """Whether a rollback of a phone deploys the revision again, or of too many phones to
+        examine."""
+        rows = await self._connection.rows(
+            _PERHAPS_TARGET_ON, profile_uuid=profile_uuid, number=number
+        )
+        if len(rows) > _MOST_PHONES:
+            return True
+        targets = [await rollback_target(self._deployed, row[0]) for row in rows]
+        return any(
+            one is not None and (one.profile_uuid, one.revision) == (profile_uuid, number)
+            for one in targets
+        )
+
+    async def rows(
+        self,
+        limit: int,
+        *,
+        after: Revision | None = None,
+        offset: int = 0,
+        owner: str | None = None,
+    ) -> list[Revision]:
+        found = await self._read(limit, after, offset, owner)
+        return [await self._revision(row) for row in found]
+
+    async def _revision(self, row: Row) -> Revision:
+        *plain, key_id, data = row
+        fields = dict(zip(_PLAIN, plain, strict=True))
+        if data is None:  # A revision from before schema 0005.
+            content = await self.cnf_xml(fields["uuid"]) or ""
+            sha256 = hashlib.sha256(content.encode())
+            return Revision(**fields, sha256=sha256.hexdigest())
+        opened = _SHA256.opened(self._box, key_id, data, fields["uuid"])
+        return Revision(**fields, sha256=opened.hex())
+
+
+_numbers = revisions.alias("numbers")
 _newest = (
     select(func.max(_numbers.c.number))
     .where(_numbers.c.profile_uuid == profiles.c.uuid)
@@ -29,17 +172,17 @@ _newest = (
 )
 _WHOLE = select(
     *[profiles.c[name] for name in ProfileRecord.__struct_fields__],
-    profile_revisions.c.uuid,
-    profile_revisions.c.cnf_xml_key_id,
-    profile_revisions.c.cnf_xml_sealed,
+    revisions.c.uuid,
+    revisions.c.cnf_xml_key_id,
+    revisions.c.cnf_xml_sealed,
 ).join_from(
     profiles,
-    profile_revisions,
-    (profile_revisions.c.profile_uuid == profiles.c.uuid) & (profile_revisions.c.number == _newest),
+    revisions,
+    (revisions.c.profile_uuid == profiles.c.uuid) & (revisions.c.number == _newest),
 )
 _POSITION = (profiles.c.created_at, profiles.c.uuid)
 _OWNER = profiles.c.user_uuid == bindparam("owner")
-_QUERY = Query(_WHOLE, _POSITION, owner=_OWNER)
+_PROFILES = Query(_WHOLE, _POSITION, owner=_OWNER)
 _SEARCHED = SearchedTable(_WHOLE, _POSITION, _OWNER)
 _FIND = _WHOLE.where(profiles.c.uuid == bindparam("uuid"))
 
@@ -64,7 +207,7 @@ class SqlWholeProfiles(SqlRows[Profile], WholeProfileStore):
     """Profiles joined with their newest revision."""
 
     def __init__(self, connection: Connection, box: SecretBox) -> None:
-        super().__init__(connection, _QUERY, self._whole)
+        super().__init__(connection, _PROFILES, self._whole)
         self._box = box
 
     async def find(self, key: str) -> Profile | None:
@@ -76,7 +219,7 @@ class SqlWholeProfiles(SqlRows[Profile], WholeProfileStore):
 
     def _whole(self, row: Row) -> Profile:
         *record, revision, key_id, sealed = row
-        cnf_xml = self._box.open(Sealed(key_id, sealed), place(revision)).decode()
+        cnf_xml = _CNF_XML.opened(self._box, key_id, sealed, revision).decode()
         return whole(_record(record), cnf_xml)
 
 

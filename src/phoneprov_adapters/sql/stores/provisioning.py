@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import msgspec
 from sqlalchemy import bindparam, delete, exists, func, insert, select, update
 
-from phoneprov_adapters.security.box import Sealed, SecretBox
-from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory, Row
-from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows, SqlRows
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.sql.engines.connection import Connection, Row
+from phoneprov_adapters.sql.engines.statements import insert_into, upsert
+from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows, SqlQueries, SqlRows
+from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.tables import discovered_phones, fetches, phones, served_files
 from phoneprov_core.provisioning.model import (
     MOST_DISCOVERED,
@@ -24,12 +24,16 @@ from phoneprov_core.provisioning.model import (
 )
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 
+_CONTENT = SealedColumn(served_files, "content")
 _FILE = select(
     served_files.c.name,
     served_files.c.content_key_id,
     served_files.c.content_sealed,
     served_files.c.attempt,
 ).where(served_files.c.name_key == bindparam("name_key"))
+_PUT_FILE = upsert(
+    served_files, ["name_key"], "name", "content_sealed", "content_key_id", "attempt"
+)
 _REMOVE_FILE = (
     delete(served_files)
     .where(served_files.c.name_key == bindparam("the_name_key"))
@@ -37,33 +41,17 @@ _REMOVE_FILE = (
 )
 
 
-@cache
-def _put_file(insert_into: InsertFactory) -> Statement:
-    row = insert_into(served_files)
-    new = row.excluded
-    return row.on_conflict_do_update(
-        index_elements=["name_key"],
-        set_={name: new[name] for name in ("name", "content_sealed", "content_key_id", "attempt")},
-    )
-
-
-class SqlServedFiles(ServedFileStore):
+class SqlServedFiles(SqlQueries, ServedFileStore):
     """Served files, by name."""
 
     def __init__(self, connection: Connection, box: SecretBox) -> None:
-        self._connection = connection
+        super().__init__(connection)
         self._box = box
 
     async def put(self, file: ServedFile) -> None:
-        sealed = self._box.seal(file.content, _place(file.key))
-        await self._connection.rows(
-            _put_file(self._connection.insert),
-            name_key=file.key,
-            name=file.name,
-            content_sealed=sealed.data,
-            content_key_id=sealed.key_id,
-            attempt=file.attempt,
-        )
+        row = {"name_key": file.key, "name": file.name, "attempt": file.attempt}
+        row |= _CONTENT.sealed(self._box, file.content, file.key)
+        await self._connection.rows(_PUT_FILE, **row)
 
     async def find(self, name: str) -> ServedFile | None:
         key = name.lower()
@@ -71,14 +59,10 @@ class SqlServedFiles(ServedFileStore):
         if row is None:
             return None
         stored_name, key_id, data, attempt = row
-        return ServedFile(stored_name, self._box.open(Sealed(key_id, data), _place(key)), attempt)
+        return ServedFile(stored_name, _CONTENT.opened(self._box, key_id, data, key), attempt)
 
     async def remove(self, name: str) -> bool:
         return bool(await self._connection.rows(_REMOVE_FILE, the_name_key=name.lower()))
-
-
-def _place(key: str) -> str:
-    return f"served_files|content|{key}"
 
 
 _FETCH_COLUMNS = [fetches.c[name] for name in Fetch.__struct_fields__]
@@ -90,11 +74,8 @@ _OF_PHONE = Query(
 )
 
 
-class SqlFetches(FetchStore):
+class SqlFetches(SqlQueries, FetchStore):
     """Requests for files, by uuid."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
 
     async def add(self, fetch: Fetch) -> None:
         row = {name: getattr(fetch, name) for name in Fetch.__struct_fields__}
@@ -142,15 +123,11 @@ _FORGET_OLDEST = delete(discovered_phones).where(
         .with_for_update(skip_locked=True)
     )
 )
-
-
-@cache
-def _add_phone(insert_into: InsertFactory) -> Statement:
-    return (
-        insert_into(discovered_phones)
-        .on_conflict_do_nothing(index_elements=["mac"])
-        .returning(discovered_phones.c.mac)
-    )
+_ADD_PHONE = (
+    insert_into(discovered_phones)
+    .on_conflict_do_nothing(index_elements=["mac"])
+    .returning(discovered_phones.c.mac)
+)
 
 
 class SqlDiscoveredPhones(SqlRows[DiscoveredPhone], DiscoveredPhoneStore):
@@ -161,7 +138,7 @@ class SqlDiscoveredPhones(SqlRows[DiscoveredPhone], DiscoveredPhoneStore):
 
     async def see(self, mac: str, client_ip: str, model: str | None, name: str, now: str) -> None:
         added = await self._connection.rows(
-            _add_phone(self._connection.insert),
+            _ADD_PHONE,
             mac=mac,
             client_ip=client_ip,
             model=model,

@@ -1,4 +1,4 @@
-"""Old records in SQL: finding and removing them in pieces."""
+"""Old records in SQL: which ones are not needed, finding and removing them in pieces."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ import msgspec
 from sqlalchemy import (
     Column,
     ColumnElement,
+    ScalarSelect,
     Table,
     Text,
     and_,
     bindparam,
     case,
+    cast,
     delete,
+    distinct,
     exists,
+    func,
     null,
     or_,
     select,
@@ -26,7 +30,7 @@ from sqlalchemy import (
 
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
-from phoneprov_adapters.sql.stores.needed_deployments import is_perhaps_target, is_unneeded
+from phoneprov_adapters.sql.stores.rows import SqlQueries
 from phoneprov_adapters.sql.tables import (
     audit,
     batches,
@@ -36,10 +40,78 @@ from phoneprov_adapters.sql.tables import (
     profile_revisions,
     sessions,
 )
+from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.deployments.ports import DeploymentStore
 from phoneprov_core.deployments.rollback_target import rollback_target
 from phoneprov_core.retention.model import Kept, Moment, Piece, Place
 from phoneprov_core.retention.ports import RetentionStore
+
+OTHERS = 3
+"""Number of other revisions after which one is no longer needed; see ``RetentionStore``."""
+
+_later = deployments.alias("later")
+_newest = deployments.alias("newest")
+_since = and_(
+    _later.c.mac == deployments.c.mac,
+    _later.c.number > deployments.c.number,
+    _later.c.place.is_not(None),
+)
+_certain = _later.c.outcome != Outcome.UNKNOWN.value
+is_same_revision = and_(
+    _later.c.profile_uuid == deployments.c.profile_uuid,
+    _later.c.revision == deployments.c.revision,
+)
+
+
+def revisions_since(*conditions: ColumnElement[bool]) -> ScalarSelect[int]:
+    """Number of revisions that were put onto the phone of a deployment later."""
+    revision = _later.c.profile_uuid + cast(_later.c.revision, Text)
+    since = select(func.count(distinct(revision))).where(_since, *conditions)
+    return since.correlate(deployments).scalar_subquery()
+
+
+_current_size = (
+    select(_newest.c.size)
+    .where(_newest.c.mac == deployments.c.mac, _newest.c.place.is_not(None))
+    .order_by(_newest.c.number.desc())
+    .limit(1)
+    .correlate(deployments)
+    .scalar_subquery()
+)
+
+is_unneeded = and_(
+    deployments.c.outcome != Outcome.RUNNING.value,
+    exists()
+    .where(_later.c.mac == deployments.c.mac, _later.c.number > deployments.c.number)
+    .correlate(deployments),
+    or_(
+        deployments.c.place.is_(None),
+        exists().where(_since, is_same_revision, _certain).correlate(deployments),
+        revisions_since() > OTHERS,
+    ),
+)
+"""Whether a deployment can be removed unless it is a rollback target."""
+
+# Configurations are encrypted, so that SQL compares their sizes. Another size since then, with a
+# certain outcome, is another configuration: a rollback finds that one first.
+is_perhaps_target = and_(
+    deployments.c.outcome != Outcome.RUNNING.value,
+    deployments.c.outcome != Outcome.UNKNOWN.value,
+    deployments.c.place.is_not(None),
+    ~exists().where(_since, _certain, _later.c.size != _current_size).correlate(deployments),
+)
+"""Whether a rollback of the phone may deploy it again; the hash decides."""
+
+is_in_running_batch = (
+    exists()
+    .where(
+        batches.c.profile_uuid == profile_revisions.c.profile_uuid,
+        batches.c.revision == profile_revisions.c.number,
+        batches.c.ended_at.is_(None),
+    )
+    .correlate(profile_revisions)
+)
+"""Whether a batch that has not ended switches phones to a revision."""
 
 _newer = profile_revisions.alias("newer")
 _before: ColumnElement[Any] = bindparam("before")
@@ -60,13 +132,7 @@ _REMOVABLE: dict[Kept, ColumnElement[bool]] = {
             deployments.c.revision == profile_revisions.c.number,
         )
         .correlate(profile_revisions),
-        ~exists()
-        .where(
-            batches.c.profile_uuid == profile_revisions.c.profile_uuid,
-            batches.c.revision == profile_revisions.c.number,
-            batches.c.ended_at.is_(None),
-        )
-        .correlate(profile_revisions),
+        ~is_in_running_batch,
     ),
     Kept.SESSIONS: or_(sessions.c.expires_at < _before, sessions.c.ends_at < _before),
     Kept.ATTEMPTS: login_attempts.c.known == 0,
@@ -84,11 +150,11 @@ _ORDER: dict[Kept, tuple[Column[Any], ...]] = {
 """Ordered by time if it is indexed; the last column is the key."""
 
 
-class SqlRetention(RetentionStore):
+class SqlRetention(SqlQueries, RetentionStore):
     """Old records, read by key."""
 
     def __init__(self, connection: Connection, deployed: DeploymentStore) -> None:
-        self._connection = connection
+        super().__init__(connection)
         self._deployed = deployed
 
     async def look(

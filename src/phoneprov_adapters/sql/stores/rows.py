@@ -15,6 +15,13 @@ from phoneprov_core.kernel.store import NewestRows, Rows
 E = TypeVar("E")
 
 
+class SqlQueries:
+    """The statements of a store over one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+
 class Query:
     """The statements that list ``rows``, built once.
 
@@ -65,7 +72,7 @@ class Query:
         return statement.where(self._owner)
 
 
-class SqlRows(Rows[E], Generic[E]):
+class SqlRows(SqlQueries, Rows[E], Generic[E]):
     """The rows of a query, each as ``entity_of`` reads it; subclasses may override ``_entities``
     instead. ``values`` are its other parameters."""
 
@@ -76,7 +83,7 @@ class SqlRows(Rows[E], Generic[E]):
         entity_of: Callable[[Row], E] | None = None,
         **values: Any,
     ) -> None:
-        self._connection = connection
+        super().__init__(connection)
         self._query = query
         self._read_row = entity_of
         self._values = values

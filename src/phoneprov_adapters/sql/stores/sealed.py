@@ -18,7 +18,7 @@ from sqlalchemy import (
     update,
 )
 
-from phoneprov_adapters.security.box import Sealed
+from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.tables import metadata, users, vendor_users
@@ -45,19 +45,31 @@ def _counts(key_id: Any) -> Select[Any]:
 
 
 class SealedColumn:
-    """One column of secrets, with its statements."""
+    """A column of secrets and the one with the ids of their keys, with their statements."""
 
-    def __init__(self, table: Table, column: Column[bytes]) -> None:
-        self.name = column.name.removesuffix(_SUFFIX)
-        self.what = f"{table.name}.{self.name}"
+    def __init__(self, table: Table, name: str) -> None:
+        self.name = name
+        self.what = f"{table.name}.{name}"
         self._table = table
-        self._sealed = column
-        self._key_id: Column[str] = table.c[f"{self.name}_key_id"]
+        self._sealed: Column[bytes] = table.c[name + _SUFFIX]
+        self._key_id: Column[str] = table.c[f"{name}_key_id"]
         (self._key,) = table.primary_key.columns
 
     def place(self, row: str) -> str:
         """The place of the secret of a row."""
         return f"{self._table.name}|{self.name}|{row}"
+
+    def sealed(self, box: SecretBox, secret: bytes | None, row: str) -> dict[str, Any]:
+        """The values of both columns in the row with this key."""
+        sealed = None if secret is None else box.seal(secret, self.place(row))
+        return {
+            self._sealed.name: sealed and sealed.data,
+            self._key_id.name: sealed and sealed.key_id,
+        }
+
+    def opened(self, box: SecretBox, key_id: str, data: bytes, row: str) -> bytes:
+        """The secret of a row. Raises ``WrongKey``."""
+        return box.open(Sealed(key_id, data), self.place(row))
 
     @cached_property
     def counts(self) -> Statement:
@@ -96,7 +108,7 @@ class SealedColumn:
 
 
 SEALED_COLUMNS = tuple(
-    SealedColumn(table, column)
+    SealedColumn(table, column.name.removesuffix(_SUFFIX))
     for table in metadata.sorted_tables
     for column in table.columns
     if column.name.endswith(_SUFFIX)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import func, select
 
-from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import now_ms
+from phoneprov_adapters.sql.stores.rows import SqlQueries
 from phoneprov_adapters.sql.tables import batches, desks, phones
 from phoneprov_core.statistics.ports import Statistics, StatisticsStore
 
@@ -21,11 +21,8 @@ _SESSIONS = select(func.count()).where(desks.c.user_uuid.is_not(None))
 _CLOCK = select(now_ms())
 
 
-class SqlStatistics(StatisticsStore):
+class SqlStatistics(SqlQueries, StatisticsStore):
     """Numbers of records, by ``GROUP BY``."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
 
     async def read(self) -> Statistics:
         by_active = await self._connection.rows(_PHONES)

@@ -121,6 +121,10 @@ class SqlStore(SqlRows[E], Store[E]):
         self._connection.trail.found(key, entity)
         return entity
 
+    async def _one(self, statement: Statement, **values: Any) -> E | None:
+        row = await self._connection.row(statement, **values)
+        return None if row is None else self._entity_of(row)
+
     async def put(self, entity: E) -> None:
         before = await self._before(entity)
         row = self._row_of(entity)

@@ -1,26 +1,30 @@
-"""Accounts in SQL."""
+"""Accounts, the assignments of their permissions, and their PINs in SQL."""
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from sqlalchemy import bindparam, delete, select, update
 
-from phoneprov_adapters.sql.engines.connection import InsertFactory
-from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore
+from phoneprov_adapters.sql.engines.statements import insert_into, upsert
+from phoneprov_adapters.sql.stores.rows import SqlQueries
+from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables import (
+    assignments,
     extensions,
     passwords,
+    permissions,
     user_extensions,
     username_looks,
     users,
+    vendor_users,
 )
-from phoneprov_core.users.model import User, folded
-from phoneprov_core.users.names import looks_alike
+from phoneprov_core.access.model import Assignment, AssignmentStore
+from phoneprov_core.kernel.actor import LevelRule
+from phoneprov_core.users.model import USER_FIELDS, User, folded
+from phoneprov_core.users.passwords import looks_alike
 from phoneprov_core.users.ports import UserStore
-from phoneprov_core.users.search import USER_FIELDS
+from phoneprov_core.vendor_users import VendorUser, VendorUserStore
 
 _COLUMNS = [users.c[name] for name in User.__struct_fields__]
 _BY_USERNAME = select(*_COLUMNS).where(users.c.username_key == bindparam("username_key"))
@@ -46,25 +50,13 @@ _LOGGED_IN = (
     .returning(*_COLUMNS)
 )
 _PASSWORD_HASH = select(passwords.c.hash).where(passwords.c.user_uuid == bindparam("user_uuid"))
-
-
-@cache
-def _set_password_hash(insert: InsertFactory) -> Statement:
-    statement = insert(passwords)
-    return statement.on_conflict_do_update(
-        index_elements=["user_uuid"], set_={"hash": statement.excluded.hash}
-    )
-
-
+_SET_PASSWORD_HASH = upsert(passwords, ["user_uuid"], "hash")
 _UNCLAIM = delete(username_looks).where(username_looks.c.user_uuid == bindparam("user_uuid"))
-
-
-@cache
-def _claim(insert: InsertFactory) -> Statement:
-    statement = insert(username_looks)
-    return statement.on_conflict_do_nothing(index_elements=["look"]).returning(
-        username_looks.c.look
-    )
+_CLAIM = (
+    insert_into(username_looks)
+    .on_conflict_do_nothing(index_elements=["look"])
+    .returning(username_looks.c.look)
+)
 
 
 class SqlUsers(SqlSearchedStore[User], UserStore):
@@ -81,8 +73,7 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
     async def by_username(self, username: str) -> User | None:
         if "\0" in username:
             return None  # PostgreSQL refuses NUL in text, also in parameters of comparisons.
-        row = await self._connection.row(_BY_USERNAME, username_key=folded(username))
-        return None if row is None else self._entity_of(row)
+        return await self._one(_BY_USERNAME, username_key=folded(username))
 
     async def by_extension(self, number: str) -> User | None:
         if "\0" in number:
@@ -97,14 +88,12 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
         return None if row is None else (self._entity_of(row[:-1]), row[-1])
 
     async def logged_in(self, user_uuid: str, ip: str, at: str) -> User | None:
-        row = await self._connection.row(_LOGGED_IN, user_uuid=user_uuid, ip=ip, at=at)
-        return None if row is None else self._entity_of(row)
+        return await self._one(_LOGGED_IN, user_uuid=user_uuid, ip=ip, at=at)
 
     async def claim_looks(self, user_uuid: str, looks: frozenset[str]) -> None:
         await self._connection.soon(_UNCLAIM, user_uuid=user_uuid)
-        claim = _claim(self._connection.insert)
         for look in sorted(looks):  # In sorted order, so that two claims do not deadlock.
-            if not await self._connection.rows(claim, look=look, user_uuid=user_uuid):
+            if not await self._connection.rows(_CLAIM, look=look, user_uuid=user_uuid):
                 raise looks_alike()
 
     async def password_hash(self, user_uuid: str) -> str | None:
@@ -114,10 +103,103 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
     async def set_password_hash(
         self, user_uuid: str, hash_: str, *, same_password: bool = False
     ) -> None:
-        statement = _set_password_hash(self._connection.insert)
-        await self._connection.rows(statement, user_uuid=user_uuid, hash=hash_)
+        await self._connection.rows(_SET_PASSWORD_HASH, user_uuid=user_uuid, hash=hash_)
         trail = self._connection.trail
         if same_password or not trail.active:
             return
         if user := trail.known(User, user_uuid) or await self.find(user_uuid):
             trail.changed(user_uuid, user, user, secrets=("password",))
+
+
+_ASSIGNED_TO = (
+    select(
+        assignments.c.uuid,
+        assignments.c.user_uuid,
+        assignments.c.perm_uuid,
+        permissions.c.level,
+        permissions.c.name,
+        assignments.c.created_at,
+    )
+    .join(permissions, permissions.c.uuid == assignments.c.perm_uuid)
+    .where(assignments.c.user_uuid == bindparam("user_uuid"))
+)
+_ASSIGN = upsert(assignments, ["user_uuid"], "uuid", "perm_uuid", "created_at")
+_UNASSIGN = (
+    delete(assignments)
+    .where(assignments.c.user_uuid == bindparam("user_uuid"))
+    .returning(assignments.c.uuid)
+)
+_ANOTHER_SUPERADMIN = (
+    select(assignments.c.user_uuid)
+    .join(permissions, permissions.c.uuid == assignments.c.perm_uuid)
+    .join(users, users.c.uuid == assignments.c.user_uuid)
+    .where(
+        assignments.c.user_uuid != bindparam("besides"),
+        users.c.is_active.is_(True),
+        permissions.c.level <= bindparam("largest_level"),
+    )
+    .limit(1)
+)
+_ANY_LEVEL = 2**63 - 1
+
+
+class SqlAssignments(SqlQueries, AssignmentStore):
+    """Assignments; level and name come from the permission when they are read."""
+
+    async def of_user(self, user_uuid: str) -> Assignment | None:
+        row = await self._connection.row(_ASSIGNED_TO, user_uuid=user_uuid)
+        return None if row is None else Assignment(*row)
+
+    async def assign(self, assignment: Assignment) -> None:
+        row = {
+            "uuid": assignment.uuid,
+            "user_uuid": assignment.user_uuid,
+            "perm_uuid": assignment.perm_uuid,
+            "created_at": assignment.created_at,
+        }
+        trail = self._connection.trail
+        before = await self.of_user(assignment.user_uuid) if trail.active else None
+        await self._connection.rows(_ASSIGN, **row)
+        trail.changed(assignment.user_uuid, before, assignment)
+
+    async def remove(self, user_uuid: str) -> bool:
+        trail = self._connection.trail
+        before = await self.of_user(user_uuid) if trail.active else None
+        removed = bool(await self._connection.rows(_UNASSIGN, user_uuid=user_uuid))
+        if removed:
+            trail.changed(user_uuid, before, None)
+        return removed
+
+    async def another_superadmin(self, besides: str, rule: LevelRule) -> bool:
+        await self._connection.one_at_a_time()
+        largest = rule.largest_that_holds_superadmin()
+        row = await self._connection.row(
+            _ANOTHER_SUPERADMIN,
+            besides=besides,
+            largest_level=_ANY_LEVEL if largest is None else largest,
+        )
+        return row is not None
+
+
+_SAVE_PIN = upsert(vendor_users, ["user_uuid"], "pin_code").returning(
+    *[vendor_users.c[name] for name in VendorUser.__struct_fields__]
+)
+
+
+class SqlVendorUsers(SqlStore[VendorUser], VendorUserStore):
+    """PINs, by user."""
+
+    records = Records(VendorUser, vendor_users, key="user_uuid", one_name="PIN")
+
+    async def of_user(self, user_uuid: str) -> VendorUser | None:
+        return await self._one(self.records.find, key=user_uuid)
+
+    async def save(self, vendor_user: VendorUser) -> VendorUser:
+        (kept,) = await self._connection.rows(_SAVE_PIN, **self._row_of(vendor_user))
+        saved = VendorUser(*kept)
+        # A record that existed keeps its uuid. The PIN counts as changed even if it is the same.
+        before = None if saved.uuid == vendor_user.uuid else saved
+        self._connection.trail.changed(
+            saved.user_uuid, before, saved, secrets=("pin_code",) if before else ()
+        )
+        return saved

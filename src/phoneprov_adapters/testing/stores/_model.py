@@ -6,8 +6,8 @@ from typing import Any
 
 from phoneprov_adapters.testing.records import an_assignment
 from phoneprov_core.access.model import Permission
+from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import AlreadyExists, InUse, NotFound
-from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.stores import Stores
 from phoneprov_core.users.model import User

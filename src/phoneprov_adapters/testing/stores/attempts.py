@@ -6,10 +6,9 @@ import asyncio
 from contextlib import suppress
 
 import msgspec
-import pytest
 
+from phoneprov_adapters.testing.stores.base import DatabaseTests
 from phoneprov_core.auth.throttle import KEPT_UNKNOWN, WINDOW, Attempts
-from phoneprov_core.stores import Database
 
 KEPT = Attempts(
     failures=3,
@@ -21,85 +20,82 @@ KEPT = Attempts(
 )
 
 
-async def _of(database: Database, key: str) -> Attempts:
-    async with database.write() as tx:
-        return await tx.attempts.of(key)
-
-
-async def _keep(database: Database, key: str, attempts: Attempts) -> None:
-    async with database.write() as tx:
-        await tx.attempts.of(key)
-        await tx.attempts.keep(key, attempts)
-
-
-@pytest.mark.asyncio
-class LoginAttemptsContract:
+class LoginAttemptsContract(DatabaseTests):
     """The contract of ``LoginAttempts``."""
 
-    async def test_attempts_new_name_has_no_count(self, database: Database) -> None:
-        assert await _of(database, "a") == Attempts()
-        assert await _of(database, "a") == Attempts()
+    async def _of(self, key: str) -> Attempts:
+        async with self.database.write() as tx:
+            return await tx.attempts.of(key)
 
-    async def test_attempts_are_counted_by_account(self, database: Database) -> None:
-        await _keep(database, "a", KEPT)
+    async def _keep(self, key: str, attempts: Attempts) -> None:
+        async with self.database.write() as tx:
+            await tx.attempts.of(key)
+            await tx.attempts.keep(key, attempts)
 
-        assert await _of(database, "a") == KEPT
-        assert await _of(database, "b") == Attempts()
+    async def test_attempts_new_name_has_no_count(self) -> None:
+        assert await self._of("a") == Attempts()
+        assert await self._of("a") == Attempts()
 
-    async def test_attempts_keep_without_of_is_stored(self, database: Database) -> None:
-        async with database.write() as tx:
+    async def test_attempts_are_counted_by_account(self) -> None:
+        await self._keep("a", KEPT)
+
+        assert await self._of("a") == KEPT
+        assert await self._of("b") == Attempts()
+
+    async def test_attempts_keep_without_of_is_stored(self) -> None:
+        async with self.database.write() as tx:
             await tx.attempts.keep("a", KEPT)
 
-        assert await _of(database, "a") == KEPT
+        assert await self._of("a") == KEPT
 
-    async def test_attempts_keep_replaces_the_count(self, database: Database) -> None:
-        await _keep(database, "a", KEPT)
-        await _keep(database, "a", Attempts(failures=4))
+    async def test_attempts_keep_replaces_the_count(self) -> None:
+        await self._keep("a", KEPT)
+        await self._keep("a", Attempts(failures=4))
 
-        assert await _of(database, "a") == Attempts(failures=4)
+        assert await self._of("a") == Attempts(failures=4)
 
-    async def test_attempts_clear_removes_the_count(self, database: Database) -> None:
-        await _keep(database, "a", KEPT)
-        await _keep(database, "b", KEPT)
-        async with database.write() as tx:
+    async def test_attempts_clear_removes_the_count(self) -> None:
+        await self._keep("a", KEPT)
+        await self._keep("b", KEPT)
+        async with self.database.write() as tx:
             await tx.attempts.clear("a")
             await tx.attempts.clear("c")
 
-        assert await _of(database, "a") == Attempts()
-        assert await _of(database, "b") == KEPT
+        assert await self._of("a") == Attempts()
+        assert await self._of("b") == KEPT
 
-    async def test_count_without_a_row_begins(self, database: Database) -> None:
-        async with database.write() as tx:
+    async def test_count_without_a_row_begins(self) -> None:
+        async with self.database.write() as tx:
             assert await tx.attempts.begin("a", KEPT)
-        async with database.write() as tx:
+        async with self.database.write() as tx:
             assert not await tx.attempts.begin("a", Attempts(failures=9))
             assert await tx.attempts.begin("b", Attempts(failures=9))
 
-        assert await _of(database, "a") == KEPT
-        assert await _of(database, "b") == Attempts(failures=9)
+        assert await self._of("a") == KEPT
+        assert await self._of("b") == Attempts(failures=9)
 
-    async def test_attempts_begin_after_a_read_only(self, database: Database) -> None:
-        async with database.write() as tx:
+    async def test_attempts_begin_after_a_read_only(self) -> None:
+        async with self.database.write() as tx:
             assert await tx.attempts.of("a") == Attempts()
             await tx.attempts.keep("b", Attempts())
-        async with database.write() as tx:
+        async with self.database.write() as tx:
             assert await tx.attempts.begin("a", KEPT)
             assert await tx.attempts.begin("b", KEPT)
             assert not await tx.attempts.begin("b", KEPT)
 
-        assert await _of(database, "a") == KEPT
+        assert await self._of("a") == KEPT
 
-    async def test_attempts_begin_after_clear(self, database: Database) -> None:
-        await _keep(database, "a", KEPT)
-        async with database.write() as tx:
+    async def test_attempts_begin_after_clear(self) -> None:
+        await self._keep("a", KEPT)
+        async with self.database.write() as tx:
             await tx.attempts.clear("a")
             assert await tx.attempts.begin("a", Attempts(failures=1))
 
-        assert await _of(database, "a") == Attempts(failures=1)
+        assert await self._of("a") == Attempts(failures=1)
 
-    async def test_attempts_begin_one_of_racing_callers_succeeds(self, database: Database) -> None:
+    async def test_attempts_begin_one_of_racing_callers_succeeds(self) -> None:
         async def begin(number: int) -> bool:
-            async with database.write() as tx:
+            async with self.database.write() as tx:
                 began = await tx.attempts.begin("a", Attempts(failures=number))
                 await asyncio.sleep(0)
                 return began
@@ -107,65 +103,55 @@ class LoginAttemptsContract:
         began = await asyncio.gather(*(begin(number) for number in range(1, 21)))
 
         assert began.count(True) == 1
-        assert await _of(database, "a") == Attempts(failures=began.index(True) + 1)
+        assert await self._of("a") == Attempts(failures=began.index(True) + 1)
 
-    async def test_count_of_a_failed_transaction_is_not_stored(self, database: Database) -> None:
-        await _keep(database, "a", KEPT)
+    async def test_count_of_a_failed_transaction_is_not_stored(self) -> None:
+        await self._keep("a", KEPT)
 
-        async def fail() -> None:
-            async with database.write() as tx:
-                await tx.attempts.of("a")
-                await tx.attempts.keep("a", Attempts(failures=9))
-                raise ZeroDivisionError
+        async with self.rolled_back() as tx:
+            await tx.attempts.of("a")
+            await tx.attempts.keep("a", Attempts(failures=9))
 
-        with pytest.raises(ZeroDivisionError):
-            await fail()
+        assert await self._of("a") == KEPT
 
-        assert await _of(database, "a") == KEPT
-
-    async def test_attempts_other_writers_wait_until_the_transaction_ends(
-        self, database: Database
-    ) -> None:
+    async def test_attempts_other_writers_wait_until_the_transaction_ends(self) -> None:
         async def guess() -> None:
-            async with database.write() as tx:
+            async with self.database.write() as tx:
                 attempts = await tx.attempts.of("a")
                 await asyncio.sleep(0)
                 await tx.attempts.keep("a", Attempts(failures=attempts.failures + 1))
 
         await asyncio.gather(*(guess() for _ in range(20)))
 
-        assert await _of(database, "a") == Attempts(failures=20)
+        assert await self._of("a") == Attempts(failures=20)
 
-    async def test_attempts_are_kept_after_their_window(self, database: Database) -> None:
+    async def test_attempts_are_kept_after_their_window(self) -> None:
         # A first guess may delete expired counts; a lock lasts one window.
-        await _keep(database, "a", KEPT)
+        await self._keep("a", KEPT)
         later = KEPT.last_at + 2 * WINDOW
-        await _keep(database, "b", Attempts(1, later, later, 0))
+        await self._keep("b", Attempts(1, later, later, 0))
 
-        assert await _of(database, "a") == KEPT
-        assert await _of(database, "b") == Attempts(1, later, later, 0)
+        assert await self._of("a") == KEPT
+        assert await self._of("b") == Attempts(1, later, later, 0)
 
-    async def test_counts_of_known_accounts_are_not_removed(self, database: Database) -> None:
+    async def test_counts_of_known_accounts_are_not_removed(self) -> None:
         known = msgspec.structs.replace(KEPT, known=1)
-        await _keep(database, "a", known)
-        await _keep(database, "b", KEPT)
+        await self._keep("a", known)
+        await self._keep("b", KEPT)
         later = KEPT.last_at + KEPT_UNKNOWN + 1
-        await _keep(database, "c", Attempts(1, later, later, 0))
+        await self._keep("c", Attempts(1, later, later, 0))
 
-        assert await _of(database, "a") == known
-        assert await _of(database, "b") == Attempts()
+        assert await self._of("a") == known
+        assert await self._of("b") == Attempts()
 
-    async def test_attempts_concurrent_cleanups_do_not_deadlock(
-        self,
-        database: Database,
-    ) -> None:
-        await _keep(database, "a", KEPT)
-        await _keep(database, "b", KEPT)
+    async def test_attempts_concurrent_cleanups_do_not_deadlock(self) -> None:
+        await self._keep("a", KEPT)
+        await self._keep("b", KEPT)
         later = KEPT.last_at + 100 * WINDOW
         both = asyncio.Barrier(2)
 
         async def guess(key: str) -> None:
-            async with database.write() as tx:
+            async with self.database.write() as tx:
                 await tx.attempts.of(key)
                 # In a database with one writer the second transaction cannot begin.
                 with suppress(TimeoutError, asyncio.BrokenBarrierError):
@@ -175,21 +161,21 @@ class LoginAttemptsContract:
 
         await asyncio.gather(guess("a"), guess("b"))
 
-        assert await _of(database, "a") == await _of(database, "b") == Attempts(1, later, later)
+        assert await self._of("a") == await self._of("b") == Attempts(1, later, later)
 
-    async def test_attempts_cleared_concurrently_lose_no_guess(self, database: Database) -> None:
+    async def test_attempts_cleared_concurrently_lose_no_guess(self) -> None:
         lost = 0
 
         async def guess() -> None:
             nonlocal lost
-            async with database.write() as tx:
+            async with self.database.write() as tx:
                 attempts = await tx.attempts.of("a")
                 counted = Attempts(failures=attempts.failures + 1)
                 await tx.attempts.keep("a", counted)
                 lost += await tx.attempts.of("a") != counted
 
         async def clear() -> None:
-            async with database.write() as tx:
+            async with self.database.write() as tx:
                 await tx.attempts.clear("a")
 
         for _ in range(10):

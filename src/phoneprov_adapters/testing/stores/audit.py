@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-import pytest
 
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import identifier, moment
+from phoneprov_adapters.testing.stores.base import DatabaseTests
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.origin import Origin, belonging_to
-from phoneprov_core.kernel.trail import Event
-from phoneprov_core.stores import Database
+from phoneprov_core.kernel.store import Event
 
 ADA = Actor(identifier(77), 0, "10.0.0.7", username="ada")
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -36,18 +35,10 @@ def an_entry(number: int, **changes: Any) -> TracedEntry:
     return TracedEntry(msgspec.structs.replace(entry, **changes), TRACEPARENT)
 
 
-async def recorded(database: Database, **wanted: Any) -> list[AuditEntry]:
-    """The entries, oldest first."""
-    async with database.read() as tx:
-        found = await tx.audit.newest(WantedEntries(**wanted), 1000)
-    return [one.entry for one in reversed(found)]
-
-
-@pytest.mark.asyncio
-class AuditContract:
+class AuditContract(DatabaseTests):
     """The contract of ``AuditStore``; see also ``TrailContract``."""
 
-    async def test_entry_added_is_found(self, database: Database) -> None:
+    async def test_entry_added_is_found(self) -> None:
         plain = an_entry(1)
         empty = TracedEntry(
             msgspec.structs.replace(
@@ -61,47 +52,46 @@ class AuditContract:
                 changes={},
             )
         )
-        async with database.write() as tx:
-            await tx.audit.add(plain)
-            await tx.audit.add(empty)
-        async with database.read() as tx:
+        await self.add(plain, empty)
+        async with self.database.read() as tx:
             assert await tx.audit.find(identifier(1)) == plain
             assert await tx.audit.find(identifier(2)) == empty
             assert await tx.audit.find(identifier(3)) is None
             assert await tx.audit.find("") is None
 
-    async def test_entries_newest_first_page_by_before(self, database: Database) -> None:
+    async def test_entries_newest_first_page_by_before(self) -> None:
         made = [an_entry(number, at=moment(number // 2)) for number in range(1, 8)]
-        async with database.write() as tx:
-            for entry in made[::2] + made[1::2]:
-                await tx.audit.add(entry)
+        await self.add(*made[::2] + made[1::2])
         expected = [identifier(number) for number in range(7, 0, -1)]
         shown: list[str] = []
         last: AuditEntry | None = None
-        async with database.read() as tx:
+        async with self.database.read() as tx:
             while page := await tx.audit.newest(WantedEntries(), 3, before=last):
                 shown += [one.entry.uuid for one in page]
                 last = page[-1].entry
         assert shown == expected
 
-    async def test_filters_narrow_entries(self, database: Database) -> None:
+    async def test_filters_narrow_entries(self) -> None:
         others = {
             "actor_uuid": identifier(78),
             "action": "login.failed",
             "resource": "user",
             "resource_id": identifier(5),
         }
-        async with database.write() as tx:
-            await tx.audit.add(an_entry(1))
-            await tx.audit.add(an_entry(2, actor_uuid=None, resource_id=None))
-            for number, (field, value) in enumerate(others.items(), 3):
-                await tx.audit.add(an_entry(number, **{field: value}))
+        await self.add(
+            an_entry(1),
+            an_entry(2, actor_uuid=None, resource_id=None),
+            *(
+                an_entry(number, **{field: value})
+                for number, (field, value) in enumerate(others.items(), 3)
+            ),
+        )
         for number, (field, value) in enumerate(others.items(), 3):
-            found = await recorded(database, **{field: value})
+            found = await self.recorded(**{field: value})
             assert [one.uuid for one in found] == [identifier(number)]
-        both = await recorded(database, since=moment(2), until=moment(4))
+        both = await self.recorded(since=moment(2), until=moment(4))
         assert [one.uuid for one in both] == [identifier(2), identifier(3)]
-        async with database.read() as tx:
+        async with self.database.read() as tx:
             wanted = WantedEntries(resource="phone", until=moment(4))
             first = await tx.audit.newest(wanted, 1)
             rest = await tx.audit.newest(wanted, 9, before=first[0].entry)
@@ -109,12 +99,12 @@ class AuditContract:
             identifier(number) for number in (3, 2, 1)
         ]
 
-    async def test_entry_names_actor_address_and_request(self, database: Database) -> None:
+    async def test_entry_names_actor_address_and_request(self) -> None:
         with belonging_to(Origin("r-9", TRACEPARENT, "10.0.0.8")):
-            async with database.write(by=ADA) as tx:
+            async with self.database.write(by=ADA) as tx:
                 await tx.phones.add(a_phone(1))
                 tx.trail.note(Event("phone.switched", "phone", a_phone(1).mac, {"revision": 3}))
-        async with database.read() as tx:
+        async with self.database.read() as tx:
             found = await tx.audit.newest(WantedEntries(), 9)
         assert {one.traceparent for one in found} == {TRACEPARENT}
         for one in found:
@@ -122,5 +112,5 @@ class AuditContract:
             assert (entry.actor_uuid, entry.actor) == (ADA.user_uuid, "ada")
             assert (entry.client_ip, entry.request_id) == ("10.0.0.7", "r-9")
         assert len({one.entry.uuid for one in found}) == 2
-        (event,) = await recorded(database, action="phone.switched")
+        (event,) = await self.recorded(action="phone.switched")
         assert event.changes == {"revision": {"old": None, "new": 3}}

@@ -20,16 +20,16 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
-from phoneprov_core.directory.search import ContactSearch
-from phoneprov_core.extensions.search import ExtensionSearch
+from phoneprov_adapters.testing.stores.base import DatabaseTests
+from phoneprov_core.directory.model import ContactSearch
+from phoneprov_core.extensions import ExtensionSearch
 from phoneprov_core.kernel.paging import Window, listing
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import CountedRows, Rows, SearchedStore, selected
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.phones.search import PhoneSearch
-from phoneprov_core.profiles.search import ProfileSearch
-from phoneprov_core.stores import Database, Stores
-from phoneprov_core.users.search import UserSearch
+from phoneprov_core.phones.model import Phone, PhoneSearch
+from phoneprov_core.profiles.model import ProfileSearch
+from phoneprov_core.stores import Stores
+from phoneprov_core.users.model import UserSearch
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,7 @@ async def _pages_agree(rows: Rows[Any], owner: str | None = None) -> None:
         assert total in {count, None}
 
 
-@pytest.mark.asyncio
-class SearchContract:
+class SearchContract(DatabaseTests):
     """The contract of ``SearchedRows.matching`` and of ``CountedRows``."""
 
     @pytest.fixture(params=sorted(_CASES))
@@ -132,14 +131,12 @@ class SearchContract:
         """A kind of record that can be searched."""
         return _CASES[request.param]
 
-    async def test_words_are_found_in_every_searched_field(
-        self, database: Database, case: _Case
-    ) -> None:
-        async with database.write() as tx:
+    async def test_words_are_found_in_every_searched_field(self, case: _Case) -> None:
+        async with self.database.write() as tx:
             for number, name in enumerate(case.fields, 1):
                 value = f"Zoë{number}%_/\\'"
                 await case.store(tx).add(case.make(number, **{name: value}))
-        async with database.read() as tx:
+        async with self.database.read() as tx:
             everything = [moment(number) for number, _ in enumerate(case.fields, 1)]
             assert await moments_of(tx, case, q="zoe") == everything
             assert await moments_of(tx, case, q="  ZOË   %_/\\'  ") == everything
@@ -149,8 +146,8 @@ class SearchContract:
             assert await moments_of(tx, case, q="z%e") == []
             assert await moments_of(tx, case, q="o_") == []
 
-    async def test_filters_select_equal_fields(self, database: Database, case: _Case) -> None:
-        async with database.write() as tx:
+    async def test_filters_select_equal_fields(self, case: _Case) -> None:
+        async with self.database.write() as tx:
             store: Any = case.store(tx)
             number = 0
             for name, values in case.filters.items():
@@ -166,47 +163,43 @@ class SearchContract:
             both = {name: value for name, (_, value) in list(case.filters.items())[:2]}
             assert await moments_of(tx, case, **both) == []
 
-    async def test_search_follows_changes_of_the_transaction(
-        self, database: Database, case: _Case
-    ) -> None:
+    async def test_search_follows_changes_of_the_transaction(self, case: _Case) -> None:
         one, two = case.make(1), case.make(2)
         name = case.fields[0]
-        async with database.write() as tx:
+        async with self.database.write() as tx:
             await case.store(tx).add(one)
             await case.store(tx).add(two)
-        async with database.write() as tx:
+        async with self.database.write() as tx:
             await case.store(tx).put(case.make(2, **{name: "Zacharias"}))
             assert await moments_of(tx, case, q="zacharias") == [moment(2)]
-        async with database.read() as tx:
+        async with self.database.read() as tx:
             assert await moments_of(tx, case, q="zacharias") == [moment(2)]
             assert await moments_of(tx, case, q="nothing-like-it") == []
 
-    async def test_telephone_number_is_found_in_any_notation(self, database: Database) -> None:
-        async with database.write() as tx:
-            await tx.company_contacts.add(a_company_contact(1, work="+1 (202) 555-0143"))
-            await tx.company_contacts.add(a_company_contact(2, work="2025550144"))
-        async with database.read() as tx:
+    async def test_telephone_number_is_found_in_any_notation(self) -> None:
+        await self.add(
+            a_company_contact(1, work="+1 (202) 555-0143"), a_company_contact(2, work="2025550144")
+        )
+        async with self.database.read() as tx:
             for number in ("+1 202", "+12025550143", "(202) 555-0143", "202-555-0143", "555.0143"):
                 assert await moments_of(tx, _CONTACTS, q=number) == [moment(1)]
             assert await moments_of(tx, _CONTACTS, q="202-555") == [moment(1), moment(2)]
 
     @pytest_asyncio.fixture
-    async def contacts(self, database: Database) -> Sequence[Any]:
+    async def contacts(self) -> Sequence[Any]:
         """Four contacts that match and others between them, oldest first."""
         made = [
             a_company_contact(number, name="Ada", created_at=moment(number // 2))
             for number in (2, 3, 6, 9)
         ]
         others = [a_company_contact(number, name="Bo", email=None) for number in (1, 4, 5, 8)]
-        async with database.write() as tx:
-            for contact in (*reversed(made), *others):
-                await tx.company_contacts.add(contact)
+        await self.add(*(*reversed(made), *others))
         return made
 
     async def test_pages_of_a_search_follow_the_order_of_the_list(
-        self, database: Database, contacts: Sequence[Any]
+        self, contacts: Sequence[Any]
     ) -> None:
-        async with database.read() as tx:
+        async with self.database.read() as tx:
             rows = tx.company_contacts.matching(Search((("ada",),), (("is_active", True),)))
             assert await rows.rows(1000) == contacts
             assert await rows.rows(2) == contacts[:2]
@@ -216,32 +209,35 @@ class SearchContract:
             assert await rows.rows(9, offset=2**62) == []
             assert await rows.count() == 4
 
-    async def test_rare_and_frequent_matches_have_the_same_pages(self, database: Database) -> None:
-        async with database.write() as tx:
-            for number in range(1, 101):
-                await tx.phones.add(a_phone(number, model=f"1 in {50 if number % 50 == 0 else 1}"))
-        async with database.read() as tx:
+    async def test_rare_and_frequent_matches_have_the_same_pages(self) -> None:
+        await self.add(
+            *(
+                a_phone(number, model=f"1 in {50 if number % 50 == 0 else 1}")
+                for number in range(1, 101)
+            )
+        )
+        async with self.database.read() as tx:
             for model, expected in ("1 in 50", [50, 100]), ("1 in 1", [1, 2]):
                 rows = _phones(model, tx)
-                found = await listing(database.read, partial(_phones, model), Window(limit=2))
+                found = await listing(self.database.read, partial(_phones, model), Window(limit=2))
                 assert [one.created_at for one in found.first] == [moment(n) for n in expected]
                 assert found.total == await rows.count()
                 await _pages_agree(rows)
 
-    async def test_profiles_are_found_by_name_and_owner(self, database: Database) -> None:
+    async def test_profiles_are_found_by_name_and_owner(self) -> None:
         made = [
             a_profile(1, OWNER, name="Émilie at home"),
             a_profile(2, OTHER_OWNER, name="Emilie's desk", software_type="SIP"),
             a_profile(3, OWNER, name="Front desk", software_type="SIP"),
         ]
-        async with database.write() as tx:
+        async with self.database.write() as tx:
             await PROFILES.prepare(tx)
             for number, profile in enumerate(made, 100):
                 await tx.profiles.add(profile)
                 await tx.revisions.add(a_revision(number, profile), CNF_XML)
 
         async def uuids(owner: str | None = None, **wanted: Any) -> list[str]:
-            async with database.read() as tx:
+            async with self.database.read() as tx:
                 rows = selected(tx.whole_profiles, ProfileSearch(**wanted))
                 found = await rows.rows(10, owner=owner)
                 assert await rows.count(owner) == len(found)

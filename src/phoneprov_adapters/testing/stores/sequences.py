@@ -17,8 +17,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from phoneprov_adapters.testing.phone_records import a_profile
 from phoneprov_adapters.testing.records import a_permission, a_user, identifier, moment
 from phoneprov_adapters.testing.stores._model import Model, Real
+from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.stores import Database
 
 Opening: TypeAlias = Callable[[Path], AbstractAsyncContextManager[Database]]

@@ -18,39 +18,37 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
-from phoneprov_adapters.testing.stores.audit import ADA, recorded
-from phoneprov_core.kernel.trail import Event
-from phoneprov_core.links.model import Link
-from phoneprov_core.stores import Database
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_adapters.testing.stores.audit import ADA
+from phoneprov_adapters.testing.stores.base import DatabaseTests
+from phoneprov_core.kernel.store import Event
+from phoneprov_core.links import Link
+from phoneprov_core.vendor_users import VendorUser
 
 
-async def latest(database: Database) -> tuple[str, str | None, Any]:
-    """Action, resource id and changes of the newest entry."""
-    entry = (await recorded(database))[-1]
-    return entry.action, entry.resource_id, entry.changes
-
-
-@pytest.mark.asyncio
-class TrailContract:
+class TrailContract(DatabaseTests):
     """The contract of the trail: what a writing transaction records of its changes."""
 
+    async def latest(self) -> tuple[str, str | None, Any]:
+        """Action, resource id and changes of the newest entry."""
+        entry = (await self.recorded())[-1]
+        return entry.action, entry.resource_id, entry.changes
+
     @pytest.mark.parametrize("one", KINDS, ids=repr)
-    async def test_changes_of_a_record_are_recorded(self, database: Database, one: Kind) -> None:
+    async def test_changes_of_a_record_are_recorded(self, one: Kind) -> None:
         record = one.make(1)
         changed = one.changed(record)
         key = one.key_of(record)
-        async with database.write() as tx:
+        async with self.database.write() as tx:
             await one.prepare(tx)
-        async with database.write(by=ADA) as tx:
+        async with self.database.write(by=ADA) as tx:
             await one.store(tx).add(record)
-        async with database.write(by=ADA) as tx:
+        async with self.database.write(by=ADA) as tx:
             await one.store(tx).find(key)
             await one.store(tx).put(changed)
-        async with database.write(by=ADA) as tx:
+        async with self.database.write(by=ADA) as tx:
             await one.store(tx).remove(key)
 
-        created, updated, deleted = await recorded(database)
+        created, updated, deleted = await self.recorded()
         assert [entry.resource_id for entry in (created, updated, deleted)] == [key] * 3
         assert created.resource == updated.resource == deleted.resource
         verbs = [entry.action.partition(".")[2] for entry in (created, updated, deleted)]
@@ -69,139 +67,131 @@ class TrailContract:
         assert all(one.get("new") is None for one in deleted.changes.values() if one != "changed")
 
     @pytest.mark.parametrize("one", KINDS, ids=repr)
-    async def test_put_of_a_record_that_was_not_read_has_old_values(
-        self, database: Database, one: Kind
-    ) -> None:
+    async def test_put_of_a_record_that_was_not_read_has_old_values(self, one: Kind) -> None:
         record = one.make(1)
-        async with database.write() as tx:
+        async with self.database.write() as tx:
             await one.prepare(tx)
             await one.store(tx).add(record)
-        async with database.write(by=ADA) as tx:
+        async with self.database.write(by=ADA) as tx:
             await one.store(tx).put(one.changed(record))
             await one.store(tx).put(one.changed(record))
-        (entry,) = await recorded(database)
+        (entry,) = await self.recorded()
         assert entry.changes
 
-    async def test_change_that_is_rolled_back_has_no_entry(self, database: Database) -> None:
+    async def test_change_that_is_rolled_back_has_no_entry(self) -> None:
         async def change() -> None:
-            async with database.write(by=ADA) as tx:
+            async with self.database.write(by=ADA) as tx:
                 await tx.phones.add(a_phone(1))
                 raise RuntimeError
 
         with pytest.raises(RuntimeError):
             await change()
-        assert await recorded(database) == []
+        assert await self.recorded() == []
 
-    async def test_entry_that_cannot_be_written_undoes_the_change(self, database: Database) -> None:
+    async def test_entry_that_cannot_be_written_undoes_the_change(self) -> None:
         unwritable: Any = {"field": object()}
 
         async def change() -> None:
-            async with database.write(by=ADA) as tx:
+            async with self.database.write(by=ADA) as tx:
                 await tx.phones.add(a_phone(1))
                 tx.trail.note(Event("phone.switched", "phone", None, unwritable))
 
         with pytest.raises(TypeError):
             await change()
-        assert await recorded(database) == []
-        async with database.read() as tx:
+        assert await self.recorded() == []
+        async with self.database.read() as tx:
             assert await tx.phones.find(a_phone(1).mac) is None
 
-    async def test_write_without_actor_records_nothing(self, database: Database) -> None:
-        async with database.write() as tx:
+    async def test_write_without_actor_records_nothing(self) -> None:
+        async with self.database.write() as tx:
             await tx.phones.add(a_phone(1))
             tx.trail.note(Event("phone.switched", "phone"))
-        assert await recorded(database) == []
+        assert await self.recorded() == []
 
-    async def test_put_of_equal_values_has_no_entry(self, database: Database) -> None:
+    async def test_put_of_equal_values_has_no_entry(self) -> None:
         phone = a_phone(1)
-        async with database.write() as tx:
-            await tx.phones.add(phone)
-        async with database.write(by=ADA) as tx:
+        await self.add(phone)
+        async with self.database.write(by=ADA) as tx:
             await tx.phones.put(msgspec.structs.replace(phone, updated_at=moment(50)))
-        assert await recorded(database) == []
+        assert await self.recorded() == []
 
-    async def test_several_changes_of_one_record_are_one_entry(self, database: Database) -> None:
+    async def test_several_changes_of_one_record_are_one_entry(self) -> None:
         phone = a_phone(1, name="a")
-        async with database.write(by=ADA) as tx:
+        async with self.database.write(by=ADA) as tx:
             await tx.phones.add(phone)
             await tx.phones.put(msgspec.structs.replace(phone, name="b"))
-        (entry,) = await recorded(database)
+        (entry,) = await self.recorded()
         assert entry.action == "phone.created"
         assert entry.changes["name"] == {"old": None, "new": "b"}
 
-    async def test_secrets_are_named_without_their_values(self, database: Database) -> None:
+    async def test_secrets_are_named_without_their_values(self) -> None:
         extension = an_extension(1, password="old-secret", voicemail_passcode="1357")
-        async with database.write(by=ADA) as tx:
+        async with self.database.write(by=ADA) as tx:
             await tx.users.add(a_user(1))
             await tx.extensions.add(extension)
-        async with database.write(by=ADA) as tx:
+        async with self.database.write(by=ADA) as tx:
             await tx.users.set_password_hash(identifier(1), "a hash")
-        assert await latest(database) == ("user.updated", identifier(1), {"password": "changed"})
-        async with database.write(by=ADA) as tx:
+        assert await self.latest() == ("user.updated", identifier(1), {"password": "changed"})
+        async with self.database.write(by=ADA) as tx:
             await tx.users.set_password_hash(identifier(1), "another", same_password=True)
             pin = VendorUser(identifier(50), identifier(1), "first-hash", moment(1))
             await tx.vendor_users.save(pin)
-        assert (await latest(database))[0] == "vendor_user.created"
-        async with database.write(by=ADA) as tx:
+        assert (await self.latest())[0] == "vendor_user.created"
+        async with self.database.write(by=ADA) as tx:
             pin = VendorUser(identifier(51), identifier(1), "second-hash", moment(2))
             await tx.vendor_users.save(pin)
         changes = {"pin_code": "changed"}
-        assert await latest(database) == ("vendor_user.updated", identifier(1), changes)
-        async with database.write(by=ADA) as tx:
+        assert await self.latest() == ("vendor_user.updated", identifier(1), changes)
+        async with self.database.write(by=ADA) as tx:
             await tx.vendor_users.remove(identifier(1))
             await tx.extensions.remove(extension.uuid)
-        text = str(await recorded(database))
+        text = str(await self.recorded())
         for secret in ("old-secret", "1357", "first-hash", "second-hash", "a hash"):
             assert secret not in text
 
-    async def test_assignment_link_and_flag_are_recorded(self, database: Database) -> None:
+    async def test_assignment_link_and_flag_are_recorded(self) -> None:
         user = identifier(1)
-        async with database.write() as tx:
-            await tx.users.add(a_user(1))
-            await tx.permissions.add(a_permission(10))
-            await tx.permissions.add(a_permission(11))
-            await tx.extensions.add(an_extension(20))
+        await self.add(a_user(1), a_permission(10), a_permission(11), an_extension(20))
         link = Link(identifier(30), user, identifier(20), moment(1))
         for number in (10, 11):
-            async with database.write(by=ADA) as tx:
+            async with self.database.write(by=ADA) as tx:
                 assigned = an_assignment(user, identifier(number), number)
                 await tx.assignments.assign(assigned)
-        action, resource_id, changes = await latest(database)
+        action, resource_id, changes = await self.latest()
         assert (action, resource_id) == ("assignment.updated", user)
         assert changes["perm_uuid"] == {"old": identifier(10), "new": identifier(11)}
-        async with database.write(by=ADA) as tx:
+        async with self.database.write(by=ADA) as tx:
             await tx.assignments.remove(user)
             assert not await tx.assignments.remove(user)
-        assert (await latest(database))[:2] == ("assignment.deleted", user)
-        async with database.write(by=ADA) as tx:
+        assert (await self.latest())[:2] == ("assignment.deleted", user)
+        async with self.database.write(by=ADA) as tx:
             await tx.links.add(link)
-        assert (await latest(database))[:2] == ("link.created", link.uuid)
-        async with database.write(by=ADA) as tx:
+        assert (await self.latest())[:2] == ("link.created", link.uuid)
+        async with self.database.write(by=ADA) as tx:
             await tx.links.remove(link.uuid)
             assert not await tx.links.remove(link.uuid)
-        assert (await latest(database))[:2] == ("link.deleted", link.uuid)
+        assert (await self.latest())[:2] == ("link.deleted", link.uuid)
 
-    async def test_revision_is_a_change_of_its_profile(self, database: Database) -> None:
+    async def test_revision_is_a_change_of_its_profile(self) -> None:
         profile = a_profile(1, user_uuid=identifier(1))
-        async with database.write() as tx:
-            await tx.users.add(a_user(1))
-        async with database.write(by=ADA) as tx:
+        await self.add(a_user(1))
+        async with self.database.write(by=ADA) as tx:
             await tx.profiles.add(profile)
             await tx.revisions.add(a_revision(10, profile), "<secret/>")
-        (entry,) = await recorded(database)
+        (entry,) = await self.recorded()
         assert (entry.action, entry.resource_id) == ("profile.created", profile.uuid)
         assert entry.changes["revision"] == {"old": None, "new": 1}
-        async with database.write(by=ADA) as tx:
+        async with self.database.write(by=ADA) as tx:
             await tx.profiles.put(msgspec.structs.replace(profile, updated_at=moment(9)))
             await tx.revisions.add(a_revision(11, profile, number=2), "<secret/>")
         changes = {"revision": {"old": 1, "new": 2}}
-        assert await latest(database) == ("profile.updated", profile.uuid, changes)
-        assert "secret" not in str(await recorded(database))
+        assert await self.latest() == ("profile.updated", profile.uuid, changes)
+        assert "secret" not in str(await self.recorded())
 
-    async def test_writers_of_entries_do_not_wait_for_each_other(self, database: Database) -> None:
+    async def test_writers_of_entries_do_not_wait_for_each_other(self) -> None:
         async def change(number: int) -> None:
-            async with database.write(by=ADA) as tx:
+            async with self.database.write(by=ADA) as tx:
                 await tx.phones.add(a_phone(number))
 
         await asyncio.gather(*(change(number) for number in range(1, 9)))
-        assert len(await recorded(database)) == 8
+        assert len(await self.recorded()) == 8

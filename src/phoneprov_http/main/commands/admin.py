@@ -13,7 +13,7 @@ from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, 
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.maintenance.schema import newest
-from phoneprov_core.auth.create_admin import AdminCreated
+from phoneprov_core.auth.accounts import AdminCreated
 from phoneprov_core.users.model import Registration
 from phoneprov_http.main.commands.settings import settings_of_environment
 

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, TypeVar
 
 import click
 
-from phoneprov_adapters.files.text import NotText, decoded
+from phoneprov_adapters.files.reading import NotText, decoded
 from phoneprov_core.batches.commands import NewBatch, WantedPhones
 from phoneprov_core.batches.model import Batch, BatchState
 from phoneprov_core.kernel.addresses import known_mac

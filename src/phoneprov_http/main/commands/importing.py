@@ -14,11 +14,11 @@ import click
 
 from phoneprov_adapters.files.configurations import ConfigurationTable
 from phoneprov_adapters.files.csv import CsvTable
-from phoneprov_adapters.files.pieces import OwnedBy
+from phoneprov_adapters.files.reading import OwnedBy
 from phoneprov_adapters.files.vcard import DIRECTORIES, VcardTable, is_vcard
-from phoneprov_core.transfer.model import Imported, Table
+from phoneprov_core.transfer.model import OWNER, Imported, Table
 from phoneprov_core.transfer.profiles import PROFILE_COLUMNS
-from phoneprov_core.transfer.sheets import OWNER, SHEETS
+from phoneprov_core.transfer.sheets import SHEETS
 from phoneprov_core.transfer.use_cases import sheet_of
 from phoneprov_http.main.commands.local_access import acting, counting
 

@@ -16,7 +16,7 @@ from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.kernel.ids import known_id
+from phoneprov_core.kernel.system import known_id
 from phoneprov_http.main.commands.settings import settings_of_installation
 
 NOT_SEEN = 3

@@ -33,7 +33,6 @@ class Closable(Protocol):
 
     def abort(self) -> None:
         """Close the connection without sending what is buffered."""
-        ...
 
 
 def raise_file_limit() -> int:

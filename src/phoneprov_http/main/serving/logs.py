@@ -74,7 +74,6 @@ class LogThread(logging.Handler):
     """
 
     def __init__(self, descriptor: int) -> None:
-        super().__init__()
         self._descriptor = descriptor
         self._lines = JsonLines()
         self._waiting: deque[bytes] = deque()
@@ -85,6 +84,9 @@ class LogThread(logging.Handler):
         # A daemon: a reader that is stuck must not keep the process from ending.
         self._thread = threading.Thread(target=self._run, name="log", daemon=True)
         self._thread.start()
+        # It becomes known to the library now, which closes at the end what it knows: a signal may
+        # have stopped the process before the thread was started.
+        super().__init__()
         atexit.register(self.close)
 
     def createLock(self) -> None:  # noqa: N802 - the library's name

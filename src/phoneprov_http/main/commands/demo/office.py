@@ -20,9 +20,8 @@ from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.directory.model import NewCompanyContact
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
-from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest
 from phoneprov_core.transfer.texts import ImportRequest
 

@@ -1,0 +1,57 @@
+"""The clock and the identifiers, and time as it is shown and stored.
+
+A shown moment is text, ISO 8601 in UTC with three digits and ``Z``. It is stored as this text, so
+that stored and shown values are equal, and it sorts by time. Deadlines that are never shown are
+whole milliseconds since 1970.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Annotated
+
+from msgspec import Meta
+
+Timestamp = Annotated[
+    str,
+    Meta(
+        description="A moment in UTC, with milliseconds",
+        examples=["2026-01-31T08:15:30.250Z"],
+        extra_json_schema={"format": "date-time"},
+    ),
+]
+
+Clock = Callable[[], datetime]
+"""Port: the current moment, aware and in UTC. Never goes back within one process."""
+
+Pause = Callable[[float], Awaitable[None]]
+"""Port: wait for a number of seconds."""
+
+
+def shown(moment: datetime) -> str:
+    """``2026-01-31T08:15:30.250Z``; fractions of a millisecond are cut off."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
+
+
+def millis(moment: datetime) -> int:
+    """Whole milliseconds since 1970, for deadlines."""
+    return int(moment.timestamp() * 1000)
+
+
+NewId = Callable[[], str]
+"""Port: a new identifier, UUID text in lower case, never returned twice."""
+
+
+UUID = r"^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
+"""A UUID, as a pattern."""
+
+_UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def known_id(text: str | None) -> str:
+    """The canonical form of a UUID; empty text, which is the key of no record, for any other
+    text."""
+    canonical = text.lower() if isinstance(text, str) else ""
+    return canonical if _UUID.fullmatch(canonical) else ""

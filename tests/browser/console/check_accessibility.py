@@ -1,0 +1,108 @@
+"""Keyboard, window sizes and WCAG on every page of the console."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, expect
+
+from browser.console_rig import Console, Service
+
+PAGES = {
+    "Phones": "#/phones", "Phone": "#/phones/00:1B:D4:00:00:01", "Switch": "#/switch",
+    "Batches": "#/batches", "New batch": "#/batches/new", "Profiles": "#/profiles",
+    "New profile": "#/profiles/new", "People": "#/people", "Import": "#/import",
+    "Extensions": "#/extensions", "Levels": "#/permissions", "Services": "#/services",
+    "Modules": "#/modules", "Directory": "#/directory", "Audit": "#/audit", "Account": "#/about",
+}  # fmt: skip
+WCAG = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+
+def focused(console: Console) -> str:
+    text: str = console.page.evaluate(
+        "(e => e === document.body ? '' : (e.labels?.[0]?.innerText || e.ariaLabel"
+        " || e.innerText || e.id).trim())(document.activeElement)"
+    )
+    return text
+
+
+def tabs(console: Console, count: int) -> list[str]:
+    found = []
+    for _ in range(count):
+        console.page.keyboard.press("Tab")
+        found.append(focused(console))
+    return found
+
+
+def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Service) -> None:
+    console = Console(browser.new_context(), service.url)
+    console.open()
+    console.page.get_by_label("Username").wait_for()
+    keyboard = console.page.keyboard
+    expect(console.page.get_by_label("Username")).to_be_focused()
+    keyboard.type("ada")
+    keyboard.press("Tab")
+    keyboard.type("analytical engine 1843")
+    keyboard.press("Enter")
+    console.page.get_by_role("link", name="00:1B:D4:00:00:01").wait_for()
+    console.settled()
+    console.page.reload()
+    console.page.get_by_role("link", name="00:1B:D4:00:00:01").wait_for()
+    assert tabs(console, 20) == [
+        "Skip to content", "phoneprov", "Phones", "Batches", "Profiles", "People", "Directory",
+        "Audit", "ada", "Sign out", "New phone", "Key expansion modules", "Search", "Model",
+        "Location", "Software type", "Logged-in user", "Last outcome", "Phones",
+        "00:1B:D4:00:00:01",
+    ]  # fmt: skip
+    keyboard.press("ArrowDown")
+    assert focused(console) == "00:1B:D4:00:00:02"
+    keyboard.press("End")
+    assert focused(console) == "00:1B:D4:00:00:04"
+    keyboard.press("Home")
+    keyboard.press("Enter")
+    expect(console.page.get_by_role("heading", name="Desk 1")).to_be_visible()
+    assert console.page.evaluate("document.activeElement.id") == "main"
+    assert tabs(console, 1) == ["Switch this phone"]
+    console.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_every_page_meets_wcag_and_fits_the_window(
+    browser: Browser, service: Service, screenshots: Path, scheme: Any, width: int
+) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 800}, color_scheme=scheme, bypass_csp=True
+    )
+    console = Console(context, service.url)
+    console.open()
+    console.page.get_by_label("Username").wait_for()
+    found: dict[str, Any] = {}
+    check(console, "Sign in", found, screenshots / f"sign-in-{scheme}-{width}.png")
+    console.sign_in()
+    for name, place in PAGES.items():
+        console.open(place)
+        console.settled()
+        console.page.wait_for_load_state("networkidle")
+        file = f"{name.lower().replace(' ', '-')}-{scheme}-{width}.png"
+        check(console, name, found, screenshots / file)
+    context.close()
+    assert found == {}, json.dumps(found, indent=1)
+    assert console.complaints == []
+
+
+def check(console: Console, name: str, found: dict[str, Any], shot: Path) -> None:
+    console.page.screenshot(path=shot, full_page=True)
+    results = Axe().run(console.page, options=WCAG).response
+    for violation in results["violations"]:
+        nodes = [node["html"][:200] + " " + node["failureSummary"] for node in violation["nodes"]]
+        found[f"{name}: {violation['id']}"] = nodes[:3]
+    wide = console.page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    if wide > 0:
+        found[f"{name}: wider than the window"] = wide

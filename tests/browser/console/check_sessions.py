@@ -1,0 +1,116 @@
+"""Signing in, and lost sessions and connections."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Browser, expect
+
+from browser.console_rig import ORDINARY, ORDINARY_PASSWORD, Console, Service
+
+# Signing in
+
+
+def test_wrong_password_is_shown_and_the_form_stays(browser: Browser, service: Service) -> None:
+    console = Console(browser.new_context(), service.url)
+    console.open()
+    console.page.get_by_label("Username").fill("ada")
+    console.page.get_by_label("Password").fill("wrong password")
+    console.page.get_by_role("button", name="Sign in").click()
+
+    expect(console.page.get_by_role("alert")).to_contain_text("wrong")
+    expect(console.page.get_by_label("Password")).to_be_focused()
+    console.context.close()
+
+
+def test_reload_keeps_the_session_and_sign_out_ends_it(console: Console) -> None:
+    page = console.page
+    page.reload()
+    expect(page.get_by_role("heading", name="Phones")).to_be_visible()
+    assert page.evaluate("document.cookie") == ""
+    assert page.evaluate("localStorage.length + sessionStorage.length") == 0
+
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Username")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Username")).to_be_visible()
+
+
+def test_account_without_level_0_sees_what_the_api_allows(
+    browser: Browser, service: Service, screenshots: Path
+) -> None:
+    console = Console(browser.new_context(viewport={"width": 1280, "height": 900}), service.url)
+    refused: list[str] = []
+    console.page.on(
+        "response", lambda reply: refused.append(reply.url) if reply.status == 403 else None
+    )
+    console.open()
+    console.sign_in(ORDINARY, ORDINARY_PASSWORD)
+    navigation = console.page.get_by_role("navigation")
+    assert navigation.get_by_role("link").all_inner_texts() == [
+        "Phones", "Profiles", "People", "Directory",
+    ]  # fmt: skip
+    for link in ("Phones", "Profiles", "People", "Directory"):
+        console.go(link)
+        console.page.screenshot(path=screenshots / f"plain-{link.lower()}.png")
+    for place in ("#/phones/00:1B:D4:00:00:01", "#/about", "#/switch"):
+        console.open(place)
+        console.settled()
+    assert refused == []
+    assert console.complaints == []
+    console.context.close()
+
+
+def test_text_survives_the_end_of_the_session(
+    console: Console, service: Service, screenshots: Path
+) -> None:
+    page = console.page
+    console.open("#/profiles/new")
+    page.get_by_label("Name").fill("Typed for an hour")
+    page.get_by_label("Configuration").fill("<device>\n  <name>hour</name>\n</device>\n")
+    service.api("POST", "auth/logout")  # ends all sessions of the account
+    service.log_in()
+    page.get_by_role("button", name="Create").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Your session has ended")
+    page.screenshot(path=screenshots / "session-ended.png")
+    expect(dialog.get_by_label("Username")).to_have_value("ada")
+    expect(dialog.get_by_label("Password")).to_be_focused()
+    dialog.get_by_label("Password").fill("analytical engine 1843")
+    dialog.get_by_role("button", name="Sign in").click()
+
+    expect(page.get_by_role("heading", name="Typed for an hour")).to_be_visible()
+    expect(page.get_by_label("Configuration")).to_have_value(re.compile("hour"))
+
+
+# Connection
+
+
+def test_lost_connection_is_shown_and_restored(console: Console, screenshots: Path) -> None:
+    page = console.page
+    console.context.set_offline(True)
+    page.get_by_role("navigation").get_by_role("link", name="Profiles").click()
+    expect(page.locator("#connection")).to_contain_text("Connection lost")
+    page.screenshot(path=screenshots / "connection-lost.png")
+    console.context.set_offline(False)
+    expect(page.locator("#connection")).to_be_empty()
+    expect(page.get_by_role("link", name="Front desk")).to_be_visible()
+    expect(page.locator("#notices")).to_contain_text("Connection restored")
+    console.complaints.clear()
+
+
+def test_text_survives_a_lost_connection(console: Console) -> None:
+    page = console.page
+    console.open("#/profiles/new")
+    page.get_by_label("Name").fill("Typed in a tunnel")
+    page.get_by_label("Configuration").fill("<device>\n  <name>tunnel</name>\n</device>\n")
+    console.context.set_offline(True)
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("alert")).to_contain_text("not known whether the request arrived")
+    console.context.set_offline(False)
+    expect(page.locator("#connection")).to_be_empty()
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", name="Typed in a tunnel")).to_be_visible()
+    expect(page.get_by_label("Configuration")).to_have_value(re.compile("tunnel"))
+    console.complaints.clear()

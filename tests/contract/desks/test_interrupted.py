@@ -1,0 +1,71 @@
+"""Changes of a desk that a stopped process left unfinished."""
+
+from __future__ import annotations
+
+import pytest
+
+from phoneprov_adapters.testing.phone_records import a_deployment
+from phoneprov_core.deployments.model import Action, Outcome
+from phoneprov_core.kernel.errors import Refused
+from support.hotdesk import IP, LOBBY, OTHER_IP, OTHER_MAC, PIN, Hotdesk
+from support.switch_rig import MAC, XML, a_desk_phone
+
+
+async def test_interrupted_pin_change_is_repaired(office: Hotdesk) -> None:
+    await office.phone().log_in("ada", PIN)
+    await office.settled()
+    async with office.api.database.write() as tx:
+        await tx.desks.begin_change(MAC, (await office.deployments())[-1].uuid, office.ada.uuid)
+    office.world.files[f"{IP}:21"].clear()
+
+    assert await office.keep_desks() == 1
+
+    assert office.on_phone() == XML.encode()
+    assert (await office.desk())["user_uuid"] == office.ada.uuid
+    assert (await office.record()).change_uuid is None
+
+
+async def test_interrupted_login_restores_the_default_profile(office: Hotdesk) -> None:
+    async with office.api.database.write() as tx:
+        await tx.desks.begin_change(MAC, office.profile, office.ada.uuid)
+
+    assert await office.keep_desks() == 1
+
+    assert office.on_phone() == LOBBY.encode()
+    assert (await office.desk())["user_uuid"] is None
+
+
+async def test_interrupted_first_switch_is_completed_without_a_default_profile(
+    office: Hotdesk,
+) -> None:
+    await a_desk_phone(office.admin, mac=OTHER_MAC, phone_ip=OTHER_IP)
+    interrupted = a_deployment(
+        1,
+        OTHER_MAC,
+        number=0,
+        outcome=Outcome.INTERRUPTED,
+        profile_uuid=office.profile,
+        owner_uuid=office.ada.uuid,
+    )
+    async with office.api.database.write() as tx:
+        await tx.deployments.add(interrupted)
+        await tx.desks.begin_change(OTHER_MAC, interrupted.uuid, None)
+
+    assert await office.keep_desks() == 1
+
+    assert office.on_phone(OTHER_IP, OTHER_MAC) == XML.encode()
+    assert (await office.desk(OTHER_MAC))["user_uuid"] == office.ada.uuid
+    repaired = max(await office.deployments(OTHER_MAC), key=lambda one: one.created_at)
+    assert (repaired.action, repaired.outcome) == (Action.SWITCH, Outcome.DEPLOYED)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_completed_switch_leaves_nothing_to_repair(office: Hotdesk, fails: bool) -> None:
+    if fails:
+        office.world.fail_next(Refused("The FTP server refused the upload."))
+    body = {"profile_uuid": office.profile, "mac": MAC}
+    answer = await office.admin.post("/phone-profiles/switch", body)
+    assert (answer.status_code == 200) is not fails
+
+    assert (await office.record()).change_uuid is None
+    assert await office.keep_desks() == 0

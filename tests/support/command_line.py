@@ -1,0 +1,67 @@
+"""The commands: in this process, or in a process of their own."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from click.testing import CliRunner, Result
+
+from phoneprov_http.main.cli import main
+
+PROGRAM = (sys.executable, "-m", "phoneprov_http.main")
+
+
+def without_settings(**environment: str) -> dict[str, str]:
+    """The variables of this process without the settings of the service, and these."""
+    return {k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")} | environment
+
+
+def run(*arguments: str, data: Path, stdin: str = "", **environment: str) -> Result:
+    """The result of a command with this data folder."""
+    variables = {"PHONEPROV_DATA_DIR": str(data), **environment}
+    return CliRunner(env=variables).invoke(main, arguments, input=stdin)
+
+
+def spawn(
+    *arguments: str,
+    data: Path,
+    stdin: str = "",
+    stdout: int | IO[str] = subprocess.PIPE,
+    **environment: str,
+) -> subprocess.CompletedProcess[str]:
+    """The result of a command in a process of its own."""
+    return subprocess.run(
+        [*PROGRAM, *arguments],
+        env=without_settings(PHONEPROV_DATA_DIR=str(data), **environment),
+        input=stdin,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def spawn_on_terminal(*arguments: str, **environment: str) -> tuple[int, bytes, bytes]:
+    """Run a command whose standard error is a terminal: exit code, standard output, terminal."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*PROGRAM, *arguments],
+        env=without_settings(TERM="xterm", **environment),
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    with suppress(OSError):  # Linux raises this when the other end is closed.
+        while part := os.read(ours, 65536):
+            shown += part
+    os.close(ours)
+    output, _ = process.communicate(timeout=60)
+    return process.returncode, output, shown

@@ -1,0 +1,195 @@
+"""Commands to a phone's web server, and its replies."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from phoneprov_core.devices.execute import execute_body, read_execute_reply
+from phoneprov_core.devices.reply import REPLY_LIMIT
+from phoneprov_core.kernel.errors import Invalid, Refused
+
+uris = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=60)
+
+
+@given(uris)
+@example("https://phone.example/a?b=1&c=<\"'>")
+def test_command_is_sent_in_one_form_field(uri: str) -> None:
+    ((field, xml),) = parse_qsl(execute_body(uri).decode("ascii"), strict_parsing=True)
+
+    assert field == "XML"
+    assert len(xml.encode()) <= 512
+    root = ElementTree.fromstring(xml)  # noqa: S314 - our own text
+    assert root.tag == "CiscoIPPhoneExecute"
+    (item,) = root
+    assert (item.tag, item.attrib) == ("ExecuteItem", {"Priority": "0", "URL": uri})
+
+
+@pytest.mark.parametrize(
+    "uri", ["", "x" * 257, '"' * 100, "Key:Stärn", "Key: Star", "Init:\n", "\0"]
+)
+def test_command_over_the_phones_limits_is_refused(uri: str) -> None:
+    with pytest.raises(Invalid):
+        execute_body(uri)
+
+
+def test_command_of_maximum_length_is_accepted() -> None:
+    assert execute_body("x" * 256)
+
+
+GOOD = (
+    b"<CiscoIPPhoneResponse>"
+    b'<ResponseItem Status="0" Data="Success" URL="a"/>'
+    b"</CiscoIPPhoneResponse>"
+)
+
+ITEM = b'<ResponseItem Status="%s" Data="" URL="a"/>'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        GOOD,
+        b'<?xml version="1.0" encoding="iso-8859-1"?>\r\n' + GOOD,
+        b'<?xml version="1.0" encoding="no-such-encoding"?>' + GOOD,
+        b"\xef\xbb\xbf" + GOOD,
+        b"\r\n " + GOOD + b"\r\n",
+        GOOD.replace(b"Success", b"Erledigt \xfc"),
+        GOOD.decode().encode("utf-16"),
+        GOOD.replace(b"Success", b""),
+        GOOD.replace(b"/>", b"></ResponseItem>"),
+        b"<CiscoIPPhoneResponse>" + ITEM % b"0" * 3 + b"</CiscoIPPhoneResponse>",
+    ],
+)
+def test_reply_with_success_raises_nothing(body: bytes) -> None:
+    read_execute_reply(200, body)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 6, 7, 99])
+def test_reply_error_keeps_its_number(number: int) -> None:
+    with pytest.raises(Refused, match=rf"\berror {number}\b"):
+        read_execute_reply(
+            200, b'<CiscoIPPhoneError Number="%d">Secret</CiscoIPPhoneError>' % number
+        )
+
+
+@pytest.mark.parametrize("number", [0, 4])
+def test_reply_refused_login_names_the_settings(number: int) -> None:
+    with pytest.raises(Refused, match="PHONEPROV_PHONE_USER"):
+        read_execute_reply(200, b'<CiscoIPPhoneError Number="%d"/>' % number)
+
+
+def test_reply_known_errors_have_messages() -> None:
+    messages = set()
+    for number in (1, 2, 3, 4, 6, 7):
+        with pytest.raises(Refused) as caught:
+            read_execute_reply(200, b'<CiscoIPPhoneError Number="%d"/>' % number)
+        messages.add(re.sub(r"\d", "N", caught.value.message))
+    assert len(messages) == 6
+
+
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_reply_with_one_failed_item_is_a_failure_with_its_status(position: int) -> None:
+    items = [ITEM % b"0"] * 3
+    items[position] = ITEM % b"6"
+
+    with pytest.raises(Refused, match=r"\bstatus 6\b"):
+        read_execute_reply(
+            200, b"<CiscoIPPhoneResponse>" + b"".join(items) + b"</CiscoIPPhoneResponse>"
+        )
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_reply_http_401_names_the_settings(status: int) -> None:
+    with pytest.raises(Refused, match=rf"HTTP {status}.*PHONEPROV_PHONE_USER"):
+        read_execute_reply(status, GOOD)
+
+
+@pytest.mark.parametrize("status", [100, 201, 204, 301, 302, 307, 404, 500, 503])
+def test_reply_other_status_is_named(status: int) -> None:
+    with pytest.raises(Refused, match=f"HTTP {status}"):
+        read_execute_reply(status, GOOD)
+
+
+BOMB = (
+    b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+    b'<CiscoIPPhoneResponse><ResponseItem Status="0" Data="&b;"/></CiscoIPPhoneResponse>'
+)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"   ",
+        b"OK",
+        b"<html>raw-reply-text</html>",
+        b"<CiscoIPPhoneResponse/>",
+        b"<CiscoIPPhoneResponse><x>" + ITEM % b"0" + b"</x></CiscoIPPhoneResponse>",
+        b"<CiscoIPPhoneResponse><ResponseItem/></CiscoIPPhoneResponse>",
+        b"<CiscoIPPhoneResponse>" + ITEM % b"0",
+        b"<CiscoIPPhoneResponse>" + ITEM % b"raw-reply-text" + b"</CiscoIPPhoneResponse>",
+        b"<CiscoIPPhoneResponse>" + ITEM % b"&#1632;" + b"</CiscoIPPhoneResponse>",
+        b"<other>" + ITEM % b"0" + b"</other>",
+        b"<ciscoipphoneresponse>" + ITEM % b"0" + b"</ciscoipphoneresponse>",
+        b"<CiscoIPPhoneError/>",
+        b'<CiscoIPPhoneError Number=""/>',
+        b'<CiscoIPPhoneError Number="1e3"/>',
+        b'<CiscoIPPhoneError Number="%s"/>' % (b"9" * 5000),
+        GOOD + GOOD,
+        b"<!DOCTYPE x>" + GOOD,
+        b'<!DOCTYPE x SYSTEM "file:///etc/passwd">' + GOOD,
+        BOMB,
+        GOOD.replace(b"Success", b"&undefined;"),
+        GOOD + b" " * REPLY_LIMIT + b"<!-- -->",
+        b"<a>" * 20000,
+    ],
+)
+def test_reply_malformed_is_refused(body: bytes) -> None:
+    with pytest.raises(Refused, match="cannot be parsed"):
+        read_execute_reply(200, body)
+
+
+@given(
+    st.integers(100, 599) | st.just(200),
+    st.binary(max_size=200)
+    | st.text().map(str.encode)
+    | st.lists(
+        st.sampled_from([GOOD, BOMB, b"<CiscoIPPhoneResponse>", ITEM, b"<", b">", b"&", b"\0"])
+    ).map(b"".join),
+)
+def test_reply_any_content_is_parsed_and_not_quoted(status: int, body: bytes) -> None:
+    message = ""
+    try:
+        read_execute_reply(status, body)
+    except Refused as refused:
+        message = refused.message
+
+    if message:
+        assert len(message) < 200
+        assert message.isprintable()
+        assert message.endswith(".")
+    else:
+        assert status == 200
+        assert b'Status="0"' in body
+
+
+@given(st.text(st.characters(codec="ascii", categories=["L"]), min_size=12, max_size=40))
+def test_reply_text_of_the_phone_is_not_quoted(words: str) -> None:
+    marked = f"zq{words}zq".encode()
+    for body in (
+        marked,
+        b"<%s/>" % marked,
+        b'<CiscoIPPhoneError Number="1">%s</CiscoIPPhoneError>' % marked,
+        b'<CiscoIPPhoneError Number="%s"/>' % marked,
+        b'<CiscoIPPhoneResponse><ResponseItem Status="6" Data="%s"/></CiscoIPPhoneResponse>'
+        % marked,
+    ):
+        with pytest.raises(Refused) as caught:
+            read_execute_reply(200, body)
+        assert marked.decode() not in str(caught.value)
