@@ -52,8 +52,8 @@ async def test_login_and_logout_killed_at_any_step_are_repaired(tmp_path: Path) 
                 await service.repeat_if_rolled_back(kind)
     assert repaired
     note(
-        f"login and logout killed at {len(points)} places, {times} times each: phone and desk "
-        f"agree after the next start; {repaired} had to be repaired"
+        f"login and logout killed at {len(points)} points, {times} times each: phone and desk "
+        f"agree after the next start; {repaired} were repaired"
     )
 
 
@@ -68,8 +68,8 @@ async def test_first_switch_killed_at_any_step_is_repaired(tmp_path: Path) -> No
             await service.repeat_if_rolled_back("logout")
     assert repaired
     note(
-        f"switch killed at {len(points)} places: phone and desk agree after the next start; "
-        f"{repaired} had to be repaired"
+        f"switch killed at {len(points)} points: phone and desk agree after the next start; "
+        f"{repaired} were repaired"
     )
 
 

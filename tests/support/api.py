@@ -24,7 +24,7 @@ from support.stores import DATABASES
 
 PASSWORD = "a password of the tests"
 STRANGER = identifier(0xDEAD)
-"""The uuid of no record."""
+"""A uuid without a record."""
 
 
 class Caller:

@@ -34,7 +34,7 @@ SETTINGS = {
 }
 
 OK = 0
-"""Stands for the status of the route's success."""
+"""The status of a success of the route."""
 
 
 def rule(stranger: int, owner: int, level_0: int, level_7: int, unknown: int = 401) -> list[int]:
