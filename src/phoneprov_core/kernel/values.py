@@ -112,7 +112,8 @@ _known_timezones: frozenset[str] = frozenset()
 def _timezones() -> frozenset[str]:
     global _known_timezones  # noqa: PLW0603 - read from disk once, at the first question
     if not _known_timezones:
-        _known_timezones = frozenset(available_timezones())
+        # A system may list its own zone under "localtime".
+        _known_timezones = frozenset(available_timezones()) - {"localtime"}
     return _known_timezones
 
 
