@@ -53,21 +53,15 @@ def _password(value: str) -> str:
 ExtensionType = Annotated[
     str,
     Check(_type),
-    schema(
-        description="Channel driver of the exchange",
-        enum=list(_TYPES),
-        examples=["chan_sccp"],
-    ),
+    schema("Channel driver of the exchange", enum=list(_TYPES), examples=["chan_sccp"]),
 ]
-ExtensionName = Annotated[
-    Line, schema(description="Name of the extension", examples=["Front desk"])
-]
+ExtensionName = Annotated[Line, schema("Name of the extension", examples=["Front desk"])]
 ExtensionPassword = Annotated[
     str,
     SECRET,
     Check(_password),
     schema(
-        description="Password that a phone registers with; without control characters",
+        "Password that a phone registers with; without control characters",
         format="password",
         minLength=1,
         maxLength=255,
@@ -76,14 +70,12 @@ ExtensionPassword = Annotated[
     ),
 ]
 VoicemailPasscode = Annotated[
-    OptionalLine, SECRET, schema(description="Passcode of the voicemail box", examples=["2468"])
+    OptionalLine, SECRET, schema("Passcode of the voicemail box", examples=["2468"])
 ]
 
 
-Voicemail = Annotated[
-    bool, schema(description="Whether the extension has voicemail", examples=[False])
-]
-Active = Annotated[bool, schema(description="Whether the extension is in use", examples=[True])]
+Voicemail = Annotated[bool, schema("Whether the extension has voicemail", examples=[False])]
+Active = Annotated[bool, schema("Whether the extension is in use", examples=[True])]
 
 
 class Extension(Redacted, frozen=True):
@@ -160,7 +152,7 @@ class ExtensionSearch(Command, frozen=True, kw_only=True):
     """Which extensions a list shows; None of a field means all."""
 
     q: Query | None = None
-    type: Annotated[ExtensionType, schema(description="Only extensions of this type")] | None = None
+    type: Annotated[ExtensionType, schema("Only extensions of this type")] | None = None
     voicemail: Whether | None = None
     is_active: Whether | None = None
 

@@ -24,20 +24,15 @@ from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 
-Model = Annotated[OptionalLine, schema(description="Model", examples=["CP-7916"])]
+Model = Annotated[OptionalLine, schema("Model", examples=["CP-7916"])]
 ConnectedPhone = Annotated[
-    MacAddress,
-    schema(description="MAC address of the connected phone, which need not be in the inventory"),
+    MacAddress, schema("MAC address of the connected phone, which need not be in the inventory")
 ]
 
 
-KemMac = Annotated[
-    MacAddress, schema(description="MAC address of the module", examples=["00:1B:D4:65:43:21"])
-]
-KemIp = Annotated[IpAddress, schema(description="IPv4 or IPv6 address of the module")]
-SoftwareVersion = Annotated[
-    OptionalLine, schema(description="Firmware version", examples=["B016-1-0-4-2"])
-]
+KemMac = Annotated[MacAddress, schema("MAC address of the module", examples=["00:1B:D4:65:43:21"])]
+KemIp = Annotated[IpAddress, schema("IPv4 or IPv6 address of the module")]
+SoftwareVersion = Annotated[OptionalLine, schema("Firmware version", examples=["B016-1-0-4-2"])]
 
 
 class Kem(Struct, frozen=True):

@@ -26,12 +26,10 @@ from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 from phoneprov_core.users.model import FirstName, LastName, LoginName
 from phoneprov_core.users.ports import UserStore
 
-NameOfExtension = Annotated[
-    str, schema(description="Name of the extension", examples=["Front desk"])
-]
+NameOfExtension = Annotated[str, schema("Name of the extension", examples=["Front desk"])]
 
 
-ExtensionUuid = Annotated[Uuid, schema(description="UUID of the extension")]
+ExtensionUuid = Annotated[Uuid, schema("UUID of the extension")]
 
 
 class Link(Struct, frozen=True):

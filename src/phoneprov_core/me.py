@@ -34,11 +34,10 @@ class MeProfile(User, frozen=True):
     """The caller's account with its permission and its PIN; each null if there is none."""
 
     permission: Annotated[
-        OwnPermission | None,
-        schema(description="Permission that the account is assigned; null without one"),
+        OwnPermission | None, schema("Permission that the account is assigned; null without one")
     ]
     vendor_user: Annotated[
-        VendorUser | None, schema(description="PIN of the account, as a hash; null without one")
+        VendorUser | None, schema("PIN of the account, as a hash; null without one")
     ]
 
 
@@ -46,12 +45,11 @@ class EnrichedPhone(PhoneFacts, frozen=True):
     """A phone with its vendor flag (null if there is none) and its KEMs, oldest first."""
 
     is_vendor: Annotated[
-        bool, schema(description="Whether the phone is flagged as a vendor phone", examples=[True])
+        bool, schema("Whether the phone is flagged as a vendor phone", examples=[True])
     ]
-    vendor: Annotated[VendorPhone | None, schema(description="Vendor flag; null without one")]
+    vendor: Annotated[VendorPhone | None, schema("Vendor flag; null without one")]
     key_expansion_modules: Annotated[
-        tuple[Kem, ...],
-        schema(description="Key expansion modules connected to the phone, oldest first"),
+        tuple[Kem, ...], schema("Key expansion modules connected to the phone, oldest first")
     ]
 
 

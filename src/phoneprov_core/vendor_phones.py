@@ -17,7 +17,7 @@ from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, Timestamp, shown
 
-Vendor = Annotated[bool, schema(description="Whether the phone is a vendor phone")]
+Vendor = Annotated[bool, schema("Whether the phone is a vendor phone")]
 
 
 class VendorPhone(Struct, frozen=True):

@@ -17,17 +17,11 @@ from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 
-Name = Annotated[
-    OptionalLine, schema(description="Name of the service", examples=["Company directory"])
-]
-Type = Annotated[
-    OptionalLine, schema(description="Kind of service; free text", examples=["IPPhone"])
-]
+Name = Annotated[OptionalLine, schema("Name of the service", examples=["Company directory"])]
+Type = Annotated[OptionalLine, schema("Kind of service; free text", examples=["IPPhone"])]
 
 
-ServiceUrl = Annotated[
-    Url, schema(description="Address with http or https. The service never requests it")
-]
+ServiceUrl = Annotated[Url, schema("Address with http or https. The service never requests it")]
 
 
 class VendorService(Struct, frozen=True):

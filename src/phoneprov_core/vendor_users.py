@@ -32,7 +32,7 @@ class VendorUser(Redacted, frozen=True):
         str,
         SECRET,
         schema(
-            description="Hash of the PIN, made with a secret key",
+            "Hash of the PIN, made with a secret key",
             examples=["$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$..."],
         ),
     ]

@@ -84,7 +84,7 @@ async def test_field_of_1_mib_is_refused_within_bounded_cost(api: Api, admin: Ca
             expected = {200} if path.endswith("/lint") else range(400, 500)
             assert reply.status in expected, (method, path, name, reply.body)
             costs[method, path, name, text[:4]] = reply.cost
-    note(f"a mebibyte in each of {len(fields)} fields: at most {max(costs.values()):.0f} ms")
+    note(f"1 MiB in each of {len(fields)} fields: at most {max(costs.values()):.0f} ms")
     assert max(costs.values()) < MOST, max(costs.items(), key=lambda item: item[1])
 
 

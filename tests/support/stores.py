@@ -64,5 +64,4 @@ DATABASES: dict[str, Callable[[Path], AbstractAsyncContextManager[Database]]] = 
     "sqlite": _sqlite,
     **({"pgbouncer": _pgbouncer} if pgbouncer.REQUIRED else {}),
 }
-"""Every adapter that the contract suite runs over: an open, empty database in a folder that is
-its own."""
+"""Every adapter of the contract suite: an open, empty database in its own folder."""

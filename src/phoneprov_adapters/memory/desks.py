@@ -45,7 +45,7 @@ class MemoryDesks(MemoryQueries, DeskStore):
             return None
         flag = self._tables.of(VENDOR_PHONES).get(mac)
         desk = part(DeskRecord, self._kept(mac))
-        user = self._tables.of(USERS).get(desk.user_uuid or "")
+        user = self._tables.of(USERS).get(desk.user_uuid)
         return PhoneState(phone, None if flag is None else flag.vendor, desk, user)
 
     async def default_profile(self, mac: str) -> str | None:
@@ -157,10 +157,10 @@ class MemoryDesks(MemoryQueries, DeskStore):
 
 def _listed(tables: Tables, phone: Phone) -> ListedDesk:
     record = tables.of(DESKS).get(phone.mac) or KeptDesk(phone.mac)
-    user = tables.of(USERS).get(record.user_uuid or "")
+    user = tables.of(USERS).get(record.user_uuid)
     profiles = tables.of(PROFILES)
-    default = profiles.get(record.default_profile_uuid or "")
-    profile = profiles.get(record.profile_uuid or "")
+    default = profiles.get(record.default_profile_uuid)
+    profile = profiles.get(record.profile_uuid)
     desk = Desk(
         mac=phone.mac,
         default_profile_uuid=default.uuid if default else None,

@@ -49,11 +49,9 @@ class MemorySessions(MemoryQueries, SessionStore):
         if user is None or not user.is_active:
             return None
         assignment = self._tables.of(ASSIGNMENTS).get(user.uuid)
-        if assignment is None:
-            return Principal(user.uuid, None, user.username)
-        permission = self._tables.of(PERMISSIONS).get(assignment.perm_uuid)
-        level = None if permission is None else permission.level
-        return Principal(user.uuid, level, user.username)
+        perm_uuid = assignment.perm_uuid if assignment else None
+        permission = self._tables.of(PERMISSIONS).get(perm_uuid)
+        return Principal(user.uuid, permission.level if permission else None, user.username)
 
     async def exchange(
         self,

@@ -54,8 +54,6 @@ class MemoryRows(MemoryQueries, Rows[R], Generic[E, R]):
         self._place = place or kind.position
 
     async def count(self, owner: str | None = None) -> int:
-        if self._matches is None:
-            return self._tables.of(self._kind).count(self._group_of(owner))
         return sum(1 for _ in self._found(owner))
 
     async def rows(

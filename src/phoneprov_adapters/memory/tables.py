@@ -49,13 +49,11 @@ class Table(Generic[E]):
 
     def set(self, entity: E) -> None:
         """Add or replace a record."""
-        self._require_writing()
         self._hide(self._kind.key_of(entity))
         self._changed.set(entity)
 
     def discard(self, key: str) -> None:
         """Remove a record if it exists."""
-        self._require_writing()
         self._hide(key)
         self._changed.discard(key)
 
@@ -75,10 +73,6 @@ class Table(Generic[E]):
             assert entity is not None
             yield entity
 
-    def count(self, group: tuple[str, Hashable]) -> int:
-        """Number of records of a group."""
-        return sum(1 for _ in self.group(group))
-
     def changed(self) -> list[E]:
         """The records that differ from the committed ones."""
         committed = self._committed.by_key
@@ -92,12 +86,10 @@ class Table(Generic[E]):
             self._committed.set(entity)
 
     def _hide(self, key: str) -> None:
-        if key in self._committed.by_key:
-            self._hidden.add(key)
-
-    def _require_writing(self) -> None:
         if not self._writing:
             raise RuntimeError("this transaction was opened for reading")
+        if key in self._committed.by_key:
+            self._hidden.add(key)
 
 
 def _after(positions: Sequence[Position], after: Position | None) -> Iterator[Position]:

@@ -23,20 +23,14 @@ from phoneprov_core.kernel.store import Store
 PermissionLevel = Annotated[
     Level,
     schema(
-        description=(
-            "Permission level. Level 0 is the superadmin level. A user at level N "
-            "holds the levels 0 to N, unless `PHONEPROV_LEVEL_RULE` is `strict`"
-        )
+        "Permission level. Level 0 is the superadmin level. A user at level N "
+        "holds the levels 0 to N, unless `PHONEPROV_LEVEL_RULE` is `strict`"
     ),
 ]
 PermissionName = Annotated[
-    Line,
-    schema(
-        description="Name of the permission; unique together with its level",
-        examples=["superadmin"],
-    ),
+    Line, schema("Name of the permission; unique together with its level", examples=["superadmin"])
 ]
-PermissionUuid = Annotated[Uuid, schema(description="UUID of the permission")]
+PermissionUuid = Annotated[Uuid, schema("UUID of the permission")]
 
 
 class Permission(Struct, frozen=True):
@@ -62,9 +56,7 @@ class PermissionPatch(Command, frozen=True, kw_only=True):
     one."""
 
     name: PermissionName | UnsetType = UNSET
-    level: Annotated[Level, schema(description="Must agree with the stored level")] | UnsetType = (
-        UNSET
-    )
+    level: Annotated[Level, schema("Must agree with the stored level")] | UnsetType = UNSET
     description: Notes | UnsetType | None = UNSET
 
 

@@ -27,7 +27,7 @@ from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
 from phoneprov_core.kernel.store import SearchedStore
 from phoneprov_core.vendor_phones import VendorPhoneStore
 
-Model = Annotated[OptionalLine, schema(description="Model", examples=["CP-7945G"])]
+Model = Annotated[OptionalLine, schema("Model", examples=["CP-7945G"])]
 
 
 Family = Literal["SCCP", "SIP", "SIPE"]
@@ -36,21 +36,15 @@ Family = Literal["SCCP", "SIP", "SIPE"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
 
 
-Brand = Annotated[OptionalLine, schema(description="Manufacturer", examples=["Cisco"])]
-PhoneName = Annotated[
-    OptionalLine, schema(description="Name of the phone", examples=["Front desk"])
-]
-Hostname = Annotated[OptionalLine, schema(description="Host name", examples=["SEP001BD4123456"])]
-PhoneIp = Annotated[
-    IpAddress, schema(description="IPv4 or IPv6 address of the phone; written by level 0 only")
-]
-Vlan = Annotated[OptionalLine, schema(description="VLAN", examples=["120"])]
+Brand = Annotated[OptionalLine, schema("Manufacturer", examples=["Cisco"])]
+PhoneName = Annotated[OptionalLine, schema("Name of the phone", examples=["Front desk"])]
+Hostname = Annotated[OptionalLine, schema("Host name", examples=["SEP001BD4123456"])]
+PhoneIp = Annotated[IpAddress, schema("IPv4 or IPv6 address of the phone; written by level 0 only")]
+Vlan = Annotated[OptionalLine, schema("VLAN", examples=["120"])]
 SoftwareVersion = Annotated[
-    OptionalLine, schema(description="Firmware version", examples=["SCCP45.9-4-2SR3-1S"])
+    OptionalLine, schema("Firmware version", examples=["SCCP45.9-4-2SR3-1S"])
 ]
-Active = Annotated[
-    bool, schema(description="Whether profiles may be switched onto the phone", examples=[True])
-]
+Active = Annotated[bool, schema("Whether profiles may be switched onto the phone", examples=[True])]
 
 
 class PhoneFacts(Struct, frozen=True):
@@ -206,5 +200,5 @@ class PhoneSearch(Command, frozen=True, kw_only=True):
     software_version: Filter | None = None
     software_type: Filter | None = None
     is_active: Whether | None = None
-    last_outcome: Annotated[LastOutcome, schema(description=_OUTCOME)] | None = None
-    user_uuid: Annotated[Uuid, schema(description=_USER)] | None = None
+    last_outcome: Annotated[LastOutcome, schema(_OUTCOME)] | None = None
+    user_uuid: Annotated[Uuid, schema(_USER)] | None = None

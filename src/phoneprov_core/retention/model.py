@@ -56,7 +56,7 @@ class Pruned(Struct, frozen=True):
     """The result for one kind of record."""
 
     kind: Kept
-    count: Annotated[int, schema(description="Number of records removed", minimum=0)]
+    count: Annotated[int, schema("Number of records removed", minimum=0)]
     message: str | None = None
     """The reason why no more could be removed."""
 

@@ -16,7 +16,7 @@ from support.logins import fail, failures, meanwhile
 from support.office import PASSWORD, Office
 
 
-async def test_login_five_failures_refuse_even_the_right_password(
+async def test_login_after_five_failures_is_refused_with_the_right_password(
     office: Office, ada: Actor
 ) -> None:
     await fail(office, times=5)
@@ -156,7 +156,7 @@ async def test_login_waits_for_undecided_attempts_and_is_refused_if_wrong(
     }
 
 
-async def test_login_attempts_of_a_dead_process_do_not_block_others(
+async def test_login_undecided_attempts_of_a_killed_process_are_counted(
     office: Office, ada: Actor
 ) -> None:
     now = millis(office.clock())

@@ -216,7 +216,7 @@ async def test_stopped_worker_releases_the_batch(
     assert (batch.state, batch.phones) == (BatchState.DONE, Counts(done=12, total=12))
 
 
-async def test_unavailable_database_leaves_the_batch_for_later(
+async def test_unavailable_database_postpones_the_batch(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     async def away() -> None:
