@@ -113,7 +113,8 @@ def timezone(value: str) -> str:
 
 @cache
 def _timezones() -> frozenset[str]:
-    return frozenset(available_timezones())
+    # A system may list its own zone under "localtime".
+    return frozenset(available_timezones()) - {"localtime"}
 
 
 # RFC 3339, section 5.6.
