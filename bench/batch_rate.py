@@ -185,8 +185,8 @@ async def an_office(container: Container, use_cases: UseCases, phones: int) -> s
             password="correct horse battery",
         )
     )
-    now = shown(container.clock())
-    async with container.database.write() as tx:
+    now = shown(container.clock()())
+    async with container.database().write() as tx:
         for number in range(phones):
             octets = number.to_bytes(3, "big")
             await tx.phones.add(

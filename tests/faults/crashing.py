@@ -209,7 +209,7 @@ async def run_order(order: Order) -> None:
             await use_cases.profiles.update(actor, order.profile_uuid, patch)
             return
         if order.desk is not None:
-            await change_desk(container.phone_services, order)
+            await change_desk(container.phone_services(), order)
         else:
             request = SwitchRequest(profile_uuid=order.profile_uuid, mac=order.mac)
             await use_cases.switch_profile(actor, request)

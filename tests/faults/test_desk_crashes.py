@@ -115,12 +115,12 @@ class Service:
         async with started(self._environment) as container:
             record = await self._record(container)
             assert self._agrees(record) or is_unsettled(record), what
-            count = await container.keep_desks()
+            count = await container.keep_desks()()
             assert count == int(is_unsettled(record)), what
             record = await self._record(container)
             assert self._agrees(record), what
             assert not is_unsettled(record), what
-            assert await container.keep_desks() == 0, what
+            assert await container.keep_desks()() == 0, what
         assert self._outside.leftovers() == [], what
         return count
 
@@ -138,7 +138,7 @@ class Service:
         return FILES[record.user_uuid] == text
 
     async def _record(self, container: Container) -> DeskRecord:
-        async with container.database.read() as tx:
+        async with container.database().read() as tx:
             return await tx.desks.find(MAC)
 
 
@@ -159,8 +159,8 @@ async def populate(environment: Mapping[str, str]) -> str:
     prepare(settings)
     await migrate_embedded(settings)
     async with started(environment) as container:
-        use_cases = container.use_cases
-        async with container.database.write(by=SYSTEM_ACTOR) as tx:
+        use_cases = container.use_cases()
+        async with container.database().write(by=SYSTEM_ACTOR) as tx:
             await tx.users.add(a_user(1))
             await tx.users.add(a_user(2))
         assert a_user(1).username == USER

@@ -42,7 +42,7 @@ async def started(environment: Mapping[str, str]) -> AsyncIterator[Service]:
     """The use cases and the database of a service in this process."""
     container = prepare(read_settings(environment))
     async with running(container) as use_cases:
-        yield use_cases, container.database
+        yield use_cases, container.database()
 
 
 @pytest.fixture

@@ -143,13 +143,13 @@ class Service:
     async def direct(self) -> AsyncIterator[Direct]:
         """The database of the service, opened in this process too."""
         container = prepare(self.settings)
-        database = container.database
+        database = container.database()
         await database.open()
         try:
             yield Direct(container)
         finally:
             await database.close()
-            container.hasher.close()
+            container.hasher().close()
 
 
 @contextmanager

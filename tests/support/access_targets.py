@@ -181,7 +181,7 @@ async def own_refresh_token(rig: Rig, caller: str, _: dict[str, str]) -> Body:
 
 async def login_of_the_owner(rig: Rig, _: str, __: dict[str, str]) -> Body:
     async with rig.api.database.write() as tx:
-        await tx.users.set_password_hash(rig.owner, await rig.api.container.hasher.hash(PASSWORD))
+        await tx.users.set_password_hash(rig.owner, await rig.api.container.hasher().hash(PASSWORD))
         user = await tx.users.find(rig.owner)
     assert user is not None
     return {"username": user.username, "password": PASSWORD}

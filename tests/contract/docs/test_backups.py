@@ -61,7 +61,7 @@ async def populate(environment: Mapping[str, str]) -> Profile:
     """Add secrets of each kind to an existing database."""
     container = prepare(read_settings(environment))
     async with running(container) as use_cases:
-        async with container.database.write() as tx:
+        async with container.database().write() as tx:
             await tx.users.add(a_user(1))
         secret = NewExtension(type="chan_sccp", extension="1001", name="Ada", password="engine")
         await use_cases.extensions.create(ACTOR, secret)

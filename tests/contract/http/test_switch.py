@@ -341,7 +341,7 @@ async def test_switch_client_disconnected_is_completed(desk: Office) -> None:
         await under_way
     error_of(await switch(desk.ada, uuid), 409, "phone_busy")
     desk.world.gate.set()
-    await desk.api.container.tasks.drain(10)
+    await desk.api.container.tasks().drain(10)
 
     assert desk.world.happened == [UPLOAD, CLEAR, RESTART]
     (recorded,) = await desk.deployments()

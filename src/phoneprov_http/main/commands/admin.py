@@ -46,7 +46,7 @@ async def _create_admin(
     container = prepare(settings)
     await migrate_embedded(settings)
     async with running(container):
-        create = container.create_admin
+        create = container.create_admin()
         password = "" if await create.exists(username) else _password(from_stdin=password_stdin)
         return await create(
             Registration(

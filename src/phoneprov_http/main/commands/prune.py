@@ -37,6 +37,6 @@ def prune(*, dry_run: bool, as_json: bool) -> None:
 
 async def _prune(*, dry_run: bool) -> list[Pruned]:
     container = prepare(settings_of_installation())
-    await migrate_embedded(container.settings)
+    await migrate_embedded(container.settings())
     async with opened(container):
-        return await container.prune(dry_run=dry_run)
+        return await container.prune()(dry_run=dry_run)

@@ -1,0 +1,181 @@
+"""The use cases that switch phones: deployments, batches, desks, files for phones."""
+
+from __future__ import annotations
+
+from dependency_injector import providers
+
+from phoneprov_adapters.composition.adapters import Adapters
+from phoneprov_adapters.composition.factories import (
+    fetch_observer_of,
+    pin_journal_of,
+    shared_files_of,
+)
+from phoneprov_adapters.runtime.batch_worker import BatchWorker
+from phoneprov_adapters.runtime.journal import log_batch
+from phoneprov_core.batches.run import RunBatches
+from phoneprov_core.batches.use_cases import Batches
+from phoneprov_core.batches.work import PhoneWork
+from phoneprov_core.deployments.confirm import Confirm
+from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.limits import SwitchLimits
+from phoneprov_core.deployments.preview import PreviewSwitch
+from phoneprov_core.deployments.rollback import Rollback
+from phoneprov_core.deployments.switch import SwitchProfile
+from phoneprov_core.deployments.use_cases import Deployments
+from phoneprov_core.desks.access import IdentifyPhone
+from phoneprov_core.desks.change import ChangeDesk
+from phoneprov_core.desks.login import ChangePin, LogInAtPhone
+from phoneprov_core.desks.logout import LogOut
+from phoneprov_core.desks.pins import CheckPin
+from phoneprov_core.desks.services import PhoneCredentials, PhoneServices, ServiceMenu
+from phoneprov_core.desks.upkeep import KeepDesks
+from phoneprov_core.desks.use_cases import Desks
+from phoneprov_core.directory.lookup import LookUp
+from phoneprov_core.kernel.actor import system_actor
+from phoneprov_core.provisioning.use_cases import ProvideFile
+
+
+class Switching(Adapters):
+    """The use cases that call phones, and what they share; see ``Adapters``."""
+
+    settings = Adapters.settings
+    clock = Adapters.clock
+    new_id = Adapters.new_id
+    pause = Adapters.pause
+    tasks = Adapters.tasks
+    database = Adapters.database
+    hasher = Adapters.hasher
+    uploader = Adapters.uploader
+    phone_driver = Adapters.phone_driver
+    journal = Adapters.journal
+    watch = Adapters.watch
+    reachability = Adapters.reachability
+    compare = Adapters.compare
+    signer = Adapters.signer
+    calls = Adapters.calls
+
+    provide_file = providers.Singleton(
+        ProvideFile,
+        database,
+        providers.Singleton(shared_files_of, settings),
+        settings.provided.phone_networks,
+        settings.provided.fetch_binding,
+        journal,
+        clock,
+        new_id,
+        providers.Singleton(fetch_observer_of, settings),
+    )
+    confirm = providers.Singleton(
+        Confirm,
+        database,
+        watch,
+        tasks.provided.start,
+        journal,
+        clock,
+    )
+    deploy = providers.Singleton(
+        Deploy,
+        database,
+        uploader,
+        phone_driver,
+        confirm,
+        tasks.provided.run,
+        journal,
+        clock,
+        new_id,
+        filename_template=settings.provided.filename_template,
+        limits=providers.Singleton(
+            SwitchLimits,
+            settings.provided.switches_per_phone,
+            settings.provided.phones_per_caller,
+        ),
+    )
+    switch_profile = providers.Singleton(SwitchProfile, database, deploy)
+    rollback = providers.Singleton(Rollback, database, deploy)
+    preview_switch = providers.Singleton(
+        PreviewSwitch,
+        database,
+        deploy,
+        reachability,
+        compare,
+        clock,
+    )
+    deployments = providers.Singleton(Deployments, database, clock)
+    batch_worker = providers.Singleton(
+        BatchWorker,
+        providers.Singleton(
+            RunBatches,
+            database,
+            providers.Singleton(
+                PhoneWork,
+                database,
+                deploy,
+                phone_driver,
+                calls,
+                tasks.provided.run,
+                clock,
+                new_id,
+            ),
+            tasks.provided.run,
+            pause,
+            providers.Object(log_batch),
+            clock,
+            new_id,
+        ),
+    )
+    batches = providers.Singleton(
+        Batches, database, batch_worker, tasks.provided.start, clock, new_id
+    )
+    change_desk = providers.Singleton(
+        ChangeDesk,
+        database,
+        deploy,
+        phone_driver,
+        calls,
+        tasks.provided.run,
+        pause,
+        clock,
+        clear_calls=settings.provided.desks.clear_calls,
+    )
+    log_out_at_phone = providers.Singleton(LogOut, database, change_desk, signer, clock)
+    check_pin = providers.Singleton(
+        CheckPin,
+        database,
+        hasher,
+        clock,
+        journal=providers.Singleton(pin_journal_of, settings),
+    )
+    phone_services = providers.Singleton(
+        PhoneServices,
+        identify=providers.Singleton(
+            IdentifyPhone,
+            database,
+            settings.provided.phone_networks,
+            settings.provided.desks.binding,
+            clock,
+        ),
+        menu=providers.Singleton(ServiceMenu, database),
+        log_in=providers.Singleton(
+            LogInAtPhone, database, check_pin, change_desk, signer, settings.provided.desks, clock
+        ),
+        log_out=log_out_at_phone,
+        change_pin=providers.Singleton(
+            ChangePin, database, check_pin, hasher, signer, clock, new_id
+        ),
+        look_up=providers.Singleton(LookUp, database),
+        credentials=providers.Singleton(
+            PhoneCredentials,
+            database,
+            settings.provided.phone_web.user,
+            settings.provided.phone_web.password,
+            clock,
+        ),
+    )
+    desks = providers.Singleton(Desks, database, log_out_at_phone, clock)
+    keep_desks = providers.Singleton(
+        KeepDesks,
+        database,
+        change_desk,
+        providers.Singleton(system_actor, settings.provided.level_rule),
+        clock,
+    )
