@@ -1,7 +1,5 @@
 """Everything under ``/console``."""
 
-from __future__ import annotations
-
 from litestar import Router
 
 from phoneprov_core.application import UseCases

@@ -4,8 +4,6 @@ The access token is in the body; the console holds it in memory. The cookie is s
 routes only, and they accept requests of the console's own origin only.
 """
 
-from __future__ import annotations
-
 import re
 from importlib.metadata import version
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """``/phone``: every reply has the status 200, every failure is a text on the phone's screen."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The pages of each path under ``/phone``."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 from urllib.parse import quote, urlencode

@@ -1,7 +1,5 @@
 """A request of a phone, read leniently."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl, urlencode

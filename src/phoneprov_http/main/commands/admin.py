@@ -1,7 +1,5 @@
 """``phoneprov create-admin`` and ``phoneprov db``."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 

@@ -1,7 +1,5 @@
 """``phoneprov audit``: the audit trail."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``phoneprov batch``: switch or restart many phones."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Callable, Coroutine, Iterator

@@ -1,7 +1,5 @@
 """Batches on a terminal, and as JSON."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 

@@ -1,7 +1,5 @@
 """``phoneprov desks``, ``phoneprov desk`` and ``phoneprov phone-urls``."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """``phoneprov export``: all records of a kind as a file."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -1,7 +1,5 @@
 """``phoneprov history``: the deployments of phones."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable
 from typing import Literal

@@ -1,7 +1,5 @@
 """``phoneprov import``: many records from a file."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import sys

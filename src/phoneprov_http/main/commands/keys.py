@@ -1,7 +1,5 @@
 """``phoneprov keys``: status and rotation of the secret keys."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 

@@ -1,7 +1,5 @@
 """``phoneprov lint``: mistakes in configurations, in the format of a compiler."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Access to the use cases for commands, as the operator of the machine."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import AsyncIterator

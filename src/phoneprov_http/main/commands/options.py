@@ -1,7 +1,5 @@
 """Options and output that several commands share. Every command loads it, so it imports little."""
 
-from __future__ import annotations
-
 import re
 import socket
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """``phoneprov preview``: a dry run of a switch."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 

@@ -1,7 +1,5 @@
 """``phoneprov profile``: profiles from configuration files."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

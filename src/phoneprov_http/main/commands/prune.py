@@ -1,7 +1,5 @@
 """``phoneprov prune``: remove records that are older than the settings say."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 

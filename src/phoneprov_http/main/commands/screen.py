@@ -1,7 +1,5 @@
 """The screen of a simulated phone in the terminal."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Awaitable

@@ -1,7 +1,5 @@
 """``phoneprov simulate-phone``: a simulated phone for trials."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 from contextlib import AsyncExitStack

@@ -1,10 +1,9 @@
 """``phoneprov switch`` and ``phoneprov rollback``."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
+from typing import Self
 
 import click
 from msgspec import UNSET, UnsetType
@@ -156,7 +155,7 @@ class _Shown:
         )
         self._task = self._progress.add_task("begin", total=len(STEPS) + 1)
 
-    def __enter__(self) -> _Shown:
+    def __enter__(self) -> Self:
         self._progress.start()
         return self
 

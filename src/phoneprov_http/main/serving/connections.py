@@ -4,8 +4,6 @@ Each connection is an open file of the process. Without a bound, clients that op
 and send nothing use up the limit, and then neither the database nor a phone can be reached.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import logging
@@ -13,7 +11,7 @@ import resource
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, Self
 
 log = logging.getLogger("phoneprov.connections")
 
@@ -71,7 +69,7 @@ class Connections:
         self._said: dict[str, float] = {}
 
     @classmethod
-    def within(cls, files: int, trusted: Sequence[Network] = ()) -> Connections:
+    def within(cls, files: int, trusted: Sequence[Network] = ()) -> Self:
         """The bounds that fit into this number of open files."""
         most = files - min(RESERVED_FILES, files // 2)
         return cls(most, max(1, most // SHARE_OF_ONE), trusted)

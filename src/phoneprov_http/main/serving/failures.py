@@ -1,7 +1,5 @@
 """Failures that the server answers by itself, in the envelope of all others."""
 
-from __future__ import annotations
-
 import uuid
 
 import msgspec

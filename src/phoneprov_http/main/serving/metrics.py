@@ -1,7 +1,5 @@
 """Metrics of a process that serves: the listener, and the application around the real one."""
 
-from __future__ import annotations
-
 import os
 import socket
 from contextlib import AbstractContextManager, nullcontext

@@ -1,7 +1,5 @@
 """``GET /metrics``, and one observation a request."""
 
-from __future__ import annotations
-
 import hmac
 import secrets
 import time

@@ -19,8 +19,6 @@ When it is stopped, uvicorn closes a connection between two requests at once, ev
 request is on its way. Here it stays open for ``SILENCE_SECONDS``, and what arrives is answered.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -1,7 +1,5 @@
 """The bounds on the line and the fields of a request."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 LARGEST_HEAD = 64 * 1024

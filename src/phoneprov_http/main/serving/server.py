@@ -14,8 +14,6 @@ A client that is silent for ``SILENCE_SECONDS`` and sends its request at the ins
 connection is closed gets no answer: HTTP/1.1 cannot prevent this.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """Clients that do not read their replies."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import fcntl

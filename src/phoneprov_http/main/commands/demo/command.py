@@ -1,7 +1,5 @@
 """``phoneprov demo``: a switch over HTTP, with a simulated phone."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import secrets

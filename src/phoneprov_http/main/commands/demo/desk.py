@@ -1,7 +1,5 @@
 """The last part of the demo: a login at the phone by PIN, and a directory search there."""
 
-from __future__ import annotations
-
 import asyncio
 
 import click

@@ -1,7 +1,5 @@
 """An office to look at: 200 phones and a year of deployments, for ``phoneprov demo --keep``."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress

@@ -1,7 +1,5 @@
 """The first part of the demo: log in, record a phone, save a profile, switch the phone to it."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The second part of the demo: a switch without an FTP server."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import click
