@@ -1,10 +1,11 @@
 """Access to the use cases for commands, as the operator of the machine."""
 
+import asyncio
 import logging
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from rich.console import Console
@@ -16,6 +17,8 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.ids import known_id
 from phoneprov_http.main.commands.settings import settings_of_installation
+
+R = TypeVar("R")
 
 NOT_SEEN = 3
 """The exit code when the file is in place, but the phone was not restarted, or was not seen to
@@ -29,6 +32,16 @@ class Acting(NamedTuple):
 
     use_cases: UseCases
     actor: Actor
+
+
+def as_operator(work: Callable[[Acting], Awaitable[R]], *, watching: bool = True) -> R:
+    """The result of ``work``, which is called with the database open. See :func:`acting`."""
+
+    async def opened() -> R:
+        async with acting(watching=watching) as at:
+            return await work(at)
+
+    return asyncio.run(opened())
 
 
 @asynccontextmanager
