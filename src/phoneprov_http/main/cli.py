@@ -47,7 +47,7 @@ _COMMANDS = {
     "provision": ("provision", "provision"),
     "simulate-phone": ("simulate", "simulate_phone"),
     "audit": ("audit", "audit"),
-    "prune": ("prune", "prune"),
+    "prune": ("admin", "prune"),
     "backup": ("backup", "backup"),
     "restore": ("backup", "restore"),
     "doctor": ("doctor", "doctor"),

@@ -11,7 +11,13 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from phoneprov_adapters.composition.lifecycle import open_phoneprov
+from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.lifecycle import (
+    migrate_embedded,
+    open_phoneprov,
+    opened,
+    prepare,
+)
 from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
@@ -58,6 +64,15 @@ async def acting(*, watching: bool = True) -> AsyncIterator[Acting]:
         settings = msgspec.structs.replace(settings, confirm_seconds=0)
     async with open_phoneprov(settings) as use_cases:
         yield Acting(use_cases, use_cases.system_actor())
+
+
+@asynccontextmanager
+async def own_container() -> AsyncIterator[Container]:
+    """The container of an installation, with the database open and its schema up to date."""
+    container = prepare(settings_of_installation())
+    await migrate_embedded(container.settings())
+    async with opened(container):
+        yield container
 
 
 async def profile_called(acting: Acting, text: str) -> str:
