@@ -13,8 +13,7 @@ from phoneprov_core.desks.services import PhoneServices
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
 from phoneprov_core.kernel.origin import belonging_to
 from phoneprov_core.phone_pages.render import CHARSETS, render
-from phoneprov_http.middleware.addresses import Network
-from phoneprov_http.middleware.origins import origin_of
+from phoneprov_http.middleware.origins import Network, origin_of
 from phoneprov_http.phone.pages import Pages, Reply, failure
 from phoneprov_http.phone.request import PhoneRequest, body_of
 

@@ -3,8 +3,7 @@
 from phoneprov_core.kems.model import Kem, KemPatch, NewKem
 from phoneprov_core.kems.use_cases import Kems
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.guards import Guard
-from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Routes, Uuid
 
 
 def kem_routes(kems: Kems, shared_write: Guard) -> Routes:

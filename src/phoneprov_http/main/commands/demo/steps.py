@@ -44,14 +44,14 @@ async def switch_over_http(client: httpx.AsyncClient, phone: SimulatedPhone) -> 
     recorded = await ask(client, "POST", "/phones", new)
     click.echo(f"The phone {recorded['mac']} ({recorded['model']}) was recorded.")
 
-    new = {
+    draft = {
         "user_uuid": me["uuid"],
         "name": PROFILE,
         "cnf_xml": CONFIGURATION,
         "compatible_models": ["7945"],
         "software_type": "SCCP",
     }
-    profile = await ask(client, "POST", "/phone-profiles", new)
+    profile = await ask(client, "POST", "/phone-profiles", draft)
     click.echo(f"The profile {profile['name']!r} was saved.")
 
     body = {"profile_uuid": profile["uuid"], "mac": phone.mac}
