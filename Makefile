@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-scale bench-phone-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-tftp-clients unit
+.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-scale bench-phone-pages bench-search bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-tftp-clients unit
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -27,7 +27,8 @@ demo: $(VENV)/installed-run  ## switch a simulated phone, step by step; make dem
 
 # Real processes and networks share two processors here: a test that fails beside three others is
 # run again alone. It fails the run if it fails twice.
-test: check  ## everything: format, lint, types, import contracts, all tests
+test: $(VENV)/installed-dev  ## everything: format, lint, types, import contracts, all tests
+	$(MAKE) --no-print-directory --jobs 2 check bytecode
 	$(BIN)/python -m pytest -n 4 --dist worksteal \
 	  || $(BIN)/python -m pytest --last-failed --last-failed-no-failures=none
 
@@ -36,6 +37,10 @@ check: $(VENV)/installed-dev  ## format, lint, types and import contracts
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+# Compiles the tests while the types are checked on one processor; else each worker compiles them.
+bytecode: $(VENV)/installed-dev
+	$(BIN)/python -m pytest --collect-only -qq >/dev/null || true
 
 unit: $(VENV)/installed-dev  ## the unit tests alone, in seconds
 	$(BIN)/python -m pytest -q tests/unit

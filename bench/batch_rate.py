@@ -41,7 +41,7 @@ from phoneprov_core.application import UseCases
 from phoneprov_core.batches.commands import NewBatch
 from phoneprov_core.batches.model import Batch
 from phoneprov_core.devices.ports import KeyPress
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import NewProfile
 from phoneprov_core.users.model import Registration
@@ -185,8 +185,8 @@ async def an_office(container: Container, use_cases: UseCases, phones: int) -> s
             password="correct horse battery",
         )
     )
-    now = shown(container.clock()())
-    async with container.database().write() as tx:
+    now = shown(container.clock())
+    async with container.database.write() as tx:
         for number in range(phones):
             octets = number.to_bytes(3, "big")
             await tx.phones.add(

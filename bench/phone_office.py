@@ -22,7 +22,7 @@ from phoneprov_core.directory.model import CompanyContact
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.profiles.model import NewProfile
 from phoneprov_core.users.model import Registration
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.vendor_users import VendorUser
 from support.postgres import Server as Postgres
 
 OBSERVED = Path(__file__).parent / "observed"
@@ -59,7 +59,7 @@ async def fill(environment: Mapping[str, str], people: int, phones: int) -> str:
     of a superadmin."""
     settings = read_settings(environment)
     container = prepare(settings)
-    database = container.database()
+    database = container.database
     if url := environment.get("PHONEPROV_DATABASE_URL"):
         await migrate.upgrade(url)
     await migrate_embedded(settings)
@@ -78,7 +78,7 @@ async def fill(environment: Mapping[str, str], people: int, phones: int) -> str:
             async with database.write(by=SYSTEM_ACTOR) as tx:
                 for contact in found[start : start + 500]:
                     await tx.company_contacts.add(contact)
-        hash_ = await container.hasher().hash_pin(PIN)
+        hash_ = await container.hasher.hash_pin(PIN)
         for number in range(1, max(phones, 1) + 1):
             user = a_user(number)
             async with database.write(by=SYSTEM_ACTOR) as tx:

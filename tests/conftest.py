@@ -5,8 +5,9 @@ Log records are searched for the secrets that the tests use. Measured figures ar
 
 from __future__ import annotations
 
+import gc
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -46,6 +47,20 @@ log_search = LogSearch()
 
 def pytest_configure() -> None:
     logging.getLogger().addHandler(log_search)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Import the tests without garbage collection, and keep what they import out of later ones.
+
+    Collecting takes 4.5 instead of 7.3 s of processor time, in every worker.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

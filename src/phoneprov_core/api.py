@@ -76,8 +76,8 @@ from phoneprov_core.directory.model import (
     PersonalContact,
     PersonalContactPatch,
 )
-from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtension
-from phoneprov_core.kems.model import Kem, KemPatch, NewKem
+from phoneprov_core.extensions import Extension, ExtensionPatch, NewExtension
+from phoneprov_core.kems import Kem, KemPatch, NewKem
 from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
 from phoneprov_core.kernel.errors import (
     Conflict,
@@ -92,12 +92,11 @@ from phoneprov_core.kernel.errors import (
     Unauthenticated,
     Unavailable,
 )
-from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.paging import Listing, Page, Window
 from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.times import Clock, Timestamp, millis, shown
-from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser, NewLink
-from phoneprov_core.me.model import EnrichedPhone, MeProfile, OwnPermission
+from phoneprov_core.kernel.system import Clock, NewId, Timestamp, millis, shown
+from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser, NewLink
+from phoneprov_core.me import EnrichedPhone, MeProfile, OwnPermission
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
 from phoneprov_core.profiles.model import (
     NewProfile,
@@ -113,9 +112,9 @@ from phoneprov_core.transfer.sheets import Sheet
 from phoneprov_core.transfer.use_cases import sheet_of
 from phoneprov_core.users.model import NewUser, Registration, User, UserPatch
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
-from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag, VendorPhoneRecord
-from phoneprov_core.vendor_services.model import NewVendorService, VendorService, VendorServicePatch
-from phoneprov_core.vendor_users.model import NewPin, PinHasher, VendorUser
+from phoneprov_core.vendor_phones import VendorPhone, VendorPhoneFlag, VendorPhoneRecord
+from phoneprov_core.vendor_services import NewVendorService, VendorService, VendorServicePatch
+from phoneprov_core.vendor_users import NewPin, PinHasher, VendorUser
 
 __all__ = [
     "AccountPolicy",

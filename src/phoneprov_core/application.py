@@ -18,12 +18,12 @@ from phoneprov_core.deployments.use_cases import Deployments
 from phoneprov_core.desks.services import PhoneServices
 from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.extensions.use_cases import Extensions
-from phoneprov_core.kems.use_cases import Kems
+from phoneprov_core.extensions import Extensions
+from phoneprov_core.kems import Kems
 from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
 from phoneprov_core.kernel.errors import Forbidden
-from phoneprov_core.links.use_cases import Links
-from phoneprov_core.me.use_cases import Me
+from phoneprov_core.links import Links
+from phoneprov_core.me import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.reading import ReadConfigurations
 from phoneprov_core.profiles.use_cases import Profiles
@@ -31,9 +31,9 @@ from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches
 from phoneprov_core.transfer.texts import ImportText
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.use_cases import Users
-from phoneprov_core.vendor_phones.use_cases import VendorPhones
-from phoneprov_core.vendor_services.use_cases import VendorServices
-from phoneprov_core.vendor_users.use_cases import VendorUsers
+from phoneprov_core.vendor_phones import VendorPhones
+from phoneprov_core.vendor_services import VendorServices
+from phoneprov_core.vendor_users import VendorUsers
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from phoneprov_core.access.model import Permission
-from phoneprov_core.access.ports import AssignmentStore
+from phoneprov_core.access.model import AssignmentStore, Permission
 from phoneprov_core.audit.ports import AuditStore
 from phoneprov_core.auth.ports import LoginAddressStore, LoginAttemptStore, SessionStore
 from phoneprov_core.batches.ports import BatchStore
@@ -14,24 +13,23 @@ from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore
 from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.directory.model import PersonalContact
 from phoneprov_core.directory.ports import CompanyContactStore
-from phoneprov_core.extensions.model import Extension
-from phoneprov_core.kems.model import KemStore
+from phoneprov_core.extensions import Extension
+from phoneprov_core.kems import KemStore
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.store import ReadAndWrite, Rows, SearchedStore, Store
-from phoneprov_core.kernel.trail import Notes
-from phoneprov_core.links.model import LinkStore
-from phoneprov_core.me.model import EnrichedPhone
-from phoneprov_core.phones.ports import PhoneStore
+from phoneprov_core.kernel.store import Notes, ReadAndWrite, Rows, SearchedStore, Store
+from phoneprov_core.links import LinkStore
+from phoneprov_core.me import EnrichedPhone
+from phoneprov_core.phones.model import PhoneStore
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 from phoneprov_core.retention.ports import RetentionStore
 from phoneprov_core.statistics.ports import StatisticsStore
 from phoneprov_core.users.ports import UserStore
-from phoneprov_core.vendor_phones.model import VendorPhoneStore
-from phoneprov_core.vendor_services.model import VendorService
-from phoneprov_core.vendor_users.model import VendorUserStore
+from phoneprov_core.vendor_phones import VendorPhoneStore
+from phoneprov_core.vendor_services import VendorService
+from phoneprov_core.vendor_users import VendorUserStore
 
 
 class Stores(Protocol):

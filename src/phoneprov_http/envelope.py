@@ -17,18 +17,18 @@ T = TypeVar("T")
 
 encode = msgspec.json.Encoder().encode
 
-Message = Annotated[str, schema(description="A text for people")]
+Message = Annotated[str, schema("A text for people")]
 # Not ``Literal``: client generators make nothing, or a text, of a boolean with one value.
-Success = Annotated[bool, schema(description="Always true", examples=[True])]
+Success = Annotated[bool, schema("Always true", examples=[True])]
 RequestId = Annotated[
     str,
     schema(
-        description="The identifier of the request, as it is logged",
+        "The identifier of the request, as it is logged",
         pattern="^[A-Za-z0-9._-]{1,64}$",
         examples=["9b2f0c7d1e5a4d2f8c1b6a7e3f409d55"],
     ),
 ]
-Total = Annotated[int, schema(description="Number of rows of the whole list", minimum=0)]
+Total = Annotated[int, schema("Number of rows of the whole list", minimum=0)]
 
 
 class NoMetadata(Struct, frozen=True):
@@ -60,13 +60,13 @@ class Envelope(Bare[T], Generic[T]):
 class BareList(Bare[list[T]], Generic[T]):
     """A response about phone profiles with a list. It has no metadata."""
 
-    data: Annotated[list[T], schema(description="The rows")]
+    data: Annotated[list[T], schema("The rows")]
 
 
 class Listed(Bare[list[T]], Generic[T]):
     """A response with a list."""
 
-    data: Annotated[list[T], schema(description="The rows")]
+    data: Annotated[list[T], schema("The rows")]
     metadata: ListMetadata
 
 
@@ -77,15 +77,15 @@ Done: TypeAlias = Envelope[None]
 class ErrorInfo(Struct):
     """The failure, for programs."""
 
-    code: Annotated[str, schema(description="A stable code", examples=["not_found"])]
-    details: Annotated[tuple[Problem, ...], schema(description="Every invalid field")]
+    code: Annotated[str, schema("A stable code", examples=["not_found"])]
+    details: Annotated[tuple[Problem, ...], schema("Every invalid field")]
     request_id: RequestId
 
 
 class Failure(Struct):
     """The response of a failed request."""
 
-    success: Annotated[bool, schema(description="Always false", examples=[False])]
+    success: Annotated[bool, schema("Always false", examples=[False])]
     message: Message
     data: None
     error: ErrorInfo

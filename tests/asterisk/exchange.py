@@ -21,11 +21,11 @@ ACCOUNTS = {
     "permit-only": ("system,call", _ELSEWHERE),
     "deny-and-permit": ("system,call", "deny = 0.0.0.0/0.0.0.0\n" + _ELSEWHERE),
 }
-"""Further accounts with the same secret: what they read, and the addresses that they permit."""
+"""Further accounts with the same secret: their rights, and the addresses that they permit."""
 
 SECONDS = 30.0
 WITHIN = "srv"
-"""Folder of the root that holds our files."""
+"""The folder of our files in the root folder."""
 
 
 class Exchange(Struct):

@@ -19,7 +19,7 @@ PASSWORD = "correct horse battery"
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 def test_console_signs_in_and_shows_the_phones(tmp_path: Path) -> None:
     with served(tmp_path) as service:
-        use_cases = service.container.use_cases()
+        use_cases = service.container.use_cases
         ada = NewUser(
             first_name="Ada", last_name="Lovelace", username="ada", email="ada@example.com",
             password=PASSWORD,

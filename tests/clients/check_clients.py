@@ -164,7 +164,7 @@ def service(tmp_path: Path) -> Iterator[Served]:
 
 
 async def _with_a_phone(service: Served) -> None:
-    async with service.container.database().write() as tx:
+    async with service.container.database.write() as tx:
         await tx.phones.add(a_phone(1))
 
 

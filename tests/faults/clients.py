@@ -18,7 +18,7 @@ MAC = "00:1B:D4:12:34:56"
 LEFT_ALONE = "00:1B:D4:12:34:57"
 LEFT_ALONE_FILE = "SEP001BD4123457.cnf.xml"
 SOON = SILENCE_SECONDS / 2
-"""Seconds within which a client uses its kept connection again."""
+"""Maximum seconds between two uses of a kept connection."""
 
 
 class Office:

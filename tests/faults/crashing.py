@@ -104,7 +104,7 @@ POINTS = {
         owner=SqlDeployments, method="put", nth=4, new=True, outcome="deployed", knows=True
     ),
 }
-"""Of a switch, in the order in which they come."""
+"""The points of a switch, in their order."""
 
 SAVES = {
     "the profile is to be changed": Point(owner=SqlProfiles, method="put"),
@@ -113,7 +113,7 @@ SAVES = {
     "the revision is written": Point(owner=SqlRevisions, method="add", after=True),
     "the save is kept": Point(owner=Profiles, method="update", after=True, new=True),
 }
-"""Of the save of a profile's configuration."""
+"""The points of a save of a profile's configuration."""
 
 
 DESKS = {
@@ -136,7 +136,7 @@ DESKS = {
     "the change is ended": Point(owner=SqlDesks, method="end_change", after=True),
     "all is kept": Point(owner=Confirm, method="_confirm"),
 }
-"""Of a login and a logout at a phone, in the order in which they come."""
+"""The points of a login and a logout at a phone, in their order."""
 
 USER, PIN = "ada-1", "24681357"
 
@@ -209,7 +209,7 @@ async def run_order(order: Order) -> None:
             await use_cases.profiles.update(actor, order.profile_uuid, patch)
             return
         if order.desk is not None:
-            await change_desk(container.phone_services(), order)
+            await change_desk(container.phone_services, order)
         else:
             request = SwitchRequest(profile_uuid=order.profile_uuid, mac=order.mac)
             await use_cases.switch_profile(actor, request)

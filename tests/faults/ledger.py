@@ -15,10 +15,10 @@ from typing import Any
 from races.wire import Line, Reply
 
 Content = dict[str, Any] | None
-"""What a record holds, as far as it was written; None for no record."""
+"""The written fields of a record; None if it does not exist."""
 
 LOST = (OSError, EOFError)
-"""How an answer fails to come."""
+"""The errors of a lost response."""
 
 
 class Book:

@@ -101,5 +101,5 @@ async def test_batch_of_a_killed_process_is_completed(served: Served, tmp_path: 
     assert outside.overlaps == []
     note(
         f"a batch of {PHONES} phones, its process killed {kills} times: every phone done, "
-        f"{again} begun again, all of them cut off before"
+        f"{again} repeated, all of them after an interruption"
     )

@@ -24,7 +24,7 @@ HALF_THERE = {
         "SELECT count(*) FROM kems WHERE connected_phone NOT IN (SELECT mac FROM phones)"
     ),
 }
-"""What must be nowhere, and how to count it."""
+"""Inconsistencies, and the queries that count them."""
 
 
 def writers_for(owner: str, username: str, what: str) -> list[Writer]:
@@ -74,8 +74,8 @@ async def test_answered_changes_of_a_killed_service_are_stored(served: Served) -
                 assert await writer.check(line, token) == [], f"seed {SEED}"
     kept, lost = sum(w.acknowledged for w in writers), sum(w.unknown for w in writers)
     note(
-        f"kill -9, SQLite: {times} times, {kept} answered writes, all kept; {lost} whose answer "
-        f"was lost, all whole or not at all; serves again after {spread(starts)}"
+        f"kill -9, SQLite: {times} times, {kept} answered writes, all kept; {lost} with a lost "
+        f"response, each complete or absent; serves again after {spread(starts)}"
     )
 
 

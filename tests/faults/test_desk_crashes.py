@@ -21,7 +21,7 @@ from phoneprov_core.devices.names import config_filename
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.model import NewProfile
-from phoneprov_core.vendor_users.model import NewPin
+from phoneprov_core.vendor_users import NewPin
 from support.scale import note, rounds
 
 OWNER = identifier(1)
@@ -52,8 +52,8 @@ async def test_login_and_logout_killed_at_any_step_are_repaired(tmp_path: Path) 
                 await service.repeat_if_rolled_back(kind)
     assert repaired
     note(
-        f"login and logout killed at {len(points)} places, {times} times each: phone and desk "
-        f"agree after the next start; {repaired} had to be repaired"
+        f"login and logout killed at {len(points)} points, {times} times each: phone and desk "
+        f"agree after the next start; {repaired} were repaired"
     )
 
 
@@ -68,8 +68,8 @@ async def test_first_switch_killed_at_any_step_is_repaired(tmp_path: Path) -> No
             await service.repeat_if_rolled_back("logout")
     assert repaired
     note(
-        f"switch killed at {len(points)} places: phone and desk agree after the next start; "
-        f"{repaired} had to be repaired"
+        f"switch killed at {len(points)} points: phone and desk agree after the next start; "
+        f"{repaired} were repaired"
     )
 
 
@@ -115,12 +115,12 @@ class Service:
         async with started(self._environment) as container:
             record = await self._record(container)
             assert self._agrees(record) or is_unsettled(record), what
-            count = await container.keep_desks()()
+            count = await container.keep_desks()
             assert count == int(is_unsettled(record)), what
             record = await self._record(container)
             assert self._agrees(record), what
             assert not is_unsettled(record), what
-            assert await container.keep_desks()() == 0, what
+            assert await container.keep_desks() == 0, what
         assert self._outside.leftovers() == [], what
         return count
 
@@ -138,7 +138,7 @@ class Service:
         return FILES[record.user_uuid] == text
 
     async def _record(self, container: Container) -> DeskRecord:
-        async with container.database().read() as tx:
+        async with container.database.read() as tx:
             return await tx.desks.find(MAC)
 
 
@@ -159,8 +159,8 @@ async def populate(environment: Mapping[str, str]) -> str:
     prepare(settings)
     await migrate_embedded(settings)
     async with started(environment) as container:
-        use_cases = container.use_cases()
-        async with container.database().write(by=SYSTEM_ACTOR) as tx:
+        use_cases = container.use_cases
+        async with container.database.write(by=SYSTEM_ACTOR) as tx:
             await tx.users.add(a_user(1))
             await tx.users.add(a_user(2))
         assert a_user(1).username == USER

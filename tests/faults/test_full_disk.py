@@ -66,9 +66,7 @@ async def test_full_disk_refuses_changes_and_recovers(served: Served) -> None:
     connection = sqlite3.connect(served.folder / "phoneprov.db")
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     connection.close()
-    note(
-        "full disk: changes refused with 503, questions answered, changes taken when there is room"
-    )
+    note("full disk: changes refused with 503, reads succeed, changes succeed with free space")
 
 
 @pytest.fixture
@@ -95,7 +93,9 @@ async def test_full_disk_of_postgres_refuses_changes_and_recovers(
         finally:
             served.kill()
     assert "Traceback" not in served.log_text()
-    note("full disk, PostgreSQL: changes refused with 503, questions answered, then taken again")
+    note(
+        "full disk, PostgreSQL: changes refused with 503, reads succeed, changes succeed afterwards"
+    )
 
 
 async def fill_and_empty(served: Served, disk: Path) -> None:

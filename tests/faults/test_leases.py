@@ -126,7 +126,7 @@ async def check_busy_phone_is_refused(
         assert (await winner)[0].status == 200
         assert (await switch(second, token, profile, PHONES[0]))[0].status == 200
     assert at_once(waits, looks)
-    note(f"busy phone, {one.name}: refused after {spread(waits)}; a plain question {spread(looks)}")
+    note(f"busy phone, {one.name}: refused after {spread(waits)}; a read {spread(looks)}")
 
 
 async def check_switches_do_not_overlap(
@@ -166,8 +166,8 @@ async def check_switches_do_not_overlap(
     note(
         f"{len(services)} processes x {times} switches of {len(PHONES)} phones, "
         f"{services[0].name}: {won.total()} done, none overlaps; {len(waits)} refused, "
-        f"{spread(waits)}, {sum(seconds < 0.1 for seconds in waits)} of them under 100 ms; a plain "
-        f"question at the same time {spread(looks)}"
+        f"{spread(waits)}, {sum(seconds < 0.1 for seconds in waits)} of them under 100 ms; a "
+        f"read at the same time {spread(looks)}"
     )
     assert not waits or at_once(waits, looks)
 

@@ -125,7 +125,7 @@ async def test_failover_first_write_is_answered_and_none_is_lost(
 async def _check_old_primary_is_refused(
     pair: Pair, writer: Writer, url: str, timelines: Path
 ) -> None:
-    """It comes back, named first, and takes changes: the split brain."""
+    """The old primary returns, named first, and accepts changes: the split brain."""
     pair.primary.resume()
     await pair.primary.run("ALTER SYSTEM SET synchronous_standby_names = ''")
     await pair.primary.run("SELECT pg_reload_conf()")

@@ -21,9 +21,9 @@ from support.postgres import Server, new_database
 from support.scale import SEED, note, random_choices, rounds, spread
 
 BACK_SECONDS = 5.0
-"""How long after the database's return the first request succeeds at the latest."""
+"""Maximum seconds between the return of the database and the first success."""
 LONGEST_SECONDS = 12.0
-"""Longest duration of a request, in any state of the database."""
+"""Maximum seconds of a request, in any state of the database."""
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def backends(server: Server) -> list[int]:
 
 
 FAULTS = {crash: 0.5, restart: 0.5, kill_backend: 0.0, stop_answering: 6.5}
-"""What happens, and for how many seconds at least."""
+"""The faults, and their minimum seconds."""
 
 
 async def test_postgres_restart_fails_requests_and_recovers(
@@ -199,7 +199,7 @@ SELECT count(bt_index_parent_check(indexrelid, heapallindexed => true)::text)
 FROM pg_index JOIN pg_class ON pg_class.oid = indrelid
 WHERE relnamespace = 'public'::regnamespace
 """
-"""Raises for an index that is broken, or that lacks what is in its table."""
+"""Raises an error for an index that is damaged or lacks rows of its table."""
 
 
 async def check_database(url: str) -> None:

@@ -42,7 +42,7 @@ async def started(environment: Mapping[str, str]) -> AsyncIterator[Service]:
     """The use cases and the database of a service in this process."""
     container = prepare(read_settings(environment))
     async with running(container) as use_cases:
-        yield use_cases, container.database()
+        yield use_cases, container.database
 
 
 @pytest.fixture
@@ -83,14 +83,14 @@ async def kill_during_switches(kill: Killer, outside: Desk, environment: dict[st
     assert await kill(switch_of(whole, environment)) == 0
     assert whole.file.read_bytes() == whole.new.cnf_xml.encode()
     for number, (name, _) in enumerate(places):
-        await cut_off(kill, outside, environment, name, before)
+        await killed_at(kill, outside, environment, name, before)
         async with started(environment) as service:
             await check_repair(service, outside, name, before)
             if number + 1 < len(places):
                 before = await prepare_phone(service, outside, macs[number + 1])
     note(
-        f"switch cut off at {len(POINTS)} places, {times} times each: the file old or new, "
-        "whole; at the next start recorded, the phone free; nothing left over by the next switch"
+        f"switch killed at {len(POINTS)} points, {times} times each: the file old or new and "
+        "complete; recorded at the next start, the phone free; no temporary file remains"
     )
 
 
@@ -116,7 +116,7 @@ async def kill_during_saves(kill: Killer, environment: dict[str, str]) -> None:
             patch = ProfilePatch(cnf_xml=text("next"))
             await service[0].profiles.update(ACTOR, profile.uuid, patch)
             assert await revisions(service, profile.uuid) == [*expected, text("next")], name
-    note(f"save cut off at {len(SAVES)} places, {times} times each: all of it kept, or nothing")
+    note(f"save killed at {len(SAVES)} points, {times} times each: stored completely or not at all")
 
 
 async def revisions(service: Service, profile_uuid: str) -> list[str | None]:
@@ -171,7 +171,7 @@ def switch_of(phone: Before, environment: dict[str, str], point: str = "") -> Or
     )
 
 
-async def cut_off(
+async def killed_at(
     kill: Killer, outside: Desk, environment: dict[str, str], name: str, phone: Before
 ) -> None:
     environment = {**environment, "PHONEPROV_RESTART": "http"}
@@ -192,7 +192,7 @@ async def check_repair(service: Service, outside: Desk, name: str, phone: Before
     request = SwitchRequest(profile_uuid=phone.next.uuid, mac=phone.mac)
     assert (await use_cases.switch_profile(ACTOR, request)).profile == "next", name
     async with database.read() as tx:
-        assert await tx.desks.user_of(phone.mac) == OWNER, name
+        assert (await tx.desks.find(phone.mac)).user_uuid == OWNER, name
     assert phone.file.read_bytes() == phone.next.cnf_xml.encode(), name
     assert outside.leftovers() == [], name
 

@@ -17,7 +17,7 @@ from phoneprov_adapters.testing.records import a_user
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.auth.model import Lifetimes, TokenPair
 from phoneprov_core.auth.sessions import new_session, token_pair
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.users.model import User
 
 KEY = "the key of all the races of the tests"
@@ -39,8 +39,8 @@ class Direct:
 
     def __init__(self, container: Container) -> None:
         self.container = container
-        self.database = container.database()
-        self._tokens = container.tokens()
+        self.database = container.database
+        self._tokens = container.tokens
 
     async def account(
         self, *, level: int | None = None, is_active: bool = True, username: str | None = None
@@ -111,7 +111,7 @@ class Direct:
 
     async def holds(self, level: int, user_uuid: str) -> bool:
         """Whether an account exists, is active, and holds a level."""
-        rule = self.container.settings().level_rule
+        rule = self.container.settings.level_rule
         async with self.database.read() as tx:
             user = await tx.users.find(user_uuid)
             assignment = await tx.assignments.of_user(user_uuid)
@@ -120,7 +120,7 @@ class Direct:
 
     async def assignments_of(self, user_uuid: str) -> int:
         """The number of assignments of a user in the table."""
-        engine = create_async_engine(self.container.settings().database_url, poolclass=NullPool)
+        engine = create_async_engine(self.container.settings.database_url, poolclass=NullPool)
         statement = select(func.count()).where(assignments.c.user_uuid == user_uuid)
         try:
             async with engine.connect() as connection:

@@ -24,10 +24,10 @@ from support.planted import OF_ALL_TESTS, Search
 from support.scale import rounds
 
 WORKERS = rounds(2, 4)
-"""Worker processes: two can race as well as four, and start in half the time."""
+"""Number of worker processes: two race like four, and start in half the time."""
 
 START_SECONDS = 150
-"""On a machine that does much else at the same time; else it takes two."""
+"""Maximum seconds of a start on a busy machine; a quiet one takes two."""
 
 _SECRETS = Search(OF_ALL_TESTS)
 _ADDRESS = re.compile(r"serves on http://127\.0\.0\.1:(\d+)")
@@ -49,7 +49,7 @@ class Service:
         self.settings = read_settings(self.environment)
         self.port = 0
         self.at_rest = 0
-        """The memory of the worker processes when each had answered its first requests."""
+        """The memory of the worker processes after their first responses."""
         self.database_url = self.settings.database_url
         self.name = "SQLite" if is_embedded(self.database_url) else "PostgreSQL"
         self._workers = workers
@@ -143,13 +143,13 @@ class Service:
     async def direct(self) -> AsyncIterator[Direct]:
         """The database of the service, opened in this process too."""
         container = prepare(self.settings)
-        database = container.database()
+        database = container.database
         await database.open()
         try:
             yield Direct(container)
         finally:
             await database.close()
-            container.hasher().close()
+            container.hasher.close()
 
 
 @contextmanager

@@ -64,7 +64,7 @@ async def test_concurrent_guesses_five_are_verified(service: Service) -> None:
                 assert {answer.status for answer in answers} == {429}
     note(
         f"guesses, {service.name}: {count} at once over {WORKERS} processes, {GUESSES} verified, "
-        f"{count - GUESSES} refused with 429, known name and unknown alike"
+        f"{count - GUESSES} refused with 429, the same for known and unknown names"
     )
 
 
@@ -118,4 +118,4 @@ async def test_locked_account_is_locked_in_a_new_process(service: Service, tmp_p
                 await expire_lock(direct, ada.username)
                 assert (await log_in(line, ada.username)).status == 200
                 assert await failures(direct, ada.username) == 0
-    note(f"a closed login, {service.name}: closed after a start too")
+    note(f"a locked login, {service.name}: locked after a start too")

@@ -116,4 +116,6 @@ async def test_change_takes_effect_at_the_next_request(service: Service, what: s
                     "POST", "/auth/refresh", token_after
                 )
                 assert refreshed.status == 401
-    note(f"{what}, {service.name}: {times} times, counts on the next request of every process")
+    note(
+        f"{what}, {service.name}: {times} times, takes effect at the next request of every process"
+    )

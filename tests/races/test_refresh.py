@@ -99,7 +99,7 @@ async def test_logout_during_refresh_ends_the_session(service: Service) -> None:
     note(
         f"refresh against logout, {service.name}: {interleavings} interleavings, "
         f"{first['refresh']} refreshed first, {first['logout']} logged out first, "
-        "no living token after"
+        "no valid token afterwards"
     )
 
 
@@ -151,7 +151,7 @@ async def test_login_during_account_change_leaves_no_session(service: Service) -
                 assert await is_dead(there, pair_of(logged_in)), (method, body)
     note(
         f"login against deactivation, deletion and a new password, {service.name}: "
-        f"{logins} logins, {got_in} got in before, no living token after"
+        f"{logins} logins, {got_in} succeeded before, no valid token afterwards"
     )
 
 

@@ -21,7 +21,7 @@ from support.scale import note, rounds
 
 Request = tuple[str, str, Any]
 Blow = Callable[[str, str], Request]
-"""What takes level 0 from a user; the second argument is a permission of level 1."""
+"""Requests that take level 0 from a user; the second argument is a permission of level 1."""
 
 BLOWS: dict[str, Blow] = {
     "delete": lambda user, one: ("DELETE", f"/users/{user}", None),

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
 SECONDS = 60
-"""How long a reply may take; nothing here is that slow."""
+"""Maximum seconds of a reply."""
 
 
 HALF = b"GET /api/v1/nothing HTTP/1.1\r\nhost: loc"

@@ -28,7 +28,7 @@ T = TypeVar("T")
 App = Callable[..., Awaitable[None]]
 
 SECONDS = 20
-"""How long anything may take; nothing here is that slow."""
+"""Maximum seconds of every wait."""
 
 
 class Listening:

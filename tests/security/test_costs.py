@@ -18,9 +18,9 @@ import pytest
 from phoneprov_core.kernel import values
 from phoneprov_core.users.model import folded
 from phoneprov_http.bodies import MOST_ELEMENTS, MOST_FIELDS
-from phoneprov_http.main.commands.openapi import describe
 from security.asking import answer, least, settled_memory
 from support.api import Api, Caller, opened_api
+from support.document import DOCUMENT
 from support.scale import LONG, note, rounds
 
 MOST = rounds(5000.0, 50.0)
@@ -51,10 +51,9 @@ async def admin(api: Api) -> Caller:
 
 def text_fields() -> list[tuple[str, str, str]]:
     """Method, path and name of every documented text field of a body."""
-    document: Any = describe()
-    schemas = document["components"]["schemas"]
+    schemas = DOCUMENT["components"]["schemas"]
     found = []
-    for path, operations in document["paths"].items():
+    for path, operations in DOCUMENT["paths"].items():
         for method, operation in operations.items():
             body = operation.get("requestBody")
             if body is None:
@@ -85,7 +84,7 @@ async def test_field_of_1_mib_is_refused_within_bounded_cost(api: Api, admin: Ca
             expected = {200} if path.endswith("/lint") else range(400, 500)
             assert reply.status in expected, (method, path, name, reply.body)
             costs[method, path, name, text[:4]] = reply.cost
-    note(f"a mebibyte in each of {len(fields)} fields: at most {max(costs.values()):.0f} ms")
+    note(f"1 MiB in each of {len(fields)} fields: at most {max(costs.values()):.0f} ms")
     assert max(costs.values()) < MOST, max(costs.items(), key=lambda item: item[1])
 
 

@@ -91,7 +91,7 @@ async def test_slow_clients_do_not_delay_other_requests(service: Service) -> Non
     note(
         f"{CROWD} slow connections (heads, bodies, readers): others without them "
         f"{spread(without)}; among them {spread(among)}; p99 in the median of {WINDOWS} "
-        f"times {median(ratios):.2f} of what it was"
+        f"times {median(ratios):.2f} of that without them"
     )
     # Few samples on a busy machine show only that no client waits for the slow ones.
     assert median(ratios) < 2 if LONG else p99(among) < 10

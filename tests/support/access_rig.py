@@ -64,7 +64,7 @@ class Rig:
             elif name == "expired":
                 issued = self._now - HOUR
                 claims = Claims(self.users[name], session, identifier(1), issued, self._now - 2000)
-                self.tokens[name] = self.api.container.tokens().issue(TokenKind.ACCESS, claims)
+                self.tokens[name] = self.api.container.tokens.issue(TokenKind.ACCESS, claims)
             elif name == "forged":
                 claims = Claims(
                     self.users[name], session, identifier(1), self._now, self._now + HOUR
@@ -90,7 +90,7 @@ class Rig:
 
     def token(self, kind: TokenKind, user_uuid: str, session: str, token_id: str = "t1") -> str:
         claims = Claims(user_uuid, session, token_id, self._now - 1000, self._now + HOUR)
-        return self.api.container.tokens().issue(kind, claims)
+        return self.api.container.tokens.issue(kind, claims)
 
     async def refresh_token(self, user_uuid: str) -> str:
         return self.token(TokenKind.REFRESH, user_uuid, await self.session(user_uuid))

@@ -28,8 +28,8 @@ from phoneprov_adapters.testing.records import (
 )
 from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.kems.model import Kem
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+from phoneprov_core.kems import Kem
+from phoneprov_core.vendor_phones import VendorPhoneRecord
 from support.access_rig import KNOWN, Body, Rig
 from support.api import PASSWORD
 from support.batches import a_batch
@@ -181,7 +181,7 @@ async def own_refresh_token(rig: Rig, caller: str, _: dict[str, str]) -> Body:
 
 async def login_of_the_owner(rig: Rig, _: str, __: dict[str, str]) -> Body:
     async with rig.api.database.write() as tx:
-        await tx.users.set_password_hash(rig.owner, await rig.api.container.hasher().hash(PASSWORD))
+        await tx.users.set_password_hash(rig.owner, await rig.api.container.hasher.hash(PASSWORD))
         user = await tx.users.find(rig.owner)
     assert user is not None
     return {"username": user.username, "password": PASSWORD}

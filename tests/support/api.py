@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from dependency_injector import providers
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.reading import read_settings
@@ -24,7 +23,7 @@ from support.stores import DATABASES
 
 PASSWORD = "a password of the tests"
 STRANGER = identifier(0xDEAD)
-"""The uuid of no record."""
+"""A uuid without a record."""
 
 
 class Caller:
@@ -69,7 +68,7 @@ class Api:
         self._accounts += 1
         number = 0xACC000 + self._accounts
         user = a_user(number, username=name, email=f"{name}@example.com")
-        user_hash = await self.container.hasher().hash(PASSWORD)
+        user_hash = await self.container.hasher.hash(PASSWORD)
         async with self.database.write() as tx:
             await tx.users.add(user)
             await tx.users.set_password_hash(user.uuid, user_hash)
@@ -95,21 +94,17 @@ async def opened_api(
     by their name in the container, that replace the real ones."""
     settings = read_settings({"PHONEPROV_DATA_DIR": str(folder), **environment})
     keys = SecretKeys.parse(NEW_KEY)
-    container = Container(settings=settings, keys=keys)
     hasher = Argon2Hasher(keys, workers=1, parameters=argon2_parameters())
-    container.hasher.override(providers.Object(hasher))
-    for name, adapter in (overrides or {}).items():
-        getattr(container, name).override(providers.Object(adapter))
-
     try:
         async with DATABASES[database_kind](folder) as database:
-            container.database.override(providers.Object(database))
+            adapters = {"hasher": hasher, **(overrides or {}), "database": database}
+            container = Container(settings, keys, **adapters)
             http = HttpSettings(
                 largest_body=settings.largest_body,
                 trusted_proxies=settings.trusted_proxies,
                 console=settings.console,
             )
-            with shared_app(container.use_cases(), http) as app:
+            with shared_app(container.use_cases, http) as app:
                 transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
                 async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
                     yield Api(client, database, container)

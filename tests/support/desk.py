@@ -20,6 +20,7 @@ from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.model import NewProfile, ProfilePatch
 from phoneprov_core.users.model import NewUser
 from phoneprov_http.main.commands.simulate import reaching
+from support import data_folder
 
 MAC = "00:1B:D4:12:34:56"
 FILE = "SEP001BD4123456.cnf.xml"
@@ -109,6 +110,7 @@ def populate(environment: dict[str, str]) -> None:
                 profile = NewProfile(user_uuid=ada.uuid, name=name, cnf_xml=configuration(name))
                 await phoneprov.profiles.create(actor, profile)
 
+    data_folder.populate(Path(environment["PHONEPROV_DATA_DIR"]))
     asyncio.run(put())
 
 

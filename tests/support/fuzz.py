@@ -96,7 +96,7 @@ class Fuzz:
         self._http = requests.Session()
         self._http.trust_env = False
         if fill_it:
-            service.run(fill(service.container.database()))
+            service.run(fill(service.container.database))
         self._token = service.run(self._superadmin())
 
     def end(self) -> None:
@@ -193,7 +193,7 @@ class Fuzz:
             0, uuid=identifier(number), name=f"p{number}", created_at=moment(1)
         )
         session = a_session(number, user.uuid, expires_at=now + HOUR, ends_at=now + HOUR)
-        async with self._service.container.database().write() as tx:
+        async with self._service.container.database.write() as tx:
             await tx.users.add(user)
             await tx.permissions.add(permission)
             await tx.assignments.assign(
@@ -201,7 +201,7 @@ class Fuzz:
             )
             await tx.sessions.start(session)
         claims = Claims(user.uuid, session.uuid, "t1", now - 2000, now + HOUR)
-        return self._service.container.tokens().issue(TokenKind.ACCESS, claims)
+        return self._service.container.tokens.issue(TokenKind.ACCESS, claims)
 
 
 def _with_formats(document: dict[str, Any]) -> dict[str, Any]:

@@ -26,9 +26,9 @@ from phoneprov_adapters.testing.records import (
     moment,
 )
 from phoneprov_core.batches.transitions import BatchItem
-from phoneprov_core.kems.model import Kem
+from phoneprov_core.kems import Kem
 from phoneprov_core.stores import Database
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+from phoneprov_core.vendor_phones import VendorPhoneRecord
 from support.batches import a_batch
 
 COUNT = 40

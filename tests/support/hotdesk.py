@@ -68,7 +68,7 @@ class Hotdesk:
 
     async def keep_desks(self) -> int:
         """Do what a serving process does every two seconds."""
-        return int(await self.api.container.keep_desks()())
+        return int(await self.api.container.keep_desks())
 
     def on_phone(self, ip: str = IP, mac: str = MAC) -> bytes:
         """The file at a phone."""
@@ -108,4 +108,4 @@ async def hotdesk(
         try:
             yield office
         finally:
-            await api.container.tasks().drain(30)
+            await api.container.tasks.drain(30)

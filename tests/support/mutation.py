@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 LARGEST = 4096
-"""Bytes of an input; what large ones cost is tried elsewhere."""
+"""Maximum bytes of an input; other tests cover the cost of large ones."""
 
 _ANYWHERE = (
     b"\0", b"\xff", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\xe2\x80\xae", b"\xd9\xa1", b"\xcc\x88",

@@ -43,19 +43,19 @@ from phoneprov_core.deployments.use_cases import Deployments
 from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.devices.restart import CiscoPhones, RestartBy
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.extensions.use_cases import Extensions
-from phoneprov_core.kems.use_cases import Kems
+from phoneprov_core.extensions import Extensions
+from phoneprov_core.kems import Kems
 from phoneprov_core.kernel.actor import Actor, LevelRule
-from phoneprov_core.kernel.times import millis, shown
-from phoneprov_core.links.use_cases import Links
-from phoneprov_core.me.use_cases import Me
+from phoneprov_core.kernel.system import millis, shown
+from phoneprov_core.links import Links
+from phoneprov_core.me import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.model import Registration
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users, created_user
-from phoneprov_core.vendor_phones.use_cases import VendorPhones
-from phoneprov_core.vendor_users.use_cases import VendorUsers
+from phoneprov_core.vendor_phones import VendorPhones
+from phoneprov_core.vendor_users import VendorUsers
 
 PASSWORD = "correct horse battery"
 COMMON = "password1"

@@ -19,7 +19,7 @@ from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.auth.sessions import Authenticate
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_core.kernel.times import millis
+from phoneprov_core.kernel.system import millis
 from phoneprov_http.middleware.authentication import Authentication
 from phoneprov_http.middleware.origins import client_ip
 from support.keys import BOTH_KEYS, NEW_KEYS, OLD_KEYS

@@ -14,7 +14,7 @@ from support import postgres
 from support.postgres_binaries import as_server_user, make_folder
 
 REQUIRED = bool(os.environ.get("PHONEPROV_TEST_PGBOUNCER"))
-"""Whether tests over pgbouncer must run; else they do where there is one."""
+"""Whether tests with pgbouncer must run; otherwise they run if it is installed."""
 
 MISSING = "There is no pgbouncer to test with; install it, or let make test-pgbouncer do it."
 

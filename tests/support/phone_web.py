@@ -12,7 +12,7 @@ from support.phone_stub import PhoneStub
 LOOPBACK = PhoneNetworks.parse("127.0.0.0/8")
 IP = "127.0.0.1"
 TIMEOUT = 0.3
-"""For what is to time out; everything else has time enough on a busy machine."""
+"""For calls that time out; others have enough time on a busy machine."""
 SLACK = 3.0
 
 

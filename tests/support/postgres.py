@@ -30,7 +30,7 @@ from phoneprov_adapters.sql.tables import metadata
 from support.postgres_binaries import as_server_user, binaries, make_folder
 
 WITH_PASSWORD = "asked"
-"""The name of a database user that is asked for a password; a test may make it."""
+"""The name of a database user that logs in with a password; a test may create it."""
 
 _START_SECONDS = 60.0
 

@@ -10,8 +10,7 @@ from phoneprov_adapters.sql.engines.timelines import Timelines
 from support.stores import KEY
 
 SHORT = Deadlines(connect=0.8, wait=0.8, statement=0.6, answer=1.2, total=2.4, rollback=0.6)
-"""For tests that wait until something takes too long. What is to succeed there must do so on a
-machine that has much else to do."""
+"""For tests that wait for a timeout. Successful calls must finish within them on a busy machine."""
 
 
 def database_at(

@@ -21,7 +21,7 @@ figures: list[str] = []
 
 
 long_only = pytest.mark.skipif(not LONG, reason="measures: PHONEPROV_TESTS=long")
-"""Marks tests that measure, or that take minutes: the make targets of the long forms run them."""
+"""Marks tests that measure, or that take minutes; the make targets of the long forms run them."""
 
 
 def rounds(short: T, long: T) -> T:

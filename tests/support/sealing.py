@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,7 +13,6 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.choice import Database, database_at
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
-from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
 from phoneprov_adapters.testing.phone_records import a_deployment, a_profile
 from phoneprov_adapters.testing.records import (
@@ -28,6 +26,7 @@ from phoneprov_adapters.testing.records import (
 from phoneprov_core.profiles.model import Revision
 from phoneprov_core.provisioning.model import ServedFile
 from support import postgres
+from support.data_folder import create_database
 from support.keys import argon2_parameters
 
 E = TypeVar("E")
@@ -169,19 +168,8 @@ async def set_pin(sealer: Sealer, number: int, username: str) -> None:
         await tx.vendor_users.save(a_pin(number, user.uuid, pin_code=hash_))
 
 
-_migrated: list[bytes] = []
-
-
 async def empty_database(kind: str, folder: Path) -> str:
     """The URL of an empty database of this kind, ``sqlite`` or ``postgres``."""
     if kind == "postgres":
         return await postgres.shared_empty_database()
-    path = folder / "phoneprov.db"
-    url = f"sqlite+aiosqlite:///{path}"
-    # The schema is created once; every other test starts from a copy of the empty file.
-    if not _migrated:
-        await migrate.upgrade(url)
-        _migrated.append(await asyncio.to_thread(path.read_bytes))
-    else:
-        await asyncio.to_thread(path.write_bytes, _migrated[0])
-    return url
+    return f"sqlite+aiosqlite:///{create_database(folder)}"

@@ -9,7 +9,7 @@ from phoneprov_core.auth.throttle import Attempts
 
 REFUSED = "refused"
 CLOSED = "closed"
-"""Answers of the model that are no success."""
+"""Failures of the model."""
 
 
 class Token(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -12,9 +11,9 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_core.stores import Database
 from support import pgbouncer, postgres
+from support.data_folder import create_database
 
 KEY = "the-key-of-the-tests-0123456789abcdef"
 
@@ -27,19 +26,9 @@ async def _memory(folder: Path) -> AsyncIterator[Database]:
     await database.close()
 
 
-_migrated_sqlite: list[bytes] = []
-
-
 @asynccontextmanager
 async def _sqlite(folder: Path) -> AsyncIterator[Database]:
-    path = folder / "phoneprov.db"
-    database = SqliteDatabase(path, SecretBox(SecretKeys.parse(KEY)))
-    # The schema is created once; every other test starts from a copy of the empty file.
-    if not _migrated_sqlite:
-        await migrate.upgrade(database.url)
-        _migrated_sqlite.append(await asyncio.to_thread(path.read_bytes))
-    else:
-        await asyncio.to_thread(path.write_bytes, _migrated_sqlite[0])
+    database = SqliteDatabase(create_database(folder), SecretBox(SecretKeys.parse(KEY)))
     await database.open()
     try:
         yield database
@@ -75,5 +64,4 @@ DATABASES: dict[str, Callable[[Path], AbstractAsyncContextManager[Database]]] = 
     "sqlite": _sqlite,
     **({"pgbouncer": _pgbouncer} if pgbouncer.REQUIRED else {}),
 }
-"""Every adapter that the contract suite runs over: an open, empty database in a folder that is
-its own."""
+"""Every adapter of the contract suite: an open, empty database in its own folder."""

@@ -46,7 +46,7 @@ async def last_deployment(office: Office) -> Deployment:
 async def services_user(office: Office) -> str | None:
     """The user of the phone's service session."""
     async with office.database.read() as tx:
-        return await tx.desks.user_of(MAC)
+        return (await tx.desks.find(MAC)).user_uuid
 
 
 async def switch(office: Office, actor: Actor, profile: Profile, mac: str = MAC) -> Switched:

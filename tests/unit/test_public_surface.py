@@ -117,7 +117,6 @@ def test_adapter_is_imported_on_first_use() -> None:
         "httpx",
         "aioftp",
         "argon2",
-        "dependency_injector",
     }
 
 

@@ -40,7 +40,7 @@ def _files_in(folder: Path) -> dict[str, bytes]:
     return files
 
 
-def test_the_folder_is_a_setting(tmp_path: Path) -> None:
+def test_folder_of_the_settings_must_exist(tmp_path: Path) -> None:
     folder_uploader(read_settings({"PHONEPROV_FOLDER": str(tmp_path)}))
 
     with pytest.raises(ValueError, match="PHONEPROV_FOLDER"):

@@ -108,7 +108,7 @@ class TestSnomPhones(PhoneDriverContract):
         )
 
 
-async def test_a_password_is_sent_only_when_it_is_asked_for_and_never_in_the_clear(
+async def test_login_is_sent_on_request_only_and_as_a_digest(
     web: tuple[WebServer, int],
 ) -> None:
     server, port = web
@@ -123,7 +123,7 @@ async def test_a_password_is_sent_only_when_it_is_asked_for_and_never_in_the_cle
     assert "Digest" in login
 
 
-async def test_phones_of_other_makes_are_handed_on() -> None:
+async def test_phones_of_other_brands_use_the_other_driver() -> None:
     others = Others()
     driver = driver_for(1, others)
     cisco = msgspec.structs.replace(PHONE, brand="Cisco")
@@ -135,7 +135,7 @@ async def test_phones_of_other_makes_are_handed_on() -> None:
     assert others.calls == [f"leave {cisco.mac}", f"restart {cisco.mac}"]
 
 
-def test_the_settings_make_it() -> None:
+def test_driver_is_created_from_settings_and_hides_its_password() -> None:
     driver = snom_driver(
         read_settings({"PHONEPROV_SNOM_USER": "a", "PHONEPROV_SNOM_PASSWORD": "b"})
     )

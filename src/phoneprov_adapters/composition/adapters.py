@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-
-from dependency_injector import containers, providers
+from functools import cached_property
+from typing import Any
 
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.composition.factories import (
-    calls_of,
     connection_of,
     database_of,
     journal_of,
@@ -16,8 +15,8 @@ from phoneprov_adapters.composition.factories import (
     phone_driver_of,
     rotation_of,
     uploader_of,
+    watch_of,
 )
-from phoneprov_adapters.composition.phone_watch import watch_of
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.reachability import RealReachability
@@ -31,54 +30,76 @@ from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.lookalikes import looks
 from phoneprov_adapters.security.pages import HmacPages
 from phoneprov_adapters.security.tokens import JwtTokens
-from phoneprov_core.deployments.observation import Reachability
-from phoneprov_core.desks.ports import PageSigner
+from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
+from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.devices.ports import ConfigUploader, ManagerInterface, PhoneDriver
 from phoneprov_core.stores import Database
 from phoneprov_core.users.passwords import AccountPolicy
 
 
-class Adapters(containers.DeclarativeContainer):
-    """Pass it ``settings`` and ``keys``; override an adapter before the first object is
-    resolved."""
+class Adapters:
+    """The adapters that the settings choose. ``replaced`` are others, by their names here.
 
-    settings = providers.Dependency(instance_of=Settings)
-    keys = providers.Dependency(instance_of=SecretKeys)
+    An adapter that may fail or takes long is created when it is first used: a command creates only
+    those that it needs. Creating one raises ``SettingsError``.
+    """
 
-    clock = providers.Object(system_clock)
-    new_id = providers.Object(random_id)
-    pause = providers.Object(asyncio.sleep)
-    tasks = providers.Singleton(OwnedTasks)
+    def __init__(self, settings: Settings, keys: SecretKeys, **replaced: Any) -> None:
+        self.settings = settings
+        self.keys = keys
+        self.clock = system_clock
+        self.new_id = random_id
+        self.pause = asyncio.sleep
+        self.tasks = OwnedTasks()
+        self.box = SecretBox(keys)
+        self.tokens = JwtTokens(keys)
+        self.signer = HmacPages(keys)
+        self.policy = AccountPolicy(
+            is_common=is_common,
+            looks=looks,
+            shortest=settings.shortest_password,
+            longest=settings.longest_password,
+        )
+        self.phone_commands = PhoneWeb(settings.phone_web, settings.phone_networks)
+        self.journal = journal_of(settings)
+        self.compare = Comparing()
+        for name, adapter in replaced.items():
+            if name not in vars(self) and not hasattr(Adapters, name):
+                raise TypeError(f"There is no adapter {name}.")
+            setattr(self, name, adapter)
 
-    box = providers.Singleton(SecretBox, keys)
-    database: providers.Provider[Database] = providers.Singleton(database_of, settings, box)
-    rotation = providers.Singleton(rotation_of, settings, database, keys, box)
-    hasher = providers.Singleton(Argon2Hasher, keys, workers=settings.provided.hash_threads)
-    tokens = providers.Singleton(JwtTokens, keys)
-    policy = providers.Singleton(
-        AccountPolicy,
-        is_common=providers.Object(is_common),
-        looks=providers.Object(looks),
-        shortest=settings.provided.shortest_password,
-        longest=settings.provided.longest_password,
-    )
+    @cached_property
+    def database(self) -> Database:
+        return database_of(self.settings, self.box)
 
-    uploader: providers.Provider[ConfigUploader] = providers.Singleton(
-        uploader_of, settings, database
-    )
-    phone_commands = providers.Singleton(
-        PhoneWeb, settings.provided.phone_web, settings.provided.phone_networks
-    )
-    ami: providers.Provider[ManagerConnection | None] = providers.Singleton(connection_of, settings)
-    manager: providers.Provider[ManagerInterface | None] = providers.Singleton(manager_of, ami)
-    phone_driver: providers.Provider[PhoneDriver] = providers.Singleton(
-        phone_driver_of, settings, phone_commands, manager
-    )
-    journal = providers.Singleton(journal_of, settings)
-    watch = providers.Singleton(watch_of, settings, phone_commands, ami)
-    reachability: providers.Provider[Reachability] = providers.Singleton(
-        RealReachability, uploader, phone_commands
-    )
-    compare = providers.Singleton(Comparing)
-    signer: providers.Provider[PageSigner] = providers.Singleton(HmacPages, keys)
-    calls = providers.Singleton(calls_of, ami)
+    @cached_property
+    def rotation(self) -> KeyRotation:
+        return rotation_of(self.settings, self.database, self.keys, self.box)
+
+    @cached_property
+    def hasher(self) -> Argon2Hasher:
+        return Argon2Hasher(self.keys, workers=self.settings.hash_threads)
+
+    @cached_property
+    def uploader(self) -> ConfigUploader:
+        return uploader_of(self.settings, self.database)
+
+    @cached_property
+    def ami(self) -> ManagerConnection | None:
+        return connection_of(self.settings)
+
+    @cached_property
+    def manager(self) -> ManagerInterface | None:
+        return manager_of(self.ami)
+
+    @cached_property
+    def phone_driver(self) -> PhoneDriver:
+        return phone_driver_of(self.settings, self.phone_commands, self.manager)
+
+    @cached_property
+    def watch(self) -> Watch:
+        return watch_of(self.settings, self.phone_commands, self.ami)
+
+    @cached_property
+    def reachability(self) -> RealReachability:
+        return RealReachability(self.uploader, self.phone_commands)

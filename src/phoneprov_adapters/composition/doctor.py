@@ -22,7 +22,7 @@ from phoneprov_adapters.sql.engines.choice import Database, embedded_file
 from phoneprov_adapters.sql.maintenance.schema import newest
 from phoneprov_core.deployments.observation import Reach
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.kernel.times import millis
+from phoneprov_core.kernel.system import millis
 from phoneprov_core.phones.model import Phone
 
 _PHONES = 5
@@ -73,7 +73,7 @@ async def examine(environment: Mapping[str, str]) -> AsyncIterator[Finding]:
         yield finding
     try:
         container = prepare(settings)
-        container.use_cases()  # adapters that cannot be made are reported here
+        _ = container.use_cases  # adapters that cannot be made are reported here
     except SettingsError as error:
         yield _failed("keys", str(error), "Correct it; phoneprov keys status shows what is needed.")
         return
@@ -86,12 +86,12 @@ async def examine(environment: Mapping[str, str]) -> AsyncIterator[Finding]:
 async def _database(container: Container) -> AsyncIterator[Finding]:
     async with _reachable(container) as unavailable:
         if unavailable is not None:
-            yield _failed("database", unavailable, _database_step(container.settings()))
+            yield _failed("database", unavailable, _database_step(container.settings))
             for check in ("schema", "keys", "clock", "phones"):
                 yield Finding(check, State.SKIPPED, "The database is not available.")
             return
         yield _ok("database", "The database answers.")
-        schema = await _schema(container.database())
+        schema = await _schema(container.database)
         yield schema
         if schema.state is State.FAILED:
             for check in ("keys", "clock", "phones"):
@@ -149,11 +149,11 @@ async def _keys(container: Container) -> Finding:
 
 async def _clock(container: Container) -> Finding:
     try:
-        async with container.database().read() as tx:
+        async with container.database.read() as tx:
             theirs = await tx.statistics.clock()
     except PhoneprovError as error:
         return _failed("clock", error.message, "See the finding on the database.")
-    ours = millis(container.clock()())
+    ours = millis(container.clock())
     seconds = abs(ours - theirs) / 1000
     if seconds <= _CLOCK_SECONDS:
         return _ok("clock", "This host and the database agree about the time.")
@@ -166,14 +166,14 @@ async def _clock(container: Container) -> Finding:
 
 async def _phones(container: Container) -> Finding:
     try:
-        async with container.database().read() as tx:
+        async with container.database.read() as tx:
             found = await tx.phones.rows(_SEARCHED)
     except PhoneprovError as error:
         return _failed("phones", error.message, "See the finding on the database.")
     asked = [phone for phone in found if phone.is_active and phone.phone_ip][:_PHONES]
     if not asked:
         return Finding("phones", State.SKIPPED, "No active phone has an address.")
-    reach = container.reachability()
+    reach = container.reachability
     replies = await asyncio.gather(*(reach.phone(phone) for phone in asked))
     silent = [
         (phone, reply) for phone, reply in zip(asked, replies, strict=True) if not reply.reachable
@@ -193,12 +193,12 @@ def _first(silent: list[tuple[Phone, Reach]]) -> str:
 
 
 async def _server(container: Container) -> Finding:
-    settings = container.settings()
+    settings = container.settings
     if settings.uploader == "ftp" and settings.ftp.host is None:
         return Finding(
             "ftp", State.SKIPPED, "Each phone is its own FTP server: PHONEPROV_FTP_HOST is not set."
         )
-    reach = await container.reachability().server(None)
+    reach = await container.reachability.server(None)
     if reach.reachable is None:
         return Finding("ftp", State.SKIPPED, reach.message)
     if reach.reachable:
@@ -207,7 +207,7 @@ async def _server(container: Container) -> Finding:
 
 
 async def _asterisk(container: Container) -> Finding:
-    connection = container.ami()
+    connection = container.ami
     if connection is None:
         return Finding("asterisk", State.SKIPPED, "PHONEPROV_AMI_HOST is not set.")
     try:

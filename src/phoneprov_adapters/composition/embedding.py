@@ -16,8 +16,6 @@ from contextlib import (
 from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypeVar
 
-from dependency_injector import providers
-
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import DRAIN_SECONDS
 from phoneprov_adapters.composition.reading import read_settings
@@ -36,7 +34,7 @@ from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.watch import Watch
-from phoneprov_core.kernel.times import millis
+from phoneprov_core.kernel.system import millis
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -79,23 +77,21 @@ async def open_in_memory(settings: Settings | None = None) -> AsyncIterator[InMe
     manager = MemoryManager()
     watch, reachability = MemoryWatch(), MemoryReachability()
     container = Container(
-        settings=settings, keys=SecretKeys.parse("what is in memory is open to all")
+        settings,
+        SecretKeys.parse("what is in memory is open to all"),
+        clock=clock,
+        new_id=CountingIds(),
+        database=database,
+        hasher=PlainHasher(),
+        tokens=PlainTokens(),
+        signer=PlainPages(),
+        uploader=uploader,
+        phone_commands=phone,
+        manager=manager if settings.manager else None,
+        watch=Watch(None, watch, seconds=settings.confirm_seconds),
+        reachability=reachability,
     )
-    for provider, adapter in (
-        (container.clock, clock),
-        (container.new_id, CountingIds()),
-        (container.database, database),
-        (container.hasher, PlainHasher()),
-        (container.tokens, PlainTokens()),
-        (container.signer, PlainPages()),
-        (container.uploader, uploader),
-        (container.phone_commands, phone),
-        (container.manager, manager if settings.manager else None),
-        (container.watch, Watch(None, watch, seconds=settings.confirm_seconds)),
-        (container.reachability, reachability),
-    ):
-        provider.override(providers.Object(adapter))
-    use_cases = container.use_cases()
+    use_cases = container.use_cases
     try:
         yield InMemory(
             **{field.name: getattr(use_cases, field.name) for field in fields(UseCases)},
@@ -108,7 +104,7 @@ async def open_in_memory(settings: Settings | None = None) -> AsyncIterator[InMe
             clock=clock,
         )
     finally:
-        await container.tasks().drain(DRAIN_SECONDS)
+        await container.tasks.drain(DRAIN_SECONDS)
         await database.close()
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.composition.plugins import DATABASES, PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.phone.http import PhoneWeb
+from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.provisioning.folder import Folder, NoFolder
 from phoneprov_adapters.provisioning.uploader import ServedUploader
 from phoneprov_adapters.runtime.journal import log_deployment, log_login_failure
@@ -20,7 +22,9 @@ from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
 from phoneprov_core.auth.ports import LoginJournal
+from phoneprov_core.deployments.observation import PhoneInformation
 from phoneprov_core.deployments.ports import Journal
+from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.devices.ports import (
     ConfigUploader,
     ManagerInterface,
@@ -151,3 +155,14 @@ def cisco_phones(
         manager or manager_of(connection_of(settings)),
         settings.restart_type,
     )
+
+
+def watch_of(
+    settings: Settings, information: PhoneInformation, connection: ManagerConnection | None
+) -> Watch:
+    """By the events of Asterisk if phones are restarted through it, and over the phones' own web
+    servers."""
+    by_exchange = settings.restart in {RestartBy.AUTO, RestartBy.AMI}
+    events = ManagerEvents(connection) if connection and by_exchange else None
+    web = WebWatch(information, settings.phone_networks)
+    return Watch(events, web, seconds=settings.confirm_seconds)

@@ -55,16 +55,16 @@ async def require_keys(container: Container) -> None:
     Raises ``SettingsError`` with the remedy. A key file that was just created in place of a lost
     one is removed again. A database of another package manages its keys itself.
     """
-    if not isinstance(container.database(), OwnDatabase):
+    if not isinstance(container.database, OwnDatabase):
         return
     try:
-        await container.rotation().require_all()
+        await container.rotation.require_all()
     except MissingKeys as missing:
         raise SettingsError(_what_to_do(container, missing.key_ids)) from None
 
 
 def _what_to_do(container: Container, missing: tuple[str, ...]) -> str:
-    settings, made = container.settings(), container.keys().made
+    settings, made = container.settings, container.keys.made
     file = key_file(settings.data_dir)
     which = f"the key{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
     if made is not None:
@@ -74,7 +74,7 @@ def _what_to_do(container: Container, missing: tuple[str, ...]) -> str:
             " put the file back, or name its keys in PHONEPROV_SECRET_KEYS."
         )
     where = "PHONEPROV_SECRET_KEYS" if settings.secret_keys is not None else f"The key file {file}"
-    if pins_only := {key.id for key in container.keys().pins_only}.intersection(missing):
+    if pins_only := {key.id for key in container.keys.pins_only}.intersection(missing):
         return (
             f"{where} marks the key {', '.join(sorted(pins_only))} with pin:, but secrets in the"
             " database are encrypted with it: remove pin: and run phoneprov keys rotate."

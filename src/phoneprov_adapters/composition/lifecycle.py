@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.installation import make_folder, require_keys
@@ -21,8 +22,8 @@ from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.deploy import LEASE_SECONDS
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.times import shown
-from phoneprov_core.kernel.trail import Event
+from phoneprov_core.kernel.store import Event
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.stores import Database
 
 DRAIN_SECONDS = 32.0
@@ -42,8 +43,9 @@ LOOK_FOR_OLD_RECORDS_SECONDS = 600.0
 log = logging.getLogger("phoneprov.deployments")
 
 
-def prepare(settings: Settings) -> Container:
-    """The container for these settings; nothing is opened yet.
+def prepare(settings: Settings, **replaced: Any) -> Container:
+    """The container for these settings; nothing is opened yet. ``replaced`` are other adapters by
+    their names.
 
     Creates the data folder, and the secret key in it if no key is set. Raises ``SettingsError``.
     """
@@ -57,7 +59,7 @@ def prepare(settings: Settings) -> Container:
         raise SettingsError(f"PHONEPROV_SECRET_KEYS: {error}") from None
     if is_embedded(settings.database_url):
         make_folder(settings)
-    return Container(settings=settings, keys=keys)
+    return Container(settings, keys, **replaced)
 
 
 async def migrate_embedded(settings: Settings) -> None:
@@ -69,7 +71,7 @@ async def migrate_embedded(settings: Settings) -> None:
 @asynccontextmanager
 async def opened(container: Container) -> AsyncIterator[None]:
     """Open the database."""
-    database = container.database()
+    database = container.database
     await database.open()
     try:
         yield
@@ -89,7 +91,7 @@ async def running(
     be reached, and the use cases raise ``Unavailable`` until it can. With ``batches`` the open
     batches of other processes are continued; batches started here are always processed.
     """
-    database, url = container.database(), container.settings().database_url
+    database, url = container.database, container.settings.database_url
     async with presence_at(url) as presence:
         try:
             try:
@@ -108,14 +110,14 @@ async def running(
                 looking.append(asyncio.create_task(_keep_desks(container)))
                 looking.append(asyncio.create_task(_prune_from_time_to_time(container)))
             try:
-                yield container.use_cases()
+                yield container.use_cases
             finally:
                 for task in looking:
                     task.cancel()
-                await container.tasks().drain(DRAIN_SECONDS)
+                await container.tasks.drain(DRAIN_SECONDS)
         finally:
             await database.close()
-            container.hasher().close()
+            container.hasher.close()
 
 
 async def _mark_interrupted(database: Database, *, first: bool = False) -> None:
@@ -142,7 +144,7 @@ async def _go_on_marking(database: Database) -> None:
 async def _keep_desks(container: Container) -> None:
     """End logins whose time is over, and repair what crashes interrupted. The database may be
     away for a while."""
-    keep_desks = container.keep_desks()
+    keep_desks = container.keep_desks
     while True:
         with suppress(Unavailable):
             await keep_desks()
@@ -151,7 +153,7 @@ async def _keep_desks(container: Container) -> None:
 
 async def _go_on_with_batches(container: Container) -> None:
     while True:
-        container.tasks().start(container.batch_worker()())
+        container.tasks.start(container.batch_worker())
         await asyncio.sleep(LOOK_FOR_BATCHES_SECONDS)
 
 
@@ -159,7 +161,7 @@ async def _prune_from_time_to_time(container: Container) -> None:
     while True:
         await asyncio.sleep(LOOK_FOR_OLD_RECORDS_SECONDS)
         with suppress(Unavailable):
-            log_pruned(await container.prune().in_turn() or ())
+            log_pruned(await container.prune.in_turn() or ())
 
 
 @asynccontextmanager
@@ -179,7 +181,7 @@ def readiness(container: Container) -> Callable[[], Awaitable[str | None]]:
     """Readiness check: the reason why the service cannot serve, or None if it can."""
 
     async def ready() -> str | None:
-        database = container.database()
+        database = container.database
         try:
             if not isinstance(database, OwnDatabase):
                 async with database.read() as tx:

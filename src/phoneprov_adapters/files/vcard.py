@@ -19,7 +19,7 @@ from vobject.base import VObjectError
 
 from phoneprov_adapters.files.reading import Rows, in_pieces, open_text
 from phoneprov_adapters.files.vcard_lines import BadCard, normalised
-from phoneprov_core.kernel.ids import known_id
+from phoneprov_core.kernel.system import known_id
 from phoneprov_core.transfer.model import Row, RowProblem
 
 DIRECTORIES = ("company-directory", "personal-directory")

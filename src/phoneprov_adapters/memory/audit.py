@@ -14,7 +14,7 @@ from phoneprov_core.audit.entries import RESOURCES, entries
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
 from phoneprov_core.audit.ports import AuditStore
 from phoneprov_core.kernel.origin import current_origin
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 
 
 class MemoryAudit(MemoryQueries, AuditStore):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -16,7 +17,7 @@ from phoneprov_adapters.memory.kinds import (
     phone_key,
 )
 from phoneprov_adapters.memory.records import EVERY
-from phoneprov_adapters.memory.store import MemoryNewestRows, MemoryRows
+from phoneprov_adapters.memory.store import MemoryNewestRows, MemoryRows, part
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import Batch, BatchPhone, BatchState, Counts, PhoneState
@@ -30,16 +31,10 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
     """Batches, by uuid."""
 
     def __init__(self, tables: Tables) -> None:
-        super().__init__(
-            tables,
-            BATCHES,
-            self._counted,
-            owner=BATCHES.owner,
-            place=lambda batch: (batch.created_at, batch.uuid),
-        )
+        super().__init__(tables, BATCHES, self._counted, owner=BATCHES.owner)
 
     async def add(self, batch: Batch) -> None:
-        self._tables.add(BATCHES, KeptBatch(msgspec.structs.replace(batch, phones=Counts())))
+        self._tables.add(BATCHES, KeptBatch(**msgspec.structs.asdict(batch)))
 
     async def add_phones(self, phones: Sequence[BatchItem]) -> None:
         for phone in phones:
@@ -60,7 +55,7 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
         return MemoryRows(
             self._tables,
             BATCH_PHONES,
-            _shown,
+            partial(part, BatchPhone),
             group=("batch_uuid", batch_uuid),
             matches=matches,
             place=lambda phone: (phone.position, "~"),
@@ -77,16 +72,15 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
 
     async def state(self, batch_uuid: str) -> BatchState | None:
         kept = self._tables.of(BATCHES).get(batch_uuid)
-        return None if kept is None else kept.batch.state
+        return None if kept is None else kept.state
 
     async def change(
         self, batch_uuid: str, of: BatchState, to: BatchState, message: str | None
     ) -> bool:
         kept = self._tables.of(BATCHES).get(batch_uuid)
-        if kept is None or kept.batch.state is not of:
+        if kept is None or kept.state is not of:
             return False
-        batch = msgspec.structs.replace(kept.batch, state=to, message=message)
-        self._put(kept, batch=batch)
+        self._put(kept, state=to, message=message)
         return True
 
     async def any_free(self) -> bool:
@@ -97,14 +91,14 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
         if kept is None:
             return None
         self._put(kept, holder=holder, fence=kept.fence + 1, expires_at=self._in(seconds))
-        return Hold(kept.batch.uuid, holder, kept.fence + 1)
+        return Hold(kept.uuid, holder, kept.fence + 1)
 
     async def keep(self, hold: Hold, seconds: int) -> BatchState | None:
         kept = self._held(hold)
-        if kept is None or kept.batch.ended_at is not None:
+        if kept is None or kept.ended_at is not None:
             return None
         self._put(kept, expires_at=self._in(seconds))
-        return kept.batch.state
+        return kept.state
 
     async def release(self, hold: Hold) -> None:
         kept = self._held(hold)
@@ -123,12 +117,12 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
             if phone.state is transition.of and phone.not_before <= now
         ]
         due.sort(key=lambda phone: (phone.not_before, phone.position))
-        turns = [_turn(self._moved(phone, transition)) for phone in due[:most]]
+        turns = [part(Turn, self._moved(phone, transition)) for phone in due[:most]]
         return sorted(turns, key=lambda turn: turn.position)
 
     async def abandoned(self, hold: Hold, most: int) -> list[Turn]:
         left = (
-            _turn(phone)
+            part(Turn, phone)
             for phone in self._phones(hold.batch_uuid)
             if phone.state is PhoneState.RUNNING and phone.fence < hold.fence
         )
@@ -148,13 +142,12 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
 
     async def finish(self, hold: Hold, state: BatchState, now: str) -> bool:
         kept = self._held(hold)
-        if kept is None or kept.batch.ended_at is not None:
+        if kept is None or kept.ended_at is not None:
             return False
         counts = await self.counts(hold.batch_uuid)
         if counts.waiting or counts.running:
             return False
-        batch = msgspec.structs.replace(kept.batch, state=state, ended_at=now)
-        self._put(kept, batch=batch, expires_at=0)
+        self._put(kept, state=state, ended_at=now, expires_at=0)
         return True
 
     def _phones(self, batch_uuid: str) -> list[KeptPhone]:
@@ -162,7 +155,7 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
 
     def _free(self) -> KeptBatch | None:
         now, batches = self._tables.clock(), self._tables.of(BATCHES).group(EVERY)
-        free = (one for one in batches if one.batch.ended_at is None and one.expires_at <= now)
+        free = (one for one in batches if one.ended_at is None and one.expires_at <= now)
         return next(free, None)
 
     def _held(self, hold: Hold) -> KeptBatch | None:
@@ -186,12 +179,4 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
         return self._tables.clock() + seconds * 1000
 
     def _counted(self, kept: KeptBatch) -> Batch:
-        return msgspec.structs.replace(kept.batch, phones=self._counts(kept.batch.uuid))
-
-
-def _turn(phone: BatchItem) -> Turn:
-    return Turn(*(getattr(phone, name) for name in Turn.__struct_fields__))
-
-
-def _shown(phone: BatchItem) -> BatchPhone:
-    return BatchPhone(*(getattr(phone, name) for name in BatchPhone.__struct_fields__))
+        return part(Batch, msgspec.structs.replace(kept, phones=self._counts(kept.uuid)))

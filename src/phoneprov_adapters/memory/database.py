@@ -52,9 +52,8 @@ from phoneprov_adapters.memory.users import (
 from phoneprov_core.directory.model import PersonalContact
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.trail import Trail
-from phoneprov_core.vendor_services.model import VendorService
+from phoneprov_core.kernel.store import ReadAndWrite, Trail
+from phoneprov_core.vendor_services import VendorService
 
 # Records that need no more than the methods of every store.
 VENDOR_SERVICES: Kind[VendorService] = Kind("service")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from itertools import islice
 
 import msgspec
 
@@ -18,7 +17,7 @@ from phoneprov_adapters.memory.kinds import (
     KeptDesk,
 )
 from phoneprov_adapters.memory.records import EVERY
-from phoneprov_adapters.memory.store import MemoryQueries, MemoryRows
+from phoneprov_adapters.memory.store import MemoryQueries, MemoryRows, part
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
@@ -38,48 +37,44 @@ class MemoryDesks(MemoryQueries, DeskStore):
         return MemoryRows(self._tables, PHONES, partial(_listed, self._tables), matches=is_used_by)
 
     async def find(self, mac: str) -> DeskRecord:
-        return self._kept(mac).desk
+        return part(DeskRecord, self._kept(mac))
 
     async def at(self, mac: str) -> PhoneState | None:
         phone = self._tables.of(PHONES).get(mac)
         if phone is None:
             return None
         flag = self._tables.of(VENDOR_PHONES).get(mac)
-        desk = self._kept(mac).desk
-        user = self._tables.of(USERS).get(desk.user_uuid or "")
+        desk = part(DeskRecord, self._kept(mac))
+        user = self._tables.of(USERS).get(desk.user_uuid)
         return PhoneState(phone, None if flag is None else flag.vendor, desk, user)
 
     async def default_profile(self, mac: str) -> str | None:
-        return self._kept(mac).desk.default_profile_uuid
-
-    async def user_of(self, mac: str) -> str | None:
-        return self._kept(mac).desk.user_uuid
+        return self._kept(mac).default_profile_uuid
 
     async def configure(self, mac: str, default_profile_uuid: str | None, *, hotdesk: bool) -> None:
         self._change(self._kept(mac), default_profile_uuid=default_profile_uuid, hotdesk=hotdesk)
 
     async def take_turn(self, mac: str, turn: int | None) -> bool:
         kept = self._kept(mac)
-        if turn is not None and turn != kept.desk.turn:
+        if turn is not None and turn != kept.turn:
             return False
-        self._change(kept, turn=kept.desk.turn + 1)
+        self._change(kept, turn=kept.turn + 1)
         return True
 
     async def begin_change(self, mac: str, change_uuid: str, user_uuid: str | None) -> None:
-        kept = msgspec.structs.replace(self._kept(mac), change_user_uuid=user_uuid)
-        self._change(kept, change_uuid=change_uuid)
+        self._change(self._kept(mac), change_uuid=change_uuid, change_user_uuid=user_uuid)
 
     async def end_change(self, mac: str, change_uuid: str) -> None:
         kept = self._kept(mac)
-        if kept.desk.change_uuid == change_uuid:
-            kept = msgspec.structs.replace(kept, change_user_uuid=None)
-            self._change(kept, change_uuid=None)
+        if kept.change_uuid == change_uuid:
+            self._change(kept, change_uuid=None, change_user_uuid=None)
 
     async def use(self, mac: str, use: DeskUse, now: str) -> None:
         kept = self._kept(mac)
         self._change(
-            msgspec.structs.replace(kept, not_before=0),
-            turn=kept.desk.turn + 1,
+            kept,
+            not_before=0,
+            turn=kept.turn + 1,
             user_uuid=use.user_uuid,
             profile_uuid=use.profile_uuid,
             since=now if use.user_uuid else None,
@@ -88,49 +83,43 @@ class MemoryDesks(MemoryQueries, DeskStore):
         )
 
     async def end_user(self, user_uuid: str) -> int:
-        return self._end(one for one in self._all() if one.desk.user_uuid == user_uuid)
+        return self._end(one for one in self._all() if one.user_uuid == user_uuid)
 
     async def is_elsewhere(self, user_uuid: str, mac: str) -> bool:
         return any(
-            user_uuid in {one.desk.user_uuid, one.change_user_uuid}
+            user_uuid in {one.user_uuid, one.change_user_uuid}
             for one in self._all()
-            if one.desk.mac != mac
+            if one.mac != mac
         )
 
     async def end_elsewhere(self, user_uuid: str, mac: str) -> int:
-        used = (
-            one for one in self._all() if one.desk.user_uuid == user_uuid and one.desk.mac != mac
-        )
+        used = (one for one in self._all() if one.user_uuid == user_uuid and one.mac != mac)
         return self._end(used)
 
     async def release(self, mac: str, due: Due) -> bool:
         kept = self._kept(mac)
-        return kept.desk.user_uuid is not None and bool(self._end((kept,), due))
+        return kept.user_uuid is not None and bool(self._end((kept,), due))
 
     async def expire(self, now: str) -> int:
-        over = (one for one in self._all() if one.desk.until is not None and one.desk.until <= now)
+        over = (one for one in self._all() if one.until is not None and one.until <= now)
         return self._end(over, Due.EXPIRY)
 
     async def unsettled(self, now: str, now_ms: int, limit: int) -> list[DeskRecord]:
-        return list(
-            islice(
-                (
-                    one.desk
-                    for one in self._all()
-                    if one.not_before <= now_ms and self._is_unsettled(one.desk, now)
-                ),
-                limit,
-            )
-        )
+        found = [
+            part(DeskRecord, one)
+            for one in self._all()
+            if one.not_before <= now_ms and self._is_unsettled(one, now)
+        ]
+        return found[:limit]
 
     async def postpone(self, mac: str, until_ms: int) -> None:
         if self._tables.of(DESKS).get(mac) is not None:
-            self._change(msgspec.structs.replace(self._kept(mac), not_before=until_ms))
+            self._change(self._kept(mac), not_before=until_ms)
 
     async def settle(self, mac: str) -> None:
         if self._tables.of(DESKS).get(mac) is not None:
-            kept = msgspec.structs.replace(self._kept(mac), change_user_uuid=None, not_before=0)
-            self._change(kept, due=None, change_uuid=None)
+            changes = {"due": None, "change_uuid": None, "change_user_uuid": None}
+            self._change(self._kept(mac), not_before=0, **changes)
 
     async def remove(self, mac: str) -> bool:
         return self._tables.remove(DESKS, mac)
@@ -145,18 +134,18 @@ class MemoryDesks(MemoryQueries, DeskStore):
         return list(self._tables.of(DESKS).group(EVERY))
 
     def _kept(self, mac: str) -> KeptDesk:
-        return self._tables.of(DESKS).get(mac) or KeptDesk(DeskRecord(mac))
+        return self._tables.of(DESKS).get(mac) or KeptDesk(mac)
 
     def _change(self, kept: KeptDesk, **changes: object) -> None:
-        desk = msgspec.structs.replace(kept.desk, **changes)
-        self._tables.put(DESKS, msgspec.structs.replace(kept, desk=desk))
+        self._tables.put(DESKS, msgspec.structs.replace(kept, **changes))
 
     def _end(self, used: Iterable[KeptDesk], due: Due = Due.LOGOUT) -> int:
         ended = list(used)
         for kept in ended:
             self._change(
-                msgspec.structs.replace(kept, not_before=0),
-                turn=kept.desk.turn + 1,
+                kept,
+                not_before=0,
+                turn=kept.turn + 1,
                 user_uuid=None,
                 profile_uuid=None,
                 since=None,
@@ -167,12 +156,11 @@ class MemoryDesks(MemoryQueries, DeskStore):
 
 
 def _listed(tables: Tables, phone: Phone) -> ListedDesk:
-    kept = tables.of(DESKS).get(phone.mac)
-    record = kept.desk if kept else DeskRecord(phone.mac)
-    user = tables.of(USERS).get(record.user_uuid or "")
+    record = tables.of(DESKS).get(phone.mac) or KeptDesk(phone.mac)
+    user = tables.of(USERS).get(record.user_uuid)
     profiles = tables.of(PROFILES)
-    default = profiles.get(record.default_profile_uuid or "")
-    profile = profiles.get(record.profile_uuid or "")
+    default = profiles.get(record.default_profile_uuid)
+    profile = profiles.get(record.profile_uuid)
     desk = Desk(
         mac=phone.mac,
         default_profile_uuid=default.uuid if default else None,

@@ -14,16 +14,16 @@ from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.desks.model import DeskRecord
 from phoneprov_core.directory.model import CONTACT_FIELDS, CompanyContact
-from phoneprov_core.extensions.model import EXTENSION_FIELDS, Extension
-from phoneprov_core.kems.model import Kem
+from phoneprov_core.extensions import EXTENSION_FIELDS, Extension
+from phoneprov_core.kems import Kem
 from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.links.model import Link
+from phoneprov_core.links import Link
 from phoneprov_core.phones.model import PHONE_FIELDS, Phone
 from phoneprov_core.profiles.model import PROFILE_FIELDS, ProfileRecord, Revision
 from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch, ServedFile
 from phoneprov_core.users.model import USER_FIELDS, User, folded
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.vendor_phones import VendorPhoneRecord
+from phoneprov_core.vendor_users import VendorUser
 
 # Accounts
 
@@ -80,10 +80,9 @@ LINKS: Kind[Link] = Kind("link", references=(OF_USER, Reference("extension_uuid"
 # Logins
 
 
-class KeptSession(Struct, frozen=True):
+class KeptSession(Session, frozen=True):
     """A session with the previous token, and the time of its exchange."""
 
-    session: Session
     previous_token_id: str | None = None
     exchanged_at: int = 0
 
@@ -113,12 +112,7 @@ class Counter(Struct, frozen=True):
     items: tuple[str, ...] = ()
 
 
-SESSIONS: Kind[KeptSession] = Kind(
-    "session",
-    key="session.uuid",
-    created="session.uuid",
-    references=(Reference("session.user_uuid", USERS),),
-)
+SESSIONS: Kind[KeptSession] = Kind("session", created="uuid", references=(OF_USER,))
 COUNTED: Kind[Counted] = Kind("count", key="key", created="attempts.last_at")
 LOGIN_ADDRESSES: Kind[LoginAddress] = Kind(
     "login address",
@@ -143,23 +137,21 @@ DISCOVERED_PHONES: Kind[DiscoveredPhone] = Kind(
 COMPANY_CONTACTS: Kind[CompanyContact] = Kind("company contact", search=CONTACT_FIELDS)
 
 
-class KeptDesk(Struct, frozen=True):
+class KeptDesk(DeskRecord, frozen=True):
     """A desk, with the user of the change that is under way."""
 
-    desk: DeskRecord
     change_user_uuid: str | None = None
     not_before: int = 0
 
 
-DESKS: Kind[KeptDesk] = Kind("desk", key="desk.mac", created="desk.mac")
+DESKS: Kind[KeptDesk] = Kind("desk", key="mac", created="mac")
 
 # Switching
 
 
-class KeptRevision(Struct, frozen=True):
+class KeptRevision(Revision, frozen=True):
     """A revision with its configuration."""
 
-    revision: Revision
     cnf_xml: str
 
     def __repr__(self) -> str:
@@ -176,10 +168,9 @@ class Lease(Struct, frozen=True):
     expires_at: int
 
 
-class KeptBatch(Struct, frozen=True):
-    """A batch, its holder, and the end of the lease."""
+class KeptBatch(Batch, frozen=True):
+    """A batch, its holder, and the end of the lease. The phones are not counted."""
 
-    batch: Batch
     holder: str = ""
     fence: int = 0
     expires_at: int = 0
@@ -203,13 +194,10 @@ PROFILES: Kind[ProfileRecord] = Kind(
 )
 REVISIONS: Kind[KeptRevision] = Kind(
     "revision",
-    key="revision.uuid",
-    created="revision.number",
-    owner="revision.profile_uuid",
-    references=(Reference("revision.profile_uuid", PROFILES),),
-    unique=(
-        Unique("number", "number", lambda kept: (kept.revision.profile_uuid, kept.revision.number)),
-    ),
+    created="number",
+    owner="profile_uuid",
+    references=(Reference("profile_uuid", PROFILES),),
+    unique=(Unique("number", "number", lambda kept: (kept.profile_uuid, kept.number)),),
 )
 DEPLOYMENTS: Kind[Deployment] = Kind(
     "deployment",
@@ -217,9 +205,7 @@ DEPLOYMENTS: Kind[Deployment] = Kind(
     unique=(Unique("number", "number", lambda one: (one.mac, one.number)),),
 )
 LEASES: Kind[Lease] = Kind("lease", key="mac", created="mac")
-BATCHES: Kind[KeptBatch] = Kind(
-    "batch", key="batch.uuid", created="batch.created_at", owner="batch.user_uuid"
-)
+BATCHES: Kind[KeptBatch] = Kind("batch", owner="user_uuid")
 BATCH_PHONES: Kind[KeptPhone] = Kind(
     "phone of a batch",
     key="key",

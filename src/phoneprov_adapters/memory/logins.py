@@ -37,23 +37,21 @@ class MemorySessions(MemoryQueries, SessionStore):
 
     async def start(self, session: Session) -> None:
         for kept in self._of_user(session.user_uuid):
-            if kept.session.expires_at <= session.created_at:
-                self._tables.remove(SESSIONS, kept.session.uuid)
-        self._tables.add(SESSIONS, KeptSession(session))
+            if kept.expires_at <= session.created_at:
+                self._tables.remove(SESSIONS, kept.uuid)
+        self._tables.add(SESSIONS, KeptSession(**msgspec.structs.asdict(session)))
 
     async def principal(self, session_uuid: str, now: int) -> Principal | None:
         kept = self._living(session_uuid, now)
         if kept is None:
             return None
-        user = self._tables.of(USERS).get(kept.session.user_uuid)
+        user = self._tables.of(USERS).get(kept.user_uuid)
         if user is None or not user.is_active:
             return None
         assignment = self._tables.of(ASSIGNMENTS).get(user.uuid)
-        if assignment is None:
-            return Principal(user.uuid, None, user.username)
-        permission = self._tables.of(PERMISSIONS).get(assignment.perm_uuid)
-        level = None if permission is None else permission.level
-        return Principal(user.uuid, level, user.username)
+        perm_uuid = assignment.perm_uuid if assignment else None
+        permission = self._tables.of(PERMISSIONS).get(perm_uuid)
+        return Principal(user.uuid, permission.level if permission else None, user.username)
 
     async def exchange(
         self,
@@ -68,13 +66,16 @@ class MemorySessions(MemoryQueries, SessionStore):
         kept = self._living(session_uuid, now)
         if kept is None:
             return Exchange.NO_SESSION
-        session = kept.session
-        if token_id == session.token_id:
+        if token_id == kept.token_id:
             renewed = msgspec.structs.replace(
-                session, token_id=successor, expires_at=min(expires_at, session.ends_at)
+                kept,
+                token_id=successor,
+                expires_at=min(expires_at, kept.ends_at),
+                previous_token_id=token_id,
+                exchanged_at=now,
             )
-            self._tables.put(SESSIONS, KeptSession(renewed, token_id, now))
-            user = self._tables.of(USERS).get(session.user_uuid)
+            self._tables.put(SESSIONS, renewed)
+            user = self._tables.of(USERS).get(kept.user_uuid)
             return Exchange.DONE if user and user.is_active else Exchange.NO_SESSION
         if token_id == kept.previous_token_id and now - kept.exchanged_at < grace:
             return Exchange.ALREADY_USED
@@ -86,21 +87,21 @@ class MemorySessions(MemoryQueries, SessionStore):
 
     async def end_all(self, user_uuid: str, *, besides: str | None = None) -> None:
         for kept in self._of_user(user_uuid):
-            if kept.session.uuid != besides:
-                self._tables.remove(SESSIONS, kept.session.uuid)
+            if kept.uuid != besides:
+                self._tables.remove(SESSIONS, kept.uuid)
 
     async def end_every(self) -> int:
         every = list(self._tables.of(SESSIONS).group())
         for kept in every:
-            self._tables.remove(SESSIONS, kept.session.uuid)
+            self._tables.remove(SESSIONS, kept.uuid)
         return len(every)
 
     def _of_user(self, user_uuid: str) -> list[KeptSession]:
-        return list(self._tables.of(SESSIONS).group(("session.user_uuid", user_uuid)))
+        return list(self._tables.of(SESSIONS).group(("user_uuid", user_uuid)))
 
     def _living(self, session_uuid: str, now: int) -> KeptSession | None:
         kept = self._tables.of(SESSIONS).get(session_uuid)
-        return None if kept is None or kept.session.expires_at <= now else kept
+        return None if kept is None or kept.expires_at <= now else kept
 
 
 class MemoryLoginAttempts(MemoryQueries, LoginAttemptStore):

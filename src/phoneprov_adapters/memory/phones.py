@@ -30,12 +30,11 @@ from phoneprov_adapters.memory.store import (
     searched,
 )
 from phoneprov_adapters.memory.tables import Tables
-from phoneprov_core.kems.model import Kem, KemStore
+from phoneprov_core.kems import Kem, KemStore
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.me.model import EnrichedPhone, enriched
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.phones.ports import PhoneStore
+from phoneprov_core.me import EnrichedPhone, enriched
+from phoneprov_core.phones.model import Phone, PhoneStore
 from phoneprov_core.provisioning.model import (
     MOST_DISCOVERED,
     DiscoveredPhone,
@@ -45,7 +44,7 @@ from phoneprov_core.provisioning.model import (
 )
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 from phoneprov_core.statistics.ports import Statistics, StatisticsStore
-from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneRecord, VendorPhoneStore
+from phoneprov_core.vendor_phones import VendorPhone, VendorPhoneRecord, VendorPhoneStore
 
 
 class MemoryPhones(MemorySearchedStore[Phone], PhoneStore):
@@ -63,7 +62,7 @@ class MemoryPhones(MemorySearchedStore[Phone], PhoneStore):
             return last.outcome.value if last else "none"
         if name == "user_uuid":
             kept = self._tables.of(DESKS).get(phone.mac)
-            return kept.desk.user_uuid if kept else None
+            return kept.user_uuid if kept else None
         return getattr(phone, name)
 
     async def unknown(self, macs: Sequence[str]) -> list[str]:
@@ -168,11 +167,11 @@ class MemoryStatistics(MemoryQueries, StatisticsStore):
 
     async def read(self) -> Statistics:
         phones = self._tables.of(PHONES).group()
-        batches = (one.batch for one in self._tables.of(BATCHES).group())
+        batches = self._tables.of(BATCHES).group()
         return Statistics(
             Counter("active" if phone.is_active else "inactive" for phone in phones),
             Counter(batch.state.value for batch in batches if batch.ended_at is None),
-            sum(1 for one in self._tables.of(DESKS).group() if one.desk.user_uuid),
+            sum(1 for one in self._tables.of(DESKS).group() if one.user_uuid),
         )
 
     async def clock(self) -> int:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
+
+import msgspec
 
 from phoneprov_adapters.memory.deployments import target_on
 from phoneprov_adapters.memory.kinds import (
@@ -18,7 +21,7 @@ from phoneprov_adapters.memory.kinds import (
     KeptRevision,
 )
 from phoneprov_adapters.memory.records import EVERY, Kind
-from phoneprov_adapters.memory.store import MemoryQueries, MemoryRows, searched
+from phoneprov_adapters.memory.store import MemoryQueries, MemoryRows, part, searched
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.kernel.search import Search
@@ -38,37 +41,38 @@ class MemoryRevisions(MemoryRows[KeptRevision, Revision], RevisionStore):
         super().__init__(
             tables,
             REVISIONS,
-            lambda kept: kept.revision,
+            partial(part, Revision),
             owner=REVISIONS.owner,
-            place=lambda revision: (revision.number, revision.uuid),
         )
 
     async def add(self, revision: Revision, cnf_xml: str) -> None:
-        self._tables.add(REVISIONS, KeptRevision(revision, cnf_xml))
+        self._tables.add(
+            REVISIONS, KeptRevision(**msgspec.structs.asdict(revision), cnf_xml=cnf_xml)
+        )
         self._tables.trail.changed(revision.uuid, None, revision)
 
     async def find(self, profile_uuid: str, number: int) -> Revision | None:
         group = self._tables.of(REVISIONS).group(("number", (profile_uuid, number)))
-        return next((kept.revision for kept in group), None)
+        return next((part(Revision, kept) for kept in group), None)
 
     async def newest(self, profile_uuid: str) -> Revision | None:
         kept = newest_of(self._tables, profile_uuid)
-        return None if kept is None else kept.revision
+        return None if kept is None else part(Revision, kept)
 
     async def cnf_xml(self, uuid: str) -> str | None:
         kept = self._tables.of(REVISIONS).get(uuid)
         return None if kept is None else kept.cnf_xml
 
     async def remove_oldest(self, profile_uuid: str, most: int) -> int:
-        kept = list(self._tables.of(REVISIONS).group(("revision.profile_uuid", profile_uuid)))
+        kept = list(self._tables.of(REVISIONS).group(("profile_uuid", profile_uuid)))
         unneeded = [one for one in kept[:-1] if not self._is_needed(one)]
         removed = unneeded[: max(0, len(kept) - most)]
         for one in removed:
-            self._tables.remove(REVISIONS, one.revision.uuid)
+            self._tables.remove(REVISIONS, one.uuid)
         return len(removed)
 
     def _is_needed(self, kept: KeptRevision) -> bool:
-        key = (kept.revision.profile_uuid, kept.revision.number)
+        key = (kept.profile_uuid, kept.number)
         for one in self._tables.of(DEPLOYMENTS).group(EVERY):
             if (one.profile_uuid, one.revision) == key and (
                 one.outcome is Outcome.RUNNING
@@ -90,7 +94,7 @@ class MemoryRevisions(MemoryRows[KeptRevision, Revision], RevisionStore):
 
 def newest_of(tables: Tables, profile_uuid: str) -> KeptRevision | None:
     """The newest revision of a profile."""
-    kept = list(tables.of(REVISIONS).group(("revision.profile_uuid", profile_uuid)))
+    kept = list(tables.of(REVISIONS).group(("profile_uuid", profile_uuid)))
     return kept[-1] if kept else None
 
 
@@ -141,18 +145,18 @@ class MemoryRetention(MemoryQueries, RetentionStore):
         for one in self._tables.of(_KINDS[kind]).group(EVERY):
             if kind is Kept.DEPLOYMENTS and one.created_at < before:
                 yield (one.created_at, one.uuid), not self._is_needed(one)
-            elif kind is Kept.BATCHES and (one.batch.ended_at or before) < before:
-                yield (one.batch.ended_at, one.batch.uuid), True
+            elif kind is Kept.BATCHES and (one.ended_at or before) < before:
+                yield (one.ended_at, one.uuid), True
             elif kind is Kept.FETCHES and one.created_at < before:
                 yield (one.created_at, one.uuid), True
             elif kind is Kept.AUDIT and one.entry.at < before:
                 yield (one.entry.at, one.entry.uuid), True
             elif kind is Kept.REVISIONS:
                 removable = self._is_replaced(one, before) and not self._is_named(one)
-                yield (one.revision.uuid,), removable
+                yield (one.uuid,), removable
             elif kind is Kept.SESSIONS:
-                ends = min(one.session.expires_at, one.session.ends_at)
-                yield (one.session.uuid,), ends < before
+                ends = min(one.expires_at, one.ends_at)
+                yield (one.uuid,), ends < before
             elif kind is Kept.ATTEMPTS and one.attempts.last_at < before:
                 yield (one.attempts.last_at, one.key), not one.attempts.known
 
@@ -178,26 +182,24 @@ class MemoryRetention(MemoryQueries, RetentionStore):
 
     def _is_replaced(self, kept: KeptRevision, before: str) -> bool:
         return any(
-            one.revision.number > kept.revision.number and one.revision.created_at < before
-            for one in self._tables.of(REVISIONS).group(
-                ("revision.profile_uuid", kept.revision.profile_uuid)
-            )
+            one.number > kept.number and one.created_at < before
+            for one in self._tables.of(REVISIONS).group(("profile_uuid", kept.profile_uuid))
         )
 
     def _is_named(self, kept: KeptRevision) -> bool:
-        key = (kept.revision.profile_uuid, kept.revision.number)
+        key = (kept.profile_uuid, kept.number)
         return any(
             (one.profile_uuid, one.revision) == key
             for one in self._tables.of(DEPLOYMENTS).group(EVERY)
         ) or any(
-            (one.batch.profile_uuid, one.batch.revision) == key and one.batch.ended_at is None
+            (one.profile_uuid, one.revision) == key and one.ended_at is None
             for one in self._tables.of(BATCHES).group(EVERY)
         )
 
 
 def _is_in_running_batch(tables: Tables, revision: tuple[str, int]) -> bool:
     return any(
-        (one.batch.profile_uuid, one.batch.revision) == revision and one.batch.ended_at is None
+        (one.profile_uuid, one.revision) == revision and one.ended_at is None
         for one in tables.of(BATCHES).group(EVERY)
     )
 

@@ -54,8 +54,6 @@ class MemoryRows(MemoryQueries, Rows[R], Generic[E, R]):
         self._place = place or kind.position
 
     async def count(self, owner: str | None = None) -> int:
-        if self._matches is None:
-            return self._tables.of(self._kind).count(self._group_of(owner))
         return sum(1 for _ in self._found(owner))
 
     async def rows(
@@ -90,6 +88,11 @@ class MemoryNewestRows(MemoryRows[E, R], NewestRows[R]):
             one for one in self._found(owner) if last is None or self._kind.position(one) < last
         ]
         return self._viewed(islice(reversed(found), limit))
+
+
+def part(kind: type[R], whole: Struct) -> R:
+    """The fields of a struct that a struct with fewer fields has."""
+    return kind(**{name: getattr(whole, name) for name in kind.__struct_fields__})
 
 
 def itself(entity: E) -> E:

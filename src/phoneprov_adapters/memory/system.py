@@ -23,7 +23,7 @@ from phoneprov_core.configuration.comparison import Compared, Comparison, compar
 from phoneprov_core.desks.ports import PageSigner
 from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.users.passwords import PasswordHasher
-from phoneprov_core.vendor_users.model import PinHasher
+from phoneprov_core.vendor_users import PinHasher
 
 T = TypeVar("T")
 

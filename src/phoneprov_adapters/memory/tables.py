@@ -14,7 +14,7 @@ from phoneprov_adapters.memory.records import (
     Records,
 )
 from phoneprov_core.kernel.errors import InUse, NotFound, already_taken
-from phoneprov_core.kernel.trail import Trail
+from phoneprov_core.kernel.store import Trail
 
 E = TypeVar("E")
 
@@ -49,13 +49,11 @@ class Table(Generic[E]):
 
     def set(self, entity: E) -> None:
         """Add or replace a record."""
-        self._require_writing()
         self._hide(self._kind.key_of(entity))
         self._changed.set(entity)
 
     def discard(self, key: str) -> None:
         """Remove a record if it exists."""
-        self._require_writing()
         self._hide(key)
         self._changed.discard(key)
 
@@ -75,18 +73,6 @@ class Table(Generic[E]):
             assert entity is not None
             yield entity
 
-    def count(self, group: tuple[str, Hashable]) -> int:
-        """Number of records of a group."""
-        index, value = group
-        value_of = self._kind.indexes.get(index)
-        hidden = sum(
-            1
-            for key in self._hidden
-            if value_of is None or value_of(self._committed.by_key[key]) == value
-        )
-        committed = len(self._committed.group(group))
-        return committed - hidden + len(self._changed.group(group))
-
     def changed(self) -> list[E]:
         """The records that differ from the committed ones."""
         committed = self._committed.by_key
@@ -100,12 +86,10 @@ class Table(Generic[E]):
             self._committed.set(entity)
 
     def _hide(self, key: str) -> None:
-        if key in self._committed.by_key:
-            self._hidden.add(key)
-
-    def _require_writing(self) -> None:
         if not self._writing:
             raise RuntimeError("this transaction was opened for reading")
+        if key in self._committed.by_key:
+            self._hidden.add(key)
 
 
 def _after(positions: Sequence[Position], after: Position | None) -> Iterator[Position]:

@@ -26,16 +26,15 @@ from phoneprov_adapters.memory.store import (
     MemorySearchedStore,
     MemoryStore,
 )
-from phoneprov_core.access.model import Assignment, Permission
-from phoneprov_core.access.ports import AssignmentStore
+from phoneprov_core.access.model import Assignment, AssignmentStore, Permission
 from phoneprov_core.kernel.actor import SUPERADMIN, LevelRule
 from phoneprov_core.kernel.errors import already_taken
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
+from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
 from phoneprov_core.users.model import User, folded
 from phoneprov_core.users.passwords import looks_alike
 from phoneprov_core.users.ports import UserStore
-from phoneprov_core.vendor_users.model import VendorUser, VendorUserStore
+from phoneprov_core.vendor_users import VendorUser, VendorUserStore
 
 E = TypeVar("E", bound=Struct)
 

@@ -17,7 +17,7 @@ from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.threads import WorkThreads
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.users.passwords import PasswordHasher
-from phoneprov_core.vendor_users.model import PinHasher
+from phoneprov_core.vendor_users import PinHasher
 
 # One of the sets that the OWASP Password Storage Cheat Sheet rates as equally strong. They trade
 # memory for time. This one costs about 20 ms and 19 MiB; the library's default costs five times as

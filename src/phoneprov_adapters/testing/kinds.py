@@ -23,12 +23,13 @@ from phoneprov_core.audit.model import TracedEntry
 from phoneprov_core.auth.model import Session
 from phoneprov_core.batches.model import Batch
 from phoneprov_core.deployments.model import Deployment
+from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.store import Store
-from phoneprov_core.links.model import Link
+from phoneprov_core.links import Link
 from phoneprov_core.provisioning.model import Fetch
 from phoneprov_core.stores import Database, Stores
-from phoneprov_core.vendor_services.model import VendorService
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.vendor_services import VendorService
+from phoneprov_core.vendor_users import VendorUser
 
 OWNER = identifier(900)
 OTHER_OWNER = identifier(901)
@@ -189,9 +190,9 @@ _ADDED_OTHERWISE: dict[type, Callable[[Stores], Callable[[Any], Awaitable[Any]]]
 }
 
 
-async def add(database: Database, *records: Any) -> None:
+async def add(database: Database, *records: Any, by: Actor | None = None) -> None:
     """Add records of any kind in one transaction."""
-    async with database.write() as tx:
+    async with database.write(by=by) as tx:
         for record in records:
             method = _ADDED_OTHERWISE.get(type(record))
             await (method(tx) if method else store_of(tx, record).add)(record)

@@ -10,10 +10,10 @@ import msgspec
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.batches.model import Batch, BatchAction, BatchState, Counts
 from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
-from phoneprov_core.kems.model import Kem
+from phoneprov_core.kems import Kem
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord, Revision
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+from phoneprov_core.vendor_phones import VendorPhoneRecord
 
 
 def a_phone(number: int, **changes: Any) -> Phone:

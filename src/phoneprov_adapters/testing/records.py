@@ -10,11 +10,11 @@ import msgspec
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.auth.model import Session
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
-from phoneprov_core.extensions.model import Extension
-from phoneprov_core.kernel.times import shown
-from phoneprov_core.links.model import Link
+from phoneprov_core.extensions import Extension
+from phoneprov_core.kernel.system import shown
+from phoneprov_core.links import Link
 from phoneprov_core.users.model import User
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.vendor_users import VendorUser
 
 _START = datetime(2026, 1, 31, tzinfo=UTC)
 

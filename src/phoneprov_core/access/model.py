@@ -1,11 +1,12 @@
-"""Permissions and assignments."""
+"""Permissions and assignments, and where they are stored."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
+from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import (
     CreatedAt,
@@ -17,24 +18,19 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
+from phoneprov_core.kernel.store import Store
 
 PermissionLevel = Annotated[
     Level,
     schema(
-        description=(
-            "Permission level. Level 0 is the superadmin level. A user at level N "
-            "holds the levels 0 to N, unless `PHONEPROV_LEVEL_RULE` is `strict`"
-        )
+        "Permission level. Level 0 is the superadmin level. A user at level N "
+        "holds the levels 0 to N, unless `PHONEPROV_LEVEL_RULE` is `strict`"
     ),
 ]
 PermissionName = Annotated[
-    Line,
-    schema(
-        description="Name of the permission; unique together with its level",
-        examples=["superadmin"],
-    ),
+    Line, schema("Name of the permission; unique together with its level", examples=["superadmin"])
 ]
-PermissionUuid = Annotated[Uuid, schema(description="UUID of the permission")]
+PermissionUuid = Annotated[Uuid, schema("UUID of the permission")]
 
 
 class Permission(Struct, frozen=True):
@@ -60,9 +56,7 @@ class PermissionPatch(Command, frozen=True, kw_only=True):
     one."""
 
     name: PermissionName | UnsetType = UNSET
-    level: Annotated[Level, schema(description="Must agree with the stored level")] | UnsetType = (
-        UNSET
-    )
+    level: Annotated[Level, schema("Must agree with the stored level")] | UnsetType = UNSET
     description: Notes | UnsetType | None = UNSET
 
 
@@ -82,3 +76,45 @@ class NewAssignment(Command, frozen=True, kw_only=True):
 
     user_uuid: UserUuid
     perm_uuid: PermissionUuid
+
+
+class KnownUsers(Protocol):
+    """Checks whether a user exists."""
+
+    async def find(self, key: str) -> object | None:
+        """The user, or None. In a writing transaction no other transaction changes the user or
+        their assignment through ``find`` until it ends."""
+
+
+class AssignmentStore(Protocol):
+    """Assignments, by user; a user has at most one."""
+
+    async def of_user(self, user_uuid: str) -> Assignment | None:
+        """The user's assignment with its permission's level and name, or None."""
+
+    async def assign(self, assignment: Assignment) -> None:
+        """Replace the user's current assignment in one statement: of concurrent callers exactly one
+        assignment remains. Level and name are stored as those of the permission, not as those
+        given. Raises ``NotFound`` if the user or the permission does not exist, ``Conflict`` (code
+        ``already_exists``) if another user's assignment has this uuid."""
+
+    async def remove(self, user_uuid: str) -> bool:
+        """Remove the user's assignment; False if there was none."""
+
+    async def another_superadmin(self, besides: str, rule: LevelRule) -> bool:
+        """Whether an active user other than ``besides`` holds level 0 under ``rule``.
+
+        Transactions that call this run one after the other, so the result is valid until this
+        transaction ends.
+        """
+
+
+class AccessTransaction(Protocol):
+    """Stores that the use cases of permissions and assignments use."""
+
+    @property
+    def users(self) -> KnownUsers: ...
+    @property
+    def permissions(self) -> Store[Permission]: ...
+    @property
+    def assignments(self) -> AssignmentStore: ...

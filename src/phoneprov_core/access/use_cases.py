@@ -5,21 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phoneprov_core.access.model import (
+    AccessTransaction,
     Assignment,
     NewAssignment,
     NewPermission,
     Permission,
     PermissionPatch,
 )
-from phoneprov_core.access.ports import AccessTransaction
 from phoneprov_core.access.rules import LastSuperadmin, require_superadmin
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.commands import applied, record_of, require_same
 from phoneprov_core.kernel.errors import NotFound, found
-from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 
 
 @dataclass(frozen=True)

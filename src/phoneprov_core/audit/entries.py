@@ -11,18 +11,18 @@ from msgspec import Struct
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.audit.model import CHANGED, AuditEntry, TracedEntry
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
-from phoneprov_core.extensions.model import Extension
-from phoneprov_core.kems.model import Kem
-from phoneprov_core.kernel.ids import NewId
+from phoneprov_core.extensions import Extension
+from phoneprov_core.kems import Kem
 from phoneprov_core.kernel.origin import Origin
-from phoneprov_core.kernel.trail import Change, Event, Trail
-from phoneprov_core.links.model import Link
+from phoneprov_core.kernel.store import Change, Event, Trail
+from phoneprov_core.kernel.system import NewId
+from phoneprov_core.links import Link
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord, Revision
 from phoneprov_core.users.model import User
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
-from phoneprov_core.vendor_services.model import VendorService
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.vendor_phones import VendorPhoneRecord
+from phoneprov_core.vendor_services import VendorService
+from phoneprov_core.vendor_users import VendorUser
 
 
 class Resource(Struct, frozen=True):

@@ -10,7 +10,7 @@ from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import Moment, OptionalLine, Uuid, schema
 from phoneprov_core.kernel.origin import Origin
 from phoneprov_core.kernel.paging import After, Limit
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.system import Timestamp
 
 CHANGED = "changed"
 """Stands in ``changes`` for a secret: neither its old nor its new value is kept."""
@@ -19,31 +19,22 @@ CHANGED = "changed"
 class AuditEntry(Struct, frozen=True):
     """One change or event. An entry is never changed."""
 
-    uuid: Annotated[Uuid, schema(description="The entry")]
+    uuid: Annotated[Uuid, schema("The entry")]
     at: Timestamp
     actor_uuid: (
-        Annotated[
-            Uuid,
-            schema(description="The account; all zeros for the command line and background work"),
-        ]
+        Annotated[Uuid, schema("The account; all zeros for the command line and background work")]
         | None
     )
-    actor: Annotated[str, schema(description="The username at that time, or `system`")] | None
-    client_ip: Annotated[str, schema(description="The address of the client")] | None
-    request_id: Annotated[str, schema(description="The `X-Request-ID` of the request")] | None
-    action: Annotated[
-        str, schema(description="What happened", examples=["phone.updated", "login.failed"])
-    ]
-    resource: Annotated[
-        str, schema(description="The kind of resource", examples=["phone", "profile", "user"])
-    ]
-    resource_id: (
-        Annotated[str, schema(description="Its identifier", examples=["00:1B:D4:12:34:56"])] | None
-    )
+    actor: Annotated[str, schema("The username at that time, or `system`")] | None
+    client_ip: Annotated[str, schema("The address of the client")] | None
+    request_id: Annotated[str, schema("The `X-Request-ID` of the request")] | None
+    action: Annotated[str, schema("What happened", examples=["phone.updated", "login.failed"])]
+    resource: Annotated[str, schema("The kind of resource", examples=["phone", "profile", "user"])]
+    resource_id: Annotated[str, schema("Its identifier", examples=["00:1B:D4:12:34:56"])] | None
     changes: Annotated[
         dict[str, Any],
         schema(
-            description='Field to `{"old": ..., "new": ...}`, or to `"changed"` for a secret',
+            'Field to `{"old": ..., "new": ...}`, or to `"changed"` for a secret',
             examples=[{"location": {"old": None, "new": "2nd floor"}}],
         ),
     ]
@@ -68,22 +59,16 @@ _RESOURCE_ID = "Only the resource with this identifier: a UUID, or the MAC addre
 class WantedEntries(Command, frozen=True, kw_only=True):
     """Which entries a list shows; None of a field means all."""
 
-    since: Annotated[Moment, schema(description="Only entries of this moment or later")] | None = (
-        None
-    )
-    until: Annotated[Moment, schema(description="Only entries before this moment")] | None = None
-    actor_uuid: Annotated[Uuid, schema(description=_ACTOR)] | None = None
+    since: Annotated[Moment, schema("Only entries of this moment or later")] | None = None
+    until: Annotated[Moment, schema("Only entries before this moment")] | None = None
+    actor_uuid: Annotated[Uuid, schema(_ACTOR)] | None = None
     action: (
-        Annotated[OptionalLine, schema(description="Only this action", examples=["phone.updated"])]
-        | None
+        Annotated[OptionalLine, schema("Only this action", examples=["phone.updated"])] | None
     ) = None
     resource: (
-        Annotated[
-            OptionalLine, schema(description="Only this kind of resource", examples=["phone"])
-        ]
-        | None
+        Annotated[OptionalLine, schema("Only this kind of resource", examples=["phone"])] | None
     ) = None
-    resource_id: Annotated[OptionalLine, schema(description=_RESOURCE_ID)] | None = None
+    resource_id: Annotated[OptionalLine, schema(_RESOURCE_ID)] | None = None
     before: After | None = None
 
 

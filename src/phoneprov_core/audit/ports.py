@@ -6,7 +6,7 @@ from typing import Protocol
 
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.trail import Notes
+from phoneprov_core.kernel.store import Notes
 
 
 class AuditStore(Protocol):

@@ -11,9 +11,8 @@ from phoneprov_core.audit.ports import AuditTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable, found
 from phoneprov_core.kernel.rates import Rate
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, millis
-from phoneprov_core.kernel.trail import Event
+from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.system import Clock, millis
 
 REFUSALS = Rate(60, 15 * 60 * 1000)
 """Maximum number of refusals that are recorded for one account: it must not fill the disk."""

@@ -8,15 +8,13 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from phoneprov_core.access.model import Assignment, Permission
-from phoneprov_core.access.ports import AssignmentStore
+from phoneprov_core.access.model import Assignment, AssignmentStore, Permission
 from phoneprov_core.auth.ports import AuthTransaction
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor, anonymous
 from phoneprov_core.kernel.commands import obey
 from phoneprov_core.kernel.errors import Forbidden
-from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, NewId, shown
 from phoneprov_core.users.model import Registration, User, account_key, folded
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.users.ports import ClearAttempts, UserStore

@@ -21,9 +21,8 @@ from phoneprov_core.auth.throttle import (
 )
 from phoneprov_core.kernel.actor import anonymous
 from phoneprov_core.kernel.rates import Rate
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, millis
-from phoneprov_core.kernel.trail import Event
+from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.system import Clock, millis
 from phoneprov_core.users.model import User, account_key
 
 _PAUSE = 0.03

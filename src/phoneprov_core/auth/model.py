@@ -22,10 +22,7 @@ from phoneprov_core.users.model import LoginName, User
 Token = Annotated[
     str,
     SECRET,
-    schema(
-        description="Signed token (JWT)",
-        examples=["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmVk"],
-    ),
+    schema("Signed token (JWT)", examples=["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmVk"]),
 ]
 
 
@@ -34,9 +31,7 @@ class Credentials(Command, frozen=True, kw_only=True):
 
     username: LoginName
     password: Annotated[
-        str,
-        SECRET,
-        schema(description="Password", format="password", examples=["correct horse battery"]),
+        str, SECRET, schema("Password", format="password", examples=["correct horse battery"])
     ]
 
 

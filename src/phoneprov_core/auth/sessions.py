@@ -21,10 +21,8 @@ from phoneprov_core.auth.ports import AuthTransaction, Tokens
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_core.kernel.ids import NewId
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, millis
-from phoneprov_core.kernel.trail import Event
+from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.system import Clock, NewId, millis
 
 
 def new_session(

@@ -66,7 +66,7 @@ class NewBatch(Command, frozen=True, kw_only=True):
     is on each phone.
     """
 
-    action: Annotated[Literal["switch", "restart"], schema(description="Action on each phone")]
+    action: Annotated[Literal["switch", "restart"], schema("Action on each phone")]
     profile_uuid: ProfileToSwitch | None = None
     revision: RevisionToSwitch | None = None
     macs: (
@@ -74,7 +74,7 @@ class NewBatch(Command, frozen=True, kw_only=True):
             tuple[MacAddress, ...],
             Check(_macs),
             schema(
-                description="MAC addresses of the phones, in the order in which they are switched",
+                "MAC addresses of the phones, in the order in which they are switched",
                 minItems=1,
                 maxItems=MOST_MACS,
                 examples=[["00:1B:D4:12:34:56"]],
@@ -148,7 +148,7 @@ class WantedPhones(Command, frozen=True, kw_only=True):
     state: (
         Annotated[
             Literal["waiting", "running", "done", "failed", "left_out"],
-            schema(description="Only phones in this state"),
+            schema("Only phones in this state"),
         ]
         | None
     ) = None
@@ -157,10 +157,8 @@ class WantedPhones(Command, frozen=True, kw_only=True):
             int,
             Check(values.from_to(0, 2**31 - 1)),
             schema(
-                description=(
-                    "Begin after the phone at this position, without a total; 0 begins with the "
-                    "first. Not allowed with `offset`"
-                ),
+                "Begin after the phone at this position, without a total; 0 begins with the "
+                "first. Not allowed with `offset`",
                 minimum=0,
                 maximum=2**31 - 1,
             ),

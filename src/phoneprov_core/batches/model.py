@@ -18,7 +18,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.system import Timestamp
 
 MOST_AT_ONCE = 100
 MOST_PER_MINUTE = 6000
@@ -58,13 +58,13 @@ class PhoneState(Enum):
 AtOnce = Annotated[
     int,
     Check(values.from_to(1, MOST_AT_ONCE)),
-    schema(description="Maximum phones at a time", minimum=1, maximum=MOST_AT_ONCE, examples=[5]),
+    schema("Maximum phones at a time", minimum=1, maximum=MOST_AT_ONCE, examples=[5]),
 ]
 PerMinute = Annotated[
     int,
     Check(values.from_to(1, MOST_PER_MINUTE)),
     schema(
-        description="Maximum phones started per minute; null for no limit",
+        "Maximum phones started per minute; null for no limit",
         minimum=1,
         maximum=MOST_PER_MINUTE,
         examples=[30],
@@ -74,7 +74,7 @@ StopAfterFailures = Annotated[
     int,
     Check(values.from_to(1, 100)),
     schema(
-        description="Stop when this percentage of the finished phones has failed, "
+        "Stop when this percentage of the finished phones has failed, "
         "counted from 10 phones on; null for never",
         minimum=1,
         maximum=100,
@@ -85,7 +85,7 @@ WaitMinutes = Annotated[
     int,
     Check(values.from_to(0, MOST_WAIT_MINUTES)),
     schema(
-        description="Maximum minutes to wait for a phone that is in a call",
+        "Maximum minutes to wait for a phone that is in a call",
         minimum=0,
         maximum=MOST_WAIT_MINUTES,
         examples=[60],
@@ -93,25 +93,21 @@ WaitMinutes = Annotated[
 ]
 ModelFilter = Annotated[
     OptionalLine,
-    schema(
-        description="Only phones of this model; compared without prefix and trailing G",
-        examples=["7945"],
-    ),
+    schema("Only phones of this model; compared without prefix and trailing G", examples=["7945"]),
 ]
 LocationFilter = Annotated[
-    OptionalLine,
-    schema(description="Only phones at this location; case is ignored", examples=["2nd floor"]),
+    OptionalLine, schema("Only phones at this location; case is ignored", examples=["2nd floor"])
 ]
 FamilyFilter = Annotated[
-    OptionalLine, schema(description="Only phones of this firmware family", examples=["SCCP"])
+    OptionalLine, schema("Only phones of this firmware family", examples=["SCCP"])
 ]
 ProfileToSwitch = Annotated[
-    Uuid, schema(description="UUID of the profile; null if each phone keeps its current profile")
+    Uuid, schema("UUID of the profile; null if each phone keeps its current profile")
 ]
 RevisionToSwitch = Annotated[
     int,
     schema(
-        description="Revision of the profile; null for the newest one",
+        "Revision of the profile; null for the newest one",
         minimum=1,
         maximum=2**31 - 1,
         examples=[2],
@@ -122,15 +118,14 @@ RevisionToSwitch = Annotated[
 class Counts(Struct, frozen=True):
     """Number of phones of a batch per state, and in total."""
 
-    waiting: Annotated[int, schema(description="Pending", examples=[118])] = 0
-    running: Annotated[int, schema(description="Running", examples=[5])] = 0
-    done: Annotated[int, schema(description="Switched or restarted", examples=[75])] = 0
-    failed: Annotated[int, schema(description="Failed", examples=[2])] = 0
+    waiting: Annotated[int, schema("Pending", examples=[118])] = 0
+    running: Annotated[int, schema("Running", examples=[5])] = 0
+    done: Annotated[int, schema("Switched or restarted", examples=[75])] = 0
+    failed: Annotated[int, schema("Failed", examples=[2])] = 0
     left_out: Annotated[
-        int,
-        schema(description="Not started, because the batch was stopped or cancelled", examples=[0]),
+        int, schema("Not started, because the batch was stopped or cancelled", examples=[0])
     ] = 0
-    total: Annotated[int, schema(description="All phones of the batch", examples=[200])] = 0
+    total: Annotated[int, schema("All phones of the batch", examples=[200])] = 0
 
     @property
     def ended(self) -> int:
@@ -142,14 +137,11 @@ class Batch(Struct, frozen=True):
     """One batch, with the counts of its phones at the time of reading."""
 
     uuid: RecordUuid
-    action: Annotated[BatchAction, schema(description="Action on each phone")]
+    action: Annotated[BatchAction, schema("Action on each phone")]
     profile_uuid: ProfileToSwitch | None
     profile_name: (
         Annotated[
-            str,
-            schema(
-                description="Name of the profile when the batch was started", examples=["The lobby"]
-            ),
+            str, schema("Name of the profile when the batch was started", examples=["The lobby"])
         ]
         | None
     )
@@ -162,31 +154,23 @@ class Batch(Struct, frozen=True):
     stop_after_failures: StopAfterFailures | None
     wait_minutes: WaitMinutes
     user_uuid: Annotated[
-        Uuid, schema(description="Account that started the batch; all zeros for the command line")
+        Uuid, schema("Account that started the batch; all zeros for the command line")
     ]
-    state: Annotated[BatchState, schema(description="State of the batch")]
-    message: Annotated[str, schema(description="Reason why the batch was stopped")] | None
+    state: Annotated[BatchState, schema("State of the batch")]
+    message: Annotated[str, schema("Reason why the batch was stopped")] | None
     created_at: CreatedAt
-    ended_at: (
-        Annotated[Timestamp, schema(description="Time when its last phone ended; null until then")]
-        | None
-    )
-    phones: Annotated[Counts, schema(description="Number of phones per state")] = Counts()
+    ended_at: Annotated[Timestamp, schema("Time when its last phone ended; null until then")] | None
+    phones: Annotated[Counts, schema("Number of phones per state")] = Counts()
 
 
 class BatchPhone(Struct, frozen=True):
     """One phone of a batch."""
 
-    position: Annotated[
-        int, schema(description="Position in the batch, from 1", minimum=1, examples=[1])
-    ]
+    position: Annotated[int, schema("Position in the batch, from 1", minimum=1, examples=[1])]
     mac: StoredMac
-    state: Annotated[PhoneState, schema(description="State of the phone in the batch")]
-    tries: Annotated[int, schema(description="Number of attempts", minimum=0, examples=[1])]
-    deployment_uuid: Annotated[Uuid, schema(description="UUID of the deployment")] | None
-    message: (
-        Annotated[str, schema(description="Reason of the failure, or of the wait; null otherwise")]
-        | None
-    )
-    started_at: Annotated[Timestamp, schema(description="Time of the last attempt")] | None
+    state: Annotated[PhoneState, schema("State of the phone in the batch")]
+    tries: Annotated[int, schema("Number of attempts", minimum=0, examples=[1])]
+    deployment_uuid: Annotated[Uuid, schema("UUID of the deployment")] | None
+    message: Annotated[str, schema("Reason of the failure, or of the wait; null otherwise")] | None
+    started_at: Annotated[Timestamp, schema("Time of the last attempt")] | None
     ended_at: EndedAt | None

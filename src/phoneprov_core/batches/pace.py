@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from phoneprov_core.kernel.times import Clock
+from phoneprov_core.kernel.system import Clock
 
 _LAG = timedelta(seconds=0.1)
 """Maximum lateness that a late check may make up for, so that polling does not lower the rate."""

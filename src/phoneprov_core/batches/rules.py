@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from phoneprov_core.batches.model import Batch, Counts
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, shown
 
 JUDGED_FROM = 10
 """Minimum number of processed phones before the share of failures counts."""

@@ -19,11 +19,9 @@ from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.origin import NO_ORIGIN, belonging_to
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, Pause, shown
-from phoneprov_core.kernel.trail import Event
+from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.system import Clock, NewId, Pause, shown
 
 log = logging.getLogger("phoneprov.batches")
 

@@ -15,11 +15,9 @@ from phoneprov_core.deployments.ports import Background
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import NotFound, found
-from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.kernel.trail import Event
+from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 
 PIECE = 1000
 """Number of phones read at a time."""

@@ -21,10 +21,8 @@ from phoneprov_core.devices.ports import PhoneDriver
 from phoneprov_core.devices.restart import SWITCHED_OFF
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
-from phoneprov_core.kernel.ids import NewId
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.kernel.trail import Event
+from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.system import Clock, NewId, shown
 from phoneprov_core.phones.model import Phone, software_type_of
 
 _IN_A_CALL = "The phone is in a call."

@@ -27,11 +27,11 @@ class Severity(Enum):
 class Finding(Struct, frozen=True):
     """One finding and its position; lines and columns count from 1."""
 
-    severity: Annotated[Severity, schema(description="Severity")]
-    line: Annotated[int, schema(description="Line, from 1", minimum=1, examples=[3])]
-    column: Annotated[int, schema(description="Column, from 1", minimum=1, examples=[5])]
-    code: Annotated[str, schema(description="A slug for programs", examples=["unknown_element"])]
-    message: Annotated[str, schema(description="Message without secrets")]
+    severity: Annotated[Severity, schema("Severity")]
+    line: Annotated[int, schema("Line, from 1", minimum=1, examples=[3])]
+    column: Annotated[int, schema("Column, from 1", minimum=1, examples=[5])]
+    code: Annotated[str, schema("A slug for programs", examples=["unknown_element"])]
+    message: Annotated[str, schema("Message without secrets")]
 
 
 def has_errors(findings: tuple[Finding, ...]) -> bool:

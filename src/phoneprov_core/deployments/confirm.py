@@ -14,7 +14,7 @@ from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, shown
 from phoneprov_core.phones.model import Phone
 
 CONFIRM_SECONDS = 120.0

@@ -23,9 +23,8 @@ from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filen
 from phoneprov_core.devices.ports import ConfigUploader, ForgetsCalls, PhoneDriver, Upload, Uploaded
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable, found
-from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, millis, shown
+from phoneprov_core.kernel.system import Clock, NewId, millis, shown
 from phoneprov_core.phones.model import Phone, software_type_of
 
 RESTARTED = "ok"

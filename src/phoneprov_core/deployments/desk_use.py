@@ -43,9 +43,6 @@ class DeskSessions(Protocol):
         """From now on ``use`` says who uses the phone. Begins the next turn; a logout that was
         due is done. The users named need not exist."""
 
-    async def user_of(self, mac: str) -> str | None:
-        """The uuid of the user that uses the phone, or None. It may not exist any more."""
-
     async def end_user(self, user_uuid: str) -> int:
         """End the use of every phone by the user; a logout is due there. Returns the number of
         phones."""

@@ -25,7 +25,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.paging import Before
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.profiles.model import RevisionNumber, Sha256
 
 
@@ -79,9 +79,9 @@ class Confirmation(Enum):
 class Step(Struct, frozen=True):
     """One step: whether it succeeded, a message if any, and its duration in milliseconds."""
 
-    name: Annotated[StepName, schema(description="Step")]
-    ok: Annotated[bool, schema(description="Whether the step succeeded", examples=[True])]
-    message: Annotated[str, schema(description="Details of the step")] | None
+    name: Annotated[StepName, schema("Step")]
+    ok: Annotated[bool, schema("Whether the step succeeded", examples=[True])]
+    message: Annotated[str, schema("Details of the step")] | None
     duration_ms: DurationMs
 
 
@@ -91,38 +91,27 @@ class Deployment(Struct, frozen=True):
     uuid: RecordUuid
     mac: StoredMac
     number: Annotated[
-        int,
-        schema(
-            description="Number that grows with each deployment of the phone",
-            minimum=1,
-            examples=[3],
-        ),
+        int, schema("Number that grows with each deployment of the phone", minimum=1, examples=[3])
     ]
-    action: Annotated[Action, schema(description="Requested action")]
-    profile_uuid: Annotated[Uuid, schema(description="UUID of the profile, which may be deleted")]
+    action: Annotated[Action, schema("Requested action")]
+    profile_uuid: Annotated[Uuid, schema("UUID of the profile, which may be deleted")]
     profile_name: Annotated[
-        str,
-        schema(description="Name of the profile at that time", examples=["Ada at the front desk"]),
+        str, schema("Name of the profile at that time", examples=["Ada at the front desk"])
     ]
     revision: RevisionNumber
     sha256: Sha256 | None
     size: Size
-    owner_uuid: Annotated[Uuid, schema(description="UUID of the owner of the profile at that time")]
-    user_uuid: Annotated[
-        Uuid, schema(description="Account that requested it; all zeros for the command line")
-    ]
+    owner_uuid: Annotated[Uuid, schema("UUID of the owner of the profile at that time")]
+    user_uuid: Annotated[Uuid, schema("Account that requested it; all zeros for the command line")]
     filename: Annotated[
-        str,
-        schema(description="Name of the file on the server", examples=["SEP001BD4123456.cnf.xml"]),
+        str, schema("Name of the file on the server", examples=["SEP001BD4123456.cnf.xml"])
     ]
     place: (
         Annotated[
             str,
             schema(
-                description=(
-                    "Server and path of the file; null until it is uploaded. If the "
-                    "outcome is `unknown`, the name only"
-                ),
+                "Server and path of the file; null until it is uploaded. If the "
+                "outcome is `unknown`, the name only",
                 examples=["provisioning.example.com:21/SEP001BD4123456.cnf.xml"],
             ),
         ]
@@ -131,38 +120,30 @@ class Deployment(Struct, frozen=True):
     outcome: Annotated[
         Outcome,
         schema(
-            description=(
-                "`deployed`: the file is in place and was verified. `failed`: the old"
-                " file is in place, complete. `unknown`: the old or the new file is "
-                "in place. `interrupted`: the service ended during the deployment; "
-                "the file is complete"
-            )
+            "`deployed`: the file is in place and was verified. `failed`: the old"
+            " file is in place, complete. `unknown`: the old or the new file is "
+            "in place. `interrupted`: the service ended during the deployment; "
+            "the file is complete"
         ),
     ]
-    failed_step: Annotated[StepName, schema(description="Step that failed")] | None
-    message: Annotated[str, schema(description="Reason of the failure")] | None
-    steps: Annotated[tuple[Step, ...], schema(description="Steps in the order in which they ran")]
+    failed_step: Annotated[StepName, schema("Step that failed")] | None
+    message: Annotated[str, schema("Reason of the failure")] | None
+    steps: Annotated[tuple[Step, ...], schema("Steps in the order in which they ran")]
     restart: (
         Annotated[
-            str,
-            schema(
-                description="`ok`, or the reason why the phone was not restarted", examples=["ok"]
-            ),
+            str, schema("`ok`, or the reason why the phone was not restarted", examples=["ok"])
         ]
         | None
     )
     confirmation: Annotated[
         Confirmation,
         schema(
-            description=(
-                "Whether the phone registered again after the restart; `none` if this"
-                " is not watched"
-            )
+            "Whether the phone registered again after the restart; `none` if this is not watched"
         ),
     ]
-    confirmation_message: Annotated[str, schema(description="Observation")] | None
-    confirmation_by: Annotated[Timestamp, schema(description="Deadline of the confirmation")] | None
-    confirmation_at: Annotated[Timestamp, schema(description="Time of the confirmation")] | None
+    confirmation_message: Annotated[str, schema("Observation")] | None
+    confirmation_by: Annotated[Timestamp, schema("Deadline of the confirmation")] | None
+    confirmation_at: Annotated[Timestamp, schema("Time of the confirmation")] | None
     created_at: CreatedAt
     ended_at: EndedAt | None
 
@@ -190,18 +171,14 @@ class Deployment(Struct, frozen=True):
 class Wanted(Command, frozen=True, kw_only=True):
     """Filter for a list of deployments; None in a field means all."""
 
-    mac: Annotated[MacAddress, schema(description="Only deployments to this phone")] | None = None
-    profile_uuid: Annotated[Uuid, schema(description="Only deployments of this profile")] | None = (
-        None
-    )
+    mac: Annotated[MacAddress, schema("Only deployments to this phone")] | None = None
+    profile_uuid: Annotated[Uuid, schema("Only deployments of this profile")] | None = None
     outcome: (
         Annotated[
             Literal["running", "deployed", "failed", "unknown", "interrupted"],
-            schema(description="Only deployments with this outcome"),
+            schema("Only deployments with this outcome"),
         ]
         | None
     ) = None
-    current: Annotated[
-        bool, schema(description="Only what is on each phone now, as far as is known")
-    ] = False
+    current: Annotated[bool, schema("Only what is on each phone now, as far as is known")] = False
     before: Before | None = None

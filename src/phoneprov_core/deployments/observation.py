@@ -62,10 +62,9 @@ class Reach(Struct, frozen=True):
     """Whether a server or phone can be reached, None if unknown; a message, and the duration."""
 
     reachable: Annotated[
-        bool | None,
-        schema(description="Whether the check succeeded; null if unknown", examples=[True]),
+        bool | None, schema("Whether the check succeeded; null if unknown", examples=[True])
     ]
-    message: Annotated[str, schema(description="Response, or reason why there was none")]
+    message: Annotated[str, schema("Response, or reason why there was none")]
     duration_ms: DurationMs
 
 

@@ -21,7 +21,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.fields import Size, StoredMac, schema
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, shown
 from phoneprov_core.profiles.model import ProfileName, RevisionNumber, Sha256, SwitchRequest
 from phoneprov_core.profiles.use_cases import profile_of
 
@@ -36,53 +36,36 @@ class Preview(Struct, frozen=True):
     size: Size
     filename: Annotated[
         str,
-        schema(
-            description="Name that the file would have on the server",
-            examples=["SEP001BD4123456.cnf.xml"],
-        ),
+        schema("Name that the file would have on the server", examples=["SEP001BD4123456.cnf.xml"]),
     ]
-    compatible: Annotated[
-        bool, schema(description="Whether the profile fits the phone", examples=[True])
-    ]
-    objection: Annotated[str, schema(description="Reason why the switch would be refused")] | None
+    compatible: Annotated[bool, schema("Whether the profile fits the phone", examples=[True])]
+    objection: Annotated[str, schema("Reason why the switch would be refused")] | None
     on_phone: Annotated[
         Deployment | None,
-        schema(
-            description=(
-                "Deployment that is on the phone now; null if unknown or not visible to the caller"
-            )
-        ),
+        schema("Deployment that is on the phone now; null if unknown or not visible to the caller"),
     ]
-    changed: (
-        Annotated[bool, schema(description="Whether the file would change; null if unknown")] | None
-    )
+    changed: Annotated[bool, schema("Whether the file would change; null if unknown")] | None
     diff: (
         Annotated[
             str,
             schema(
-                description=(
-                    "Unified diff from the configuration on the phone to the new one; secrets "
-                    "are shown as *** and a number, equal secrets with the same number"
-                )
+                "Unified diff from the configuration on the phone to the new one; secrets "
+                "are shown as *** and a number, equal secrets with the same number"
             ),
         ]
         | None
     )
-    diff_note: Annotated[str, schema(description="Reason why there is no diff")] | None
+    diff_note: Annotated[str, schema("Reason why there is no diff")] | None
     needs_reset: Annotated[
         tuple[str, ...],
         schema(
-            description=(
-                "The changed elements that take effect after a reset only "
-                "(PHONEPROV_RESTART_TYPE=reset); empty without a diff"
-            )
+            "The changed elements that take effect after a reset only "
+            "(PHONEPROV_RESTART_TYPE=reset); empty without a diff"
         ),
     ]
-    server: Annotated[Reach, schema(description="Whether the login on the server succeeds")]
-    phone: Annotated[
-        Reach, schema(description="Whether the phone responds with its own MAC address")
-    ]
-    findings: Annotated[tuple[Finding, ...], schema(description="Findings in the configuration")]
+    server: Annotated[Reach, schema("Whether the login on the server succeeds")]
+    phone: Annotated[Reach, schema("Whether the phone responds with its own MAC address")]
+    findings: Annotated[tuple[Finding, ...], schema("Findings in the configuration")]
 
 
 _UNKNOWN = (

@@ -31,12 +31,9 @@ class RollbackRequest(Command, frozen=True, kw_only=True):
     ``revision`` that one."""
 
     deployment_uuid: (
-        Annotated[Uuid, schema(description="Restore the revision of this deployment of the phone")]
-        | UnsetType
+        Annotated[Uuid, schema("Restore the revision of this deployment of the phone")] | UnsetType
     ) = UNSET
-    profile_uuid: (
-        Annotated[Uuid, schema(description="Restore a revision of this profile")] | UnsetType
-    ) = UNSET
+    profile_uuid: Annotated[Uuid, schema("Restore a revision of this profile")] | UnsetType = UNSET
     revision: AnyRevision | UnsetType = UNSET
 
     JSON_SCHEMA: ClassVar[dict[str, Any]] = {

@@ -11,7 +11,7 @@ from phoneprov_core.deployments.model import Step, StepName
 from phoneprov_core.devices.errors import RefusedMidway, TimedOutMidway
 from phoneprov_core.devices.ports import Uploaded
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
-from phoneprov_core.kernel.times import Clock, millis
+from phoneprov_core.kernel.system import Clock, millis
 
 T = TypeVar("T")
 

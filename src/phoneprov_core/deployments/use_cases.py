@@ -14,10 +14,9 @@ from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import require_same
 from phoneprov_core.kernel.errors import NotFound, found
-from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, known_id, shown
 
 
 @dataclass(frozen=True)

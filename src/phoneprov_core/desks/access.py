@@ -11,7 +11,7 @@ from phoneprov_core.devices.binding import Binding, Networks
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, shown
 
 _DEVICE = re.compile(r"SEP([0-9A-F]{12})", re.IGNORECASE | re.ASCII)
 

@@ -20,13 +20,12 @@ from phoneprov_core.desks.tokens import Purpose
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid
-from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, millis, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, millis, shown
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.users.model import User
-from phoneprov_core.vendor_users.model import PinHasher, VendorUser, guess_key
+from phoneprov_core.vendor_users import PinHasher, VendorUser, guess_key
 
 _MOST_PROFILES = 100
 

@@ -10,30 +10,26 @@ from msgspec import UNSET, Struct, UnsetType
 from phoneprov_core.devices.binding import Binding
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import Uuid, schema
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.users.model import User
 
-DefaultProfile = Annotated[
-    Uuid, schema(description="Profile that the phone has while no user is logged in")
-]
-Hotdesk = Annotated[bool, schema(description="Whether users can log in at the phone")]
+DefaultProfile = Annotated[Uuid, schema("Profile that the phone has while no user is logged in")]
+Hotdesk = Annotated[bool, schema("Whether users can log in at the phone")]
 
 
 class Desk(Struct, frozen=True):
     """A phone as a place to log in. ``user_uuid``, ``username``, ``profile_uuid`` and ``since``
     are null while no user is logged in; ``until`` also for a login without an end."""
 
-    mac: Annotated[
-        str, schema(description="MAC address of the phone", examples=["00:1B:D4:12:34:56"])
-    ]
+    mac: Annotated[str, schema("MAC address of the phone", examples=["00:1B:D4:12:34:56"])]
     default_profile_uuid: DefaultProfile | None
     hotdesk: Hotdesk
-    user_uuid: Annotated[Uuid, schema(description="User that is logged in")] | None
-    username: Annotated[str, schema(description="Username of that user", examples=["ada"])] | None
-    profile_uuid: Annotated[Uuid, schema(description="Profile of the login")] | None
-    since: Annotated[Timestamp, schema(description="Time of the login")] | None
-    until: Annotated[Timestamp, schema(description="End of the login")] | None
+    user_uuid: Annotated[Uuid, schema("User that is logged in")] | None
+    username: Annotated[str, schema("Username of that user", examples=["ada"])] | None
+    profile_uuid: Annotated[Uuid, schema("Profile of the login")] | None
+    since: Annotated[Timestamp, schema("Time of the login")] | None
+    until: Annotated[Timestamp, schema("End of the login")] | None
 
 
 class ListedDesk(Struct, frozen=True):

@@ -11,7 +11,7 @@ from phoneprov_core.desks.model import DeskRecord, Due, ListedDesk, PhoneState
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.users.ports import UserStore
-from phoneprov_core.vendor_users.model import VendorUserStore
+from phoneprov_core.vendor_users import VendorUserStore
 
 
 class NotLoggedIn(Conflict):

@@ -14,9 +14,8 @@ from phoneprov_core.directory.lookup import LookUp
 from phoneprov_core.kernel.actor import anonymous
 from phoneprov_core.kernel.rates import Rate, RateStore
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, millis
-from phoneprov_core.vendor_services.model import VendorService
-from phoneprov_core.vendor_services.use_cases import VendorServicesTransaction
+from phoneprov_core.kernel.system import Clock, millis
+from phoneprov_core.vendor_services import VendorService, VendorServicesTransaction
 
 _MOST_SERVICES = 1000
 _FAILURES = Rate(200, 15 * 60 * 1000)

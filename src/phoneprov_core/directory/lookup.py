@@ -11,8 +11,8 @@ from msgspec import Struct
 from phoneprov_core.directory.model import PersonalContact
 from phoneprov_core.directory.ports import LookupTransaction
 from phoneprov_core.directory.terms import PAGE, FoundContact, searched
-from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import known_id
 
 _NOT_DIALLED = re.compile(r"[\s()/.\-\u2010-\u2015]+")
 _LONGEST_NUMBER = 32

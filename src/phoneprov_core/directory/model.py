@@ -20,26 +20,24 @@ from phoneprov_core.kernel.fields import (
 )
 from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
 
-Name = Annotated[Line, schema(description="Name of the contact", examples=["Ada Lovelace"])]
+Name = Annotated[Line, schema("Name of the contact", examples=["Ada Lovelace"])]
 WorkNumber = Annotated[
-    OptionalLine, schema(description="Telephone number at work", examples=["+44 20 7946 0018"])
+    OptionalLine, schema("Telephone number at work", examples=["+44 20 7946 0018"])
 ]
 MobileNumber = Annotated[
-    OptionalLine, schema(description="Mobile telephone number", examples=["+44 7700 900123"])
+    OptionalLine, schema("Mobile telephone number", examples=["+44 7700 900123"])
 ]
 HomeNumber = Annotated[
-    OptionalLine, schema(description="Telephone number at home", examples=["+44 20 7946 0099"])
+    OptionalLine, schema("Telephone number at home", examples=["+44 20 7946 0099"])
 ]
-Ringtone = Annotated[OptionalLine, schema(description="Ring tone; free text", examples=["Chirp1"])]
+Ringtone = Annotated[OptionalLine, schema("Ring tone; free text", examples=["Chirp1"])]
 
 
-Department = Annotated[OptionalLine, schema(description="Department", examples=["Engineering"])]
-Company = Annotated[OptionalLine, schema(description="Company", examples=["Example Ltd"])]
-Building = Annotated[OptionalLine, schema(description="Building", examples=["B"])]
-ContactEmail = Annotated[Email, schema(description="E-mail address")]
-Active = Annotated[
-    bool, schema(description="Whether the contact is shown on phones", examples=[True])
-]
+Department = Annotated[OptionalLine, schema("Department", examples=["Engineering"])]
+Company = Annotated[OptionalLine, schema("Company", examples=["Example Ltd"])]
+Building = Annotated[OptionalLine, schema("Building", examples=["B"])]
+ContactEmail = Annotated[Email, schema("E-mail address")]
+Active = Annotated[bool, schema("Whether the contact is shown on phones", examples=[True])]
 
 
 class CompanyContact(Struct, frozen=True):
@@ -118,9 +116,9 @@ class PersonalContactPatch(ContactPatch, frozen=True, kw_only=True):
     """Changes to a personal contact. Its owner never changes: a ``user_uuid`` here must equal the
     stored one."""
 
-    user_uuid: (
-        Annotated[Uuid, schema(description="Must agree with the owner of the contact")] | UnsetType
-    ) = UNSET
+    user_uuid: Annotated[Uuid, schema("Must agree with the owner of the contact")] | UnsetType = (
+        UNSET
+    )
 
 
 CONTACT_FIELDS = SearchFields(texts=("name", "email"), numbers=("work", "mobile", "home"))

@@ -12,12 +12,14 @@ from msgspec import Meta
 
 from phoneprov_core.kernel import addresses, values
 from phoneprov_core.kernel.field_types import SECRET, Check
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.system import Timestamp
 
 
-def schema(**keywords: Any) -> Meta:
-    """JSON schema keywords for the description only; the rule of the field enforces them."""
-    return Meta(extra_json_schema=keywords)
+def schema(description: str = "", /, **keywords: Any) -> Meta:
+    """A description, and JSON schema keywords for documentation; the rule of the field enforces
+    them."""
+    described = {"description": description} if description else {}
+    return Meta(extra_json_schema={**described, **keywords})
 
 
 # Control characters are not valid in a line of text; the pattern documents this.
@@ -54,69 +56,51 @@ Description = Annotated[
     schema(maxLength=2048, pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"),
 ]
 Email = Annotated[
-    str,
-    Check(values.email),
-    schema(maxLength=255, pattern=_EMAIL, examples=["ada@example.com"]),
+    str, Check(values.email), schema(maxLength=255, pattern=_EMAIL, examples=["ada@example.com"])
 ]
 Language = Annotated[
     str,
     Check(values.language),
-    schema(description="BCP 47 language tag", maxLength=255, pattern=_LANGUAGE, examples=["en"]),
+    schema("BCP 47 language tag", maxLength=255, pattern=_LANGUAGE, examples=["en"]),
 ]
 Timezone = Annotated[
     str,
     Check(values.timezone),
     schema(
-        description="IANA name of a time zone",
+        "IANA name of a time zone",
         pattern=r"^[A-Za-z0-9+_-]+(?:/[A-Za-z0-9+_-]+)*$",
         examples=["UTC"],
     ),
 ]
 Url = Annotated[
-    str,
-    Check(values.url),
-    schema(maxLength=2048, pattern=_URL, examples=["http://pbx/menu.xml"]),
+    str, Check(values.url), schema(maxLength=2048, pattern=_URL, examples=["http://pbx/menu.xml"])
 ]
 MacAddress = Annotated[
     str,
     Check(addresses.mac),
     schema(
-        description=(
-            "MAC address: 12 hexadecimal digits, separated by `:`, `-` or dots, or not separated"
-        ),
+        "MAC address: 12 hexadecimal digits, separated by `:`, `-` or dots, or not separated",
         pattern=MAC,
         examples=["00:1B:D4:12:34:56"],
     ),
 ]
 IpAddress = Annotated[
-    str,
-    Check(addresses.ip),
-    schema(
-        description="IPv4 or IPv6 address",
-        maxLength=45,
-        examples=["10.20.30.40"],
-    ),
+    str, Check(addresses.ip), schema("IPv4 or IPv6 address", maxLength=45, examples=["10.20.30.40"])
 ]
 Uuid = Annotated[str, Check(values.uuid), schema(format="uuid")]
 PinCode = Annotated[
     str,
     SECRET,
     Check(values.pin_code),
-    schema(
-        description="4 to 32 digits. Only a hash is stored",
-        pattern="^[0-9]{4,32}$",
-        examples=["2468"],
-    ),
+    schema("4 to 32 digits. Only a hash is stored", pattern="^[0-9]{4,32}$", examples=["2468"]),
 ]
-SoftwareType = Annotated[
-    OptionalLine, schema(description="Firmware family; free text", examples=["SCCP"])
-]
-Location = Annotated[OptionalLine, schema(description="Location", examples=["Berlin, third floor"])]
+SoftwareType = Annotated[OptionalLine, schema("Firmware family; free text", examples=["SCCP"])]
+Location = Annotated[OptionalLine, schema("Location", examples=["Berlin, third floor"])]
 ExtensionNumber = Annotated[
     str,
     Check(values.extension_number),
     schema(
-        description="Extension number; unique",
+        "Extension number; unique",
         minLength=1,
         maxLength=255,
         pattern=r"^[0-9A-Za-z*#+._-]+$",
@@ -129,29 +113,18 @@ Moment = Annotated[
 Level = Annotated[int, Check(values.level), schema(minimum=0, maximum=2**31 - 1)]
 
 # What the fields of several records are.
-RecordUuid = Annotated[Uuid, schema(description="Identifier, given by the service")]
-UserUuid = Annotated[Uuid, schema(description="UUID of the user")]
-CreatedAt = Annotated[Timestamp, schema(description="Time of creation")]
-UpdatedAt = Annotated[Timestamp, schema(description="Time of the last change")]
-EndedAt = Annotated[Timestamp, schema(description="Time of the end; null while it runs")]
-CreatedIp = Annotated[
-    str, schema(description="Client address of the creation", examples=["10.20.0.7"])
-]
-UpdatedIp = Annotated[
-    str, schema(description="Client address of the last change", examples=["10.20.0.7"])
-]
-CreatedBy = Annotated[Uuid, schema(description="Account that created the record")]
-UpdatedBy = Annotated[
-    Uuid, schema(description="Account that last changed the record; null until then")
-]
-StoredMac = Annotated[
-    str, schema(description="MAC address in canonical form", examples=["00:1B:D4:12:34:56"])
-]
+RecordUuid = Annotated[Uuid, schema("Identifier, given by the service")]
+UserUuid = Annotated[Uuid, schema("UUID of the user")]
+CreatedAt = Annotated[Timestamp, schema("Time of creation")]
+UpdatedAt = Annotated[Timestamp, schema("Time of the last change")]
+EndedAt = Annotated[Timestamp, schema("Time of the end; null while it runs")]
+CreatedIp = Annotated[str, schema("Client address of the creation", examples=["10.20.0.7"])]
+UpdatedIp = Annotated[str, schema("Client address of the last change", examples=["10.20.0.7"])]
+CreatedBy = Annotated[Uuid, schema("Account that created the record")]
+UpdatedBy = Annotated[Uuid, schema("Account that last changed the record; null until then")]
+StoredMac = Annotated[str, schema("MAC address in canonical form", examples=["00:1B:D4:12:34:56"])]
 Notes = Annotated[
-    Description,
-    schema(description="Notes; line breaks are allowed", examples=["The desk by the window"]),
+    Description, schema("Notes; line breaks are allowed", examples=["The desk by the window"])
 ]
-DurationMs = Annotated[
-    int, schema(description="Duration in milliseconds", minimum=0, examples=[120])
-]
-Size = Annotated[int, schema(description="Size in bytes", minimum=0, examples=[2048])]
+DurationMs = Annotated[int, schema("Duration in milliseconds", minimum=0, examples=[120])]
+Size = Annotated[int, schema("Size in bytes", minimum=0, examples=[2048])]

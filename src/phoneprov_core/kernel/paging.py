@@ -19,31 +19,27 @@ S = TypeVar("S")
 Limit = Annotated[
     int,
     Check(values.from_to(1, 1000)),
-    schema(
-        description="Maximum number of rows; 1000 if only `offset` is sent", minimum=1, maximum=1000
-    ),
+    schema("Maximum number of rows; 1000 if only `offset` is sent", minimum=1, maximum=1000),
 ]
 
 
 Offset = Annotated[
     int,
     Check(values.from_to(0, 2**63 - 1)),
-    schema(description="Number of rows to skip", minimum=0, maximum=2**63 - 1),
+    schema("Number of rows to skip", minimum=0, maximum=2**63 - 1),
 ]
 
 
 Before = Annotated[
     Uuid,
     schema(
-        description=(
-            "Newest first, after the record with this UUID, without a total. Not allowed with "
-            "`offset`; ffffffff-ffff-ffff-ffff-ffffffffffff begins with the newest"
-        )
+        "Newest first, after the record with this UUID, without a total. Not allowed with "
+        "`offset`; ffffffff-ffff-ffff-ffff-ffffffffffff begins with the newest"
     ),
 ]
 
 
-After = Annotated[Uuid, schema(description="Newest first, after the row with this UUID")]
+After = Annotated[Uuid, schema("Newest first, after the row with this UUID")]
 
 
 class Window(Command, frozen=True):

@@ -92,15 +92,13 @@ Query = Annotated[
     OptionalLine,
     Check(_query),
     schema(
-        description=(
-            "Words that a row contains, in any of its identifying fields, as parts of longer words "
-            f"too, at most {MOST_WORDS}. Case and accents are ignored; MAC addresses and telephone "
-            "numbers are found in any notation"
-        )
+        "Words that a row contains, in any of its identifying fields, as parts of longer words "
+        f"too, at most {MOST_WORDS}. Case and accents are ignored; MAC addresses and telephone "
+        "numbers are found in any notation"
     ),
 ]
-Filter = Annotated[OptionalLine, schema(description="Only rows with exactly this value")]
-Whether = Annotated[bool, schema(description="Only rows with this value")]
+Filter = Annotated[OptionalLine, schema("Only rows with exactly this value")]
+Whether = Annotated[bool, schema("Only rows with this value")]
 
 
 def search_for(wanted: Struct | None) -> Search | None:

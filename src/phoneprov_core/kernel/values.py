@@ -12,8 +12,7 @@ from datetime import datetime
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
-from phoneprov_core.kernel.ids import known_id
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import known_id, shown
 
 _LINE_BREAKS = frozenset("\t\n\r")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal, get_args
+from collections.abc import Sequence
+from typing import Annotated, Literal, Protocol, get_args
 
 from msgspec import UNSET, Struct, UnsetType
 
+from phoneprov_core.kems import KemStore
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import (
     CreatedAt,
@@ -22,8 +24,10 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
+from phoneprov_core.kernel.store import SearchedStore
+from phoneprov_core.vendor_phones import VendorPhoneStore
 
-Model = Annotated[OptionalLine, schema(description="Model", examples=["CP-7945G"])]
+Model = Annotated[OptionalLine, schema("Model", examples=["CP-7945G"])]
 
 
 Family = Literal["SCCP", "SIP", "SIPE"]
@@ -32,21 +36,15 @@ Family = Literal["SCCP", "SIP", "SIPE"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
 
 
-Brand = Annotated[OptionalLine, schema(description="Manufacturer", examples=["Cisco"])]
-PhoneName = Annotated[
-    OptionalLine, schema(description="Name of the phone", examples=["Front desk"])
-]
-Hostname = Annotated[OptionalLine, schema(description="Host name", examples=["SEP001BD4123456"])]
-PhoneIp = Annotated[
-    IpAddress, schema(description="IPv4 or IPv6 address of the phone; written by level 0 only")
-]
-Vlan = Annotated[OptionalLine, schema(description="VLAN", examples=["120"])]
+Brand = Annotated[OptionalLine, schema("Manufacturer", examples=["Cisco"])]
+PhoneName = Annotated[OptionalLine, schema("Name of the phone", examples=["Front desk"])]
+Hostname = Annotated[OptionalLine, schema("Host name", examples=["SEP001BD4123456"])]
+PhoneIp = Annotated[IpAddress, schema("IPv4 or IPv6 address of the phone; written by level 0 only")]
+Vlan = Annotated[OptionalLine, schema("VLAN", examples=["120"])]
 SoftwareVersion = Annotated[
-    OptionalLine, schema(description="Firmware version", examples=["SCCP45.9-4-2SR3-1S"])
+    OptionalLine, schema("Firmware version", examples=["SCCP45.9-4-2SR3-1S"])
 ]
-Active = Annotated[
-    bool, schema(description="Whether profiles may be switched onto the phone", examples=[True])
-]
+Active = Annotated[bool, schema("Whether profiles may be switched onto the phone", examples=[True])]
 
 
 class PhoneFacts(Struct, frozen=True):
@@ -154,6 +152,42 @@ _OUTCOME = (
 _USER = "Only phones at which this user is logged in; another user than the caller needs level 0"
 
 
+class ForgetDesk(Protocol):
+    """The one method of desks that the inventory uses."""
+
+    async def remove(self, mac: str) -> bool:
+        """Forget who uses the phone, and its default profile. Returns whether anything was
+        recorded."""
+
+
+class PhoneStore(SearchedStore[Phone], Protocol):
+    """Phones, by MAC.
+
+    Besides the fields of a phone, ``matching`` filters by ``last_outcome``, the outcome of the
+    phone's deployment with the largest number (``none`` without one), and by ``user_uuid``, the
+    user who is logged in at the phone.
+    """
+
+    async def unknown(self, macs: Sequence[str]) -> list[str]:
+        """Those of ``macs`` that are not in the inventory, in their order. The number of queries is
+        that of thousands of MACs."""
+
+
+class PhonesTransaction(Protocol):
+    """Stores that the use cases of phones use. The key of a phone is its MAC in canonical form.
+    Stores do not change each other: the use case deletes a phone's flag and disconnects its
+    KEMs."""
+
+    @property
+    def phones(self) -> PhoneStore: ...
+    @property
+    def kems(self) -> KemStore: ...
+    @property
+    def vendor_phones(self) -> VendorPhoneStore: ...
+    @property
+    def desks(self) -> ForgetDesk: ...
+
+
 class PhoneSearch(Command, frozen=True, kw_only=True):
     """Which phones a list shows; None of a field means all. ``user_uuid`` is who is logged in at
     the phone."""
@@ -166,5 +200,5 @@ class PhoneSearch(Command, frozen=True, kw_only=True):
     software_version: Filter | None = None
     software_type: Filter | None = None
     is_active: Whether | None = None
-    last_outcome: Annotated[LastOutcome, schema(description=_OUTCOME)] | None = None
-    user_uuid: Annotated[Uuid, schema(description=_USER)] | None = None
+    last_outcome: Annotated[LastOutcome, schema(_OUTCOME)] | None = None
+    user_uuid: Annotated[Uuid, schema(_USER)] | None = None

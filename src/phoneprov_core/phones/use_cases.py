@@ -11,9 +11,8 @@ from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import Forbidden, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
-from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch, PhoneSearch
-from phoneprov_core.phones.ports import PhonesTransaction
+from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch, PhoneSearch, PhonesTransaction
 
 
 @dataclass(frozen=True)

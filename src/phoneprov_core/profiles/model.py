@@ -23,19 +23,19 @@ from phoneprov_core.kernel.fields import (
 )
 from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.kernel.search import Query, SearchFields
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.phones.model import Family, Phone, bare_model, family_of
 
 FirmwareFamily = Annotated[
     Literal[Family, ""],
     Check(lambda family: family or None),
-    schema(description="Firmware family; empty or null means all"),
+    schema("Firmware family; empty or null means all"),
 ]
 CnfXml = Annotated[
     str,
     SECRET,
     schema(
-        description="Full device configuration, well-formed XML",
+        "Full device configuration, well-formed XML",
         examples=["<device><deviceProtocol>SCCP</deviceProtocol></device>"],
     ),
 ]
@@ -43,19 +43,17 @@ Models = Annotated[
     tuple[Line, ...],
     Check(values.each(values.required_text, most=200)),
     schema(
-        description="Phone models that the profile works with; empty means all",
+        "Phone models that the profile works with; empty means all",
         maxItems=200,
         examples=[["CP-7945G"]],
     ),
 ]
 
 
-Owner = Annotated[Uuid, schema(description="UUID of the owner")]
-ProfileName = Annotated[
-    Line, schema(description="Display name", examples=["Ada at the front desk"])
-]
-ProfileFamily = Annotated[Family, schema(description="Firmware family; null means all")]
-ProfileUuid = Annotated[Uuid, schema(description="UUID of the profile")]
+Owner = Annotated[Uuid, schema("UUID of the owner")]
+ProfileName = Annotated[Line, schema("Display name", examples=["Ada at the front desk"])]
+ProfileFamily = Annotated[Family, schema("Firmware family; null means all")]
+ProfileUuid = Annotated[Uuid, schema("UUID of the profile")]
 
 
 class ProfileRecord(Struct, frozen=True):
@@ -105,22 +103,17 @@ def whole(record: ProfileRecord, cnf_xml: str) -> Profile:
 
 
 RevisionNumber = Annotated[
-    int, schema(description="Number of a revision of the profile, from 1", minimum=1, examples=[2])
+    int, schema("Number of a revision of the profile, from 1", minimum=1, examples=[2])
 ]
 AnyRevision = Annotated[
     int,
     Check(values.from_to(1, 2**31 - 1)),
-    schema(
-        description="Number of a revision of that profile",
-        minimum=1,
-        maximum=2**31 - 1,
-        examples=[2],
-    ),
+    schema("Number of a revision of that profile", minimum=1, maximum=2**31 - 1, examples=[2]),
 ]
 Sha256 = Annotated[
     str,
     schema(
-        description="SHA-256 of the exact bytes, in hexadecimal digits",
+        "SHA-256 of the exact bytes, in hexadecimal digits",
         pattern="^[0-9a-f]{64}$",
         examples=["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
     ),
@@ -135,8 +128,8 @@ class Revision(Struct, frozen=True):
     number: RevisionNumber
     sha256: Sha256
     size: Size
-    created_at: Annotated[Timestamp, schema(description="Time when it was saved")]
-    created_by: Annotated[Uuid, schema(description="Account that saved it")]
+    created_at: Annotated[Timestamp, schema("Time when it was saved")]
+    created_by: Annotated[Uuid, schema("Account that saved it")]
 
 
 class NewProfile(Command, frozen=True, kw_only=True):
@@ -174,9 +167,7 @@ class Switched(Struct, frozen=True):
 
     profile: ProfileName
     mac: StoredMac
-    restart: Annotated[
-        str, schema(description="`ok`, or a message that says what failed", examples=["ok"])
-    ]
+    restart: Annotated[str, schema("`ok`, or a message that says what failed", examples=["ok"])]
 
 
 PROFILE_FIELDS = SearchFields(texts=("name",))
@@ -186,7 +177,5 @@ class ProfileSearch(Command, frozen=True, kw_only=True):
     """Which profiles a list shows; None of a field means all."""
 
     q: Query | None = None
-    user_uuid: Annotated[Uuid, schema(description="Only profiles of this user")] | None = None
-    software_type: (
-        Annotated[Family, schema(description="Only profiles for this firmware family")] | None
-    ) = None
+    user_uuid: Annotated[Uuid, schema("Only profiles of this user")] | None = None
+    software_type: Annotated[Family, schema("Only profiles for this firmware family")] | None = None

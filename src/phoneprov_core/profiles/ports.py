@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from phoneprov_core.access.ports import KnownUsers
+from phoneprov_core.access.model import KnownUsers
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import Rows, SearchedRows, Store
 from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision

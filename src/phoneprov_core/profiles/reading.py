@@ -27,15 +27,9 @@ class ComparedRevisions(Command, frozen=True, kw_only=True, rename={"from_": "fr
     """Which revisions are compared."""
 
     from_: (
-        Annotated[
-            AnyRevision, schema(description="Number of a revision; the one before `to` if absent")
-        ]
-        | None
+        Annotated[AnyRevision, schema("Number of a revision; the one before `to` if absent")] | None
     ) = None
-    to: (
-        Annotated[AnyRevision, schema(description="Number of a revision; the newest if absent")]
-        | None
-    ) = None
+    to: Annotated[AnyRevision, schema("Number of a revision; the newest if absent")] | None = None
 
 
 class LintRequest(Command, frozen=True, kw_only=True):
@@ -45,7 +39,7 @@ class LintRequest(Command, frozen=True, kw_only=True):
         str,
         SECRET,
         schema(
-            description="The text to check; it need not be well-formed",
+            "The text to check; it need not be well-formed",
             examples=["<device><deviceProtocol>SCCP</deviceProtocol></device>"],
         ),
     ]
@@ -55,9 +49,7 @@ class LintRequest(Command, frozen=True, kw_only=True):
 class LintResult(Struct, frozen=True):
     """The result of the linter."""
 
-    findings: Annotated[
-        tuple[Finding, ...], schema(description="Findings in the order of their positions")
-    ]
+    findings: Annotated[tuple[Finding, ...], schema("Findings in the order of their positions")]
 
 
 class RevisionDiff(Redacted, frozen=True, rename={"from_": "from"}):
@@ -69,10 +61,8 @@ class RevisionDiff(Redacted, frozen=True, rename={"from_": "from"}):
         str,
         SECRET,
         schema(
-            description=(
-                "Unified diff, empty if the two are equal; secrets are shown as *** and a "
-                "number, equal secrets with the same number"
-            )
+            "Unified diff, empty if the two are equal; secrets are shown as *** and a "
+            "number, equal secrets with the same number"
         ),
     ]
 

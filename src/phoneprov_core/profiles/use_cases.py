@@ -13,10 +13,9 @@ from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.commands import Rules, applied, obey, record_of
 from phoneprov_core.kernel.errors import NotFound, found
-from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 from phoneprov_core.profiles.model import (
     NewProfile,
     Profile,

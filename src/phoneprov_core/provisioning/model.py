@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from phoneprov_core.kernel.fields import CreatedAt, DurationMs, RecordUuid, StoredMac, schema
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.system import Timestamp
 
 MOST_DISCOVERED = 1000
 """Maximum number of discovered phones that are kept."""
@@ -41,11 +41,11 @@ class Fetch(Struct, frozen=True):
 
     uuid: RecordUuid
     mac: StoredMac | None
-    name: Annotated[str, schema(description="Requested name", examples=["SEP001BD4123456.cnf.xml"])]
-    transport: Annotated[Transport, schema(description="Protocol of the request")]
-    client_ip: Annotated[str, schema(description="Address that the request came from")]
-    result: Annotated[FetchResult, schema(description="Result of the request")]
-    bytes: Annotated[int, schema(description="Bytes that the phone received", minimum=0)]
+    name: Annotated[str, schema("Requested name", examples=["SEP001BD4123456.cnf.xml"])]
+    transport: Annotated[Transport, schema("Protocol of the request")]
+    client_ip: Annotated[str, schema("Address that the request came from")]
+    result: Annotated[FetchResult, schema("Result of the request")]
+    bytes: Annotated[int, schema("Bytes that the phone received", minimum=0)]
     duration_ms: DurationMs
     created_at: CreatedAt
 
@@ -54,11 +54,11 @@ class DiscoveredPhone(Struct, frozen=True):
     """A phone that requested its files and is not in the inventory."""
 
     mac: StoredMac
-    client_ip: Annotated[str, schema(description="Address of the latest request")]
-    model: Annotated[str, schema(description="Model that the phone named")] | None
-    first_seen_at: Annotated[Timestamp, schema(description="Time of the first request")]
-    last_seen_at: Annotated[Timestamp, schema(description="Time of the latest request")]
-    names: Annotated[tuple[str, ...], schema(description="Requested names, the latest last")]
+    client_ip: Annotated[str, schema("Address of the latest request")]
+    model: Annotated[str, schema("Model that the phone named")] | None
+    first_seen_at: Annotated[Timestamp, schema("Time of the first request")]
+    last_seen_at: Annotated[Timestamp, schema("Time of the latest request")]
+    names: Annotated[tuple[str, ...], schema("Requested names, the latest last")]
 
 
 def with_name(names: tuple[str, ...], name: str) -> tuple[str, ...]:

@@ -14,10 +14,9 @@ from phoneprov_core.devices.binding import Binding, Networks
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import found
-from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, NewId, shown
 from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch, FetchResult, Transport
 from phoneprov_core.provisioning.names import MAX_NAME, mac_in, plain_name
 from phoneprov_core.provisioning.ports import (

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from phoneprov_core.auth.throttle import KEPT_UNKNOWN
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.times import millis, shown
+from phoneprov_core.kernel.system import millis, shown
 
 
 class Kept(Enum):
@@ -56,7 +56,7 @@ class Pruned(Struct, frozen=True):
     """The result for one kind of record."""
 
     kind: Kept
-    count: Annotated[int, schema(description="Number of records removed", minimum=0)]
+    count: Annotated[int, schema("Number of records removed", minimum=0)]
     message: str | None = None
     """The reason why no more could be removed."""
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from phoneprov_core.devices.names import device_name
-from phoneprov_core.extensions.model import Extension
+from phoneprov_core.extensions import Extension
 from phoneprov_core.phones.model import Phone, bare_model
 
 _TAKEN = frozenset({"general", "global", "globals", "system", "devices", "lines", "softkeyset"})

@@ -12,13 +12,13 @@ from msgspec import Struct
 from phoneprov_core.deployments.ports import DeploymentStore
 from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.directory.ports import CompanyDirectoryTransaction, PersonalDirectoryTransaction
-from phoneprov_core.extensions.use_cases import ExtensionsTransaction
+from phoneprov_core.extensions import ExtensionsTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import PhoneprovError, Problem
-from phoneprov_core.kernel.trail import Notes
-from phoneprov_core.links.model import LinkStore
-from phoneprov_core.phones.ports import PhonesTransaction
+from phoneprov_core.kernel.store import Notes
+from phoneprov_core.links import LinkStore
+from phoneprov_core.phones.model import PhonesTransaction
 from phoneprov_core.profiles.ports import ProfilesTransaction
 from phoneprov_core.users.ports import UserStore, UsersTransaction
 

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct
 
 from phoneprov_core.kernel.commands import Rules, command_of, invalid, wrong
 from phoneprov_core.kernel.errors import PhoneprovError, Problem
-from phoneprov_core.kernel.ids import known_id
+from phoneprov_core.kernel.system import known_id
 from phoneprov_core.transfer.desks import DeskRowPatch, DeskTable
 from phoneprov_core.transfer.model import (
     OWNER,

@@ -17,10 +17,10 @@ from phoneprov_core.directory.model import (
     PersonalContact,
     PersonalContactPatch,
 )
-from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtension
-from phoneprov_core.kems.model import Kem, KemPatch, NewKem
+from phoneprov_core.extensions import Extension, ExtensionPatch, NewExtension
+from phoneprov_core.kems import Kem, KemPatch, NewKem
 from phoneprov_core.kernel.addresses import known_mac
-from phoneprov_core.kernel.ids import known_id
+from phoneprov_core.kernel.system import known_id
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
 from phoneprov_core.transfer.desks import DeskRow, DeskRowPatch, DeskTable, NewDeskRow
 from phoneprov_core.transfer.model import OWNER

@@ -37,50 +37,46 @@ class ImportRequest(Command, frozen=True, kw_only=True):
         str,
         SECRET,
         schema(
-            description="The table as CSV (RFC 4180); its first line names the columns",
+            "The table as CSV (RFC 4180); its first line names the columns",
             examples=["mac,model,location\n00:1B:D4:12:34:56,CP-7945G,Hall\n"],
         ),
     ]
-    dry_run: Annotated[
-        bool, schema(description="Write nothing; report the result of the import")
-    ] = False
+    dry_run: Annotated[bool, schema("Write nothing; report the result of the import")] = False
     keep_going: Annotated[
-        bool, schema(description="Skip wrong rows; otherwise one wrong row stops the import")
+        bool, schema("Skip wrong rows; otherwise one wrong row stops the import")
     ] = False
 
 
 class ImportProblem(Struct, frozen=True):
     """A problem of a row."""
 
-    field: Annotated[str, schema(description="The column; empty for the whole row")]
-    message: Annotated[str, schema(description="Message that continues the name of the column")]
+    field: Annotated[str, schema("The column; empty for the whole row")]
+    message: Annotated[str, schema("Message that continues the name of the column")]
 
 
 class ImportedRow(Struct, frozen=True):
     """The result of one row."""
 
-    line: Annotated[int, schema(description="Line of the text, from 1", minimum=1, examples=[2])]
+    line: Annotated[int, schema("Line of the text, from 1", minimum=1, examples=[2])]
     outcome: Annotated[
         Literal["created", "updated", "unchanged", "failed"],
-        schema(description="What happened to the row, or would happen"),
+        schema("What happened to the row, or would happen"),
     ]
     problems: Annotated[
-        tuple[ImportProblem, ...], schema(description="Everything that is wrong with the row")
+        tuple[ImportProblem, ...], schema("Everything that is wrong with the row")
     ] = ()
 
 
 class ImportResult(Struct, frozen=True):
     """The result of an import: numbers of rows, and each row in the order of the table."""
 
-    written: Annotated[bool, schema(description="Whether anything was written")]
-    total: Annotated[int, schema(description="Number of rows", minimum=0)]
-    created: Annotated[int, schema(description="Number of records created", minimum=0)]
-    updated: Annotated[int, schema(description="Number of records changed", minimum=0)]
-    unchanged: Annotated[int, schema(description="Number of rows without a change", minimum=0)]
-    failed: Annotated[int, schema(description="Number of wrong rows", minimum=0)]
-    rows: Annotated[
-        tuple[ImportedRow, ...], schema(description="The rows in the order of the table")
-    ]
+    written: Annotated[bool, schema("Whether anything was written")]
+    total: Annotated[int, schema("Number of rows", minimum=0)]
+    created: Annotated[int, schema("Number of records created", minimum=0)]
+    updated: Annotated[int, schema("Number of records changed", minimum=0)]
+    unchanged: Annotated[int, schema("Number of rows without a change", minimum=0)]
+    failed: Annotated[int, schema("Number of wrong rows", minimum=0)]
+    rows: Annotated[tuple[ImportedRow, ...], schema("The rows in the order of the table")]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.extensions.use_cases import Extensions
-from phoneprov_core.kems.use_cases import Kems
+from phoneprov_core.extensions import Extensions
+from phoneprov_core.kems import Kems
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import Listing, listing

@@ -26,7 +26,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.system import Timestamp
 
 # No blank but a space, only between other characters; ``check_new_username`` has more rules.
 _USERNAME = r"^[^\s\x00-\x1f\x7f-\x9f]+(?: [^\s\x00-\x1f\x7f-\x9f]+)*$"
@@ -34,24 +34,20 @@ _USERNAME = r"^[^\s\x00-\x1f\x7f-\x9f]+(?: [^\s\x00-\x1f\x7f-\x9f]+)*$"
 Username = Annotated[
     Line,
     schema(
-        description=(
-            "Login name; unique, case is ignored. No leading, trailing or double "
-            "blanks, no invisible or compatibility characters"
-        ),
+        "Login name; unique, case is ignored. No leading, trailing or double "
+        "blanks, no invisible or compatibility characters",
         pattern=_USERNAME,
         examples=["ada"],
     ),
 ]
-FirstName = Annotated[Line, schema(description="Given name", examples=["Ada"])]
-LastName = Annotated[Line, schema(description="Family name", examples=["Lovelace"])]
+FirstName = Annotated[Line, schema("Given name", examples=["Ada"])]
+LastName = Annotated[Line, schema("Family name", examples=["Lovelace"])]
 Password = Annotated[
     str,
     SECRET,
     schema(
-        description=(
-            "8 to 256 characters (settings), without control characters, and "
-            "not a commonly used password. Never returned"
-        ),
+        "8 to 256 characters (settings), without control characters, and "
+        "not a commonly used password. Never returned",
         format="password",
         minLength=8,
         maxLength=256,
@@ -61,15 +57,11 @@ Password = Annotated[
 ]
 
 
-LoginName = Annotated[
-    str, schema(description="Login name; unique, case is ignored", examples=["ada"])
-]
-UserEmail = Annotated[Email, schema(description="E-mail address; unique, case is ignored")]
-TelephoneNumber = Annotated[
-    OptionalLine, schema(description="Telephone number", examples=["+44 20 7946 0018"])
-]
-Nationality = Annotated[OptionalLine, schema(description="Nationality", examples=["British"])]
-Active = Annotated[bool, schema(description="Whether the account can log in", examples=[True])]
+LoginName = Annotated[str, schema("Login name; unique, case is ignored", examples=["ada"])]
+UserEmail = Annotated[Email, schema("E-mail address; unique, case is ignored")]
+TelephoneNumber = Annotated[OptionalLine, schema("Telephone number", examples=["+44 20 7946 0018"])]
+Nationality = Annotated[OptionalLine, schema("Nationality", examples=["British"])]
+Active = Annotated[bool, schema("Whether the account can log in", examples=[True])]
 
 
 class User(Struct, frozen=True):
@@ -87,31 +79,19 @@ class User(Struct, frozen=True):
     nationality: Nationality | None
     timezone: Timezone
     is_active: Active
-    last_uuid: (
-        Annotated[Uuid, schema(description="Account that last changed this one; null until then")]
-        | None
-    )
+    last_uuid: Annotated[Uuid, schema("Account that last changed this one; null until then")] | None
     last_login_ip: (
-        Annotated[
-            str, schema(description="Client address of the last login", examples=["10.20.0.7"])
-        ]
-        | None
+        Annotated[str, schema("Client address of the last login", examples=["10.20.0.7"])] | None
     )
     last_logout_ip: (
-        Annotated[
-            str, schema(description="Client address of the last logout", examples=["10.20.0.7"])
-        ]
-        | None
+        Annotated[str, schema("Client address of the last logout", examples=["10.20.0.7"])] | None
     )
-    last_login_at: Annotated[Timestamp, schema(description="Time of the last login")] | None
+    last_login_at: Annotated[Timestamp, schema("Time of the last login")] | None
     created_at: CreatedAt
     updated_at: UpdatedAt
     created_by: (
         Annotated[
-            Uuid,
-            schema(
-                description="Account that created this one; null for one that registered itself"
-            ),
+            Uuid, schema("Account that created this one; null for one that registered itself")
         ]
         | None
     )

@@ -1,13 +1,13 @@
 """Telephone extensions; level 0."""
 
-from phoneprov_core.extensions.model import (
+from phoneprov_core.extensions import (
     ExtensionPatch,
+    Extensions,
     ExtensionSearch,
     NewExtension,
     ShownExtension,
-    shown,
+    without_password,
 )
-from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid, level_0
@@ -23,19 +23,21 @@ def extension_routes(extensions: Extensions) -> Routes:
     ) -> Listed[ShownExtension]:
         """List extensions. All of them, oldest first."""
         found = await extensions.all(request.user, request.page, wanted)
-        return listed(found.mapped(shown), "extension")
+        return listed(found.mapped(without_password), "extension")
 
     @routes.get("/extensions/{uuid:str}")
     async def get_extension(request: ApiRequest, uuid: Uuid) -> Envelope[ShownExtension]:
         """Read an extension."""
-        return record("Extension found", shown(await extensions.get(request.user, uuid)))
+        return record("Extension found", without_password(await extensions.get(request.user, uuid)))
 
     @routes.post("/extensions", raises=[AlreadyExists])
     async def create_extension(
         request: ApiRequest, data: Body[NewExtension]
     ) -> Envelope[ShownExtension]:
         """Create an extension. Its number is unique."""
-        return record("Extension created", shown(await extensions.create(request.user, data)))
+        return record(
+            "Extension created", without_password(await extensions.create(request.user, data))
+        )
 
     @routes.put("/extensions/{uuid:str}", raises=[AlreadyExists])
     async def update_extension(
@@ -44,7 +46,7 @@ def extension_routes(extensions: Extensions) -> Routes:
         """Update an extension. Change the fields that are sent; null clears a field. A null
         password leaves the stored password unchanged."""
         extension = await extensions.update(request.user, uuid, data)
-        return record("Extension updated", shown(extension))
+        return record("Extension updated", without_password(extension))
 
     @routes.delete("/extensions/{uuid:str}")
     async def delete_extension(request: ApiRequest, uuid: Uuid) -> Done:

@@ -2,8 +2,7 @@
 
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.me.model import EnrichedPhone, MeProfile
-from phoneprov_core.me.use_cases import Me
+from phoneprov_core.me import EnrichedPhone, Me, MeProfile
 from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Routes
 

@@ -1,8 +1,7 @@
 """Links between users and extensions; level 0."""
 
 from phoneprov_core.kernel.errors import AlreadyExists, NotFound
-from phoneprov_core.links.model import FullLink, LinkedExtension, LinkedUser, NewLink
-from phoneprov_core.links.use_cases import Links
+from phoneprov_core.links import FullLink, LinkedExtension, LinkedUser, Links, NewLink
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import (
     ApiRequest,

@@ -1,7 +1,6 @@
 """Key expansion modules. Every account reads them, level 0 writes them."""
 
-from phoneprov_core.kems.model import Kem, KemPatch, NewKem
-from phoneprov_core.kems.use_cases import Kems
+from phoneprov_core.kems import Kem, KemPatch, Kems, NewKem
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Routes, Uuid
 

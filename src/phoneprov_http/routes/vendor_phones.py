@@ -1,7 +1,6 @@
 """Vendor flags of phones. Every account reads them, level 0 writes them."""
 
-from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag
-from phoneprov_core.vendor_phones.use_cases import VendorPhones
+from phoneprov_core.vendor_phones import VendorPhone, VendorPhoneFlag, VendorPhones
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.openapi.document import UPSERT
 from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Mac, Routes

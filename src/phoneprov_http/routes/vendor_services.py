@@ -1,11 +1,11 @@
 """Service definitions. Every account reads them, level 0 writes them."""
 
-from phoneprov_core.vendor_services.model import (
+from phoneprov_core.vendor_services import (
     NewVendorService,
     VendorService,
     VendorServicePatch,
+    VendorServices,
 )
-from phoneprov_core.vendor_services.use_cases import VendorServices
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Routes, Uuid
 

@@ -1,8 +1,7 @@
 """PINs for vendor phones; the user or level 0."""
 
 from phoneprov_core.kernel.errors import Forbidden
-from phoneprov_core.vendor_users.model import NewPin, VendorUser
-from phoneprov_core.vendor_users.use_cases import VendorUsers
+from phoneprov_core.vendor_users import NewPin, VendorUser, VendorUsers
 from phoneprov_http.envelope import Done, Envelope, done, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, UserUuid
 

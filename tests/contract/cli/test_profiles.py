@@ -16,6 +16,7 @@ from phoneprov_adapters.composition.settings import Settings
 from phoneprov_core.profiles.model import Profile
 from phoneprov_core.users.model import NewUser
 from phoneprov_http.main.cli import main
+from support.data_folder import populate
 
 CONFIGURATION = "<device><deviceProtocol>SCCP</deviceProtocol></device>"
 
@@ -26,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PHONEPROV_DATA_DIR", str(tmp_path / "data"))
 
-    async def populate() -> None:
+    async def create_ada() -> None:
         async with open_phoneprov(settings()) as use_cases:
             new = NewUser(
                 username="ada", first_name="A", last_name="L", email="a@b.ch",
@@ -34,7 +35,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             )  # fmt: skip
             await use_cases.users.create(use_cases.system_actor(), new)
 
-    asyncio.run(populate())
+    populate(tmp_path / "data")
+    asyncio.run(create_ada())
     return tmp_path
 
 

@@ -54,7 +54,7 @@ async def test_watched_phone_has_a_pending_confirmation(desk: Workplace) -> None
 
     assert (row["confirmation"], row["confirmation_at"]) == ("pending", None)
     assert row["confirmation_by"] > row["ended_at"]
-    await desk.api.container.tasks().drain(0)
+    await desk.api.container.tasks.drain(0)
 
 
 async def test_deployments_are_filtered(desk: Workplace) -> None:

@@ -99,7 +99,7 @@ async def test_logout_during_a_call_is_deferred(office: Hotdesk) -> None:
             return self.busy
 
     calls = Calls()
-    change = office.api.container.change_desk()
+    change = office.api.container.change_desk
     await office.phone().log_in("ada", PIN)
     await office.settled()
     change._calls = calls
@@ -129,7 +129,7 @@ async def test_logout_during_a_call_is_refused_if_the_desk_changed(
 
     await office.phone().log_in("ada", PIN)
     await office.settled()
-    office.api.container.change_desk()._calls = Calls()
+    office.api.container.change_desk._calls = Calls()
 
     if way == "phone":
         assert (await office.phone().log_out()).title == "Not possible"

@@ -13,14 +13,15 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
+from phoneprov_adapters.composition.lifecycle import prepare, running
 from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.application import UseCases
 from phoneprov_core.directory.model import NewCompanyContact
-from phoneprov_core.extensions.model import NewExtension
+from phoneprov_core.extensions import NewExtension
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
+from support import data_folder
 from support.postgres import new_database
 from support.postgres_binaries import binaries
 
@@ -60,7 +61,7 @@ async def populate(environment: Mapping[str, str]) -> Profile:
     """Add secrets of each kind to an existing database."""
     container = prepare(read_settings(environment))
     async with running(container) as use_cases:
-        async with container.database().write() as tx:
+        async with container.database.write() as tx:
             await tx.users.add(a_user(1))
         secret = NewExtension(type="chan_sccp", extension="1001", name="Ada", password="engine")
         await use_cases.extensions.create(ACTOR, secret)
@@ -133,9 +134,7 @@ async def test_sqlite_backup_page_restores_the_database(tmp_path: Path) -> None:
     backup.mkdir()
     environment = {"PHONEPROV_DATA_DIR": str(data), "BACKUP": str(backup)}
     to_back_up, to_restore = commands("SQLite")
-    settings = read_settings(environment)
-    prepare(settings)
-    await migrate_embedded(settings)
+    data_folder.populate(data)
     profile = await populate(environment)
 
     kept = await back_up(to_back_up, environment)

@@ -41,7 +41,7 @@ PAIR = re.compile(
 )
 CAME_BACK = "The phone was away for 41 s and answers again, with the firmware SCCP45.9-4-2SR3-1S."
 ORDERED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}")
-"""The UUIDs of audit entries, which are made of the time."""
+"""UUIDs of audit entries, which contain the time."""
 WRITING = os.environ.get("PHONEPROV_WRITE_DOCS") == "1"
 
 

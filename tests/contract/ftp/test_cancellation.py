@@ -18,7 +18,7 @@ from support.ftp_scripted import ScriptedFtp
 
 NAME = "SEP001122334455.cnf.xml"
 SOON = 4.0
-"""Seconds; an uploader that waited for an answer would take longer."""
+"""Seconds; an uploader that waits for a response takes longer."""
 
 OLD, NEW = b"old" * 7000, b"new!" * 40_000
 

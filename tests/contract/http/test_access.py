@@ -34,7 +34,7 @@ SETTINGS = {
 }
 
 OK = 0
-"""Stands for the status of the route's success."""
+"""The status of a success of the route."""
 
 
 def rule(stranger: int, owner: int, level_0: int, level_7: int, unknown: int = 401) -> list[int]:
@@ -100,7 +100,7 @@ async def test_table_has_every_route_of_the_application(rig: tuple[str, Rig]) ->
     async def ready() -> str | None:
         return None
 
-    app = litestar_app(rig[1].api.container.use_cases(), HttpSettings(), ready=ready)
+    app = litestar_app(rig[1].api.container.use_cases, HttpSettings(), ready=ready)
     routes = {
         f"{method} {route.path_format}"
         for route in app.routes

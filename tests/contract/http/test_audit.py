@@ -35,7 +35,7 @@ async def api(world: World, tmp_path: Path) -> AsyncIterator[Api]:
     proxies = {"PHONEPROV_TRUSTED_PROXIES": "127.0.0.1/32", "PHONEPROV_LEVEL_RULE": "strict"}
     async with opened_api(tmp_path, overrides=world.adapters(), **proxies) as opened:
         yield opened
-        await opened.container.tasks().drain(5.0)
+        await opened.container.tasks.drain(5.0)
 
 
 @pytest.fixture

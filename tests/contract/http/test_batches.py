@@ -25,7 +25,7 @@ def world() -> World:
 async def api(world: World, tmp_path: Path) -> AsyncIterator[Api]:
     async with opened_api(tmp_path, overrides=world.adapters()) as opened:
         yield opened
-        await opened.container.tasks().drain(5.0)
+        await opened.container.tasks.drain(5.0)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ async def test_health_checks_without_token_succeed(api: Api, path: str, message:
 
 
 async def test_unavailable_database_is_not_ready(api: Api, tmp_path: Path) -> None:
-    app = create_app(api.container.use_cases(), ready=readiness(api.container))
+    app = create_app(api.container.use_cases, ready=readiness(api.container))
     transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         data_of(await client.get("/health/ready"), 200, "Ready")

@@ -6,8 +6,8 @@ from typing import Any
 
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
-from phoneprov_core.kems.model import Kem
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+from phoneprov_core.kems import Kem
+from phoneprov_core.vendor_phones import VendorPhoneRecord
 from support.api import Api, Caller, data_of
 
 PROFILE = [

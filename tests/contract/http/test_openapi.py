@@ -17,12 +17,11 @@ from hypothesis import strategies as st
 import phoneprov_core
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel import addresses, fields, values
-from phoneprov_http.main.commands.openapi import describe
 from support.access_table import TABLE
+from support.document import DOCUMENT
 
 Json = dict[str, Any]
 
-DOCUMENT: Json = describe()
 TAGS = {tag["name"] for tag in DOCUMENT["tags"]}
 SCHEMAS: Json = DOCUMENT["components"]["schemas"]
 

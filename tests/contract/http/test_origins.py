@@ -43,7 +43,7 @@ async def test_log_lines_of_switch_and_watch_have_the_request_id(tmp_path: Path)
         assert {line["event"] for line in lines} >= {"request", "deployment"}
         assert [line for line in lines if not belongs(line, "127.0.0.1")] == []
         assert await audited(root) == {"deployment.created", "phone.switched"}
-        await api.container.tasks().drain(30)
+        await api.container.tasks.drain(30)
 
 
 async def test_log_lines_of_unexpected_error_have_the_request_id(

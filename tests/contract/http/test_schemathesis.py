@@ -14,12 +14,11 @@ from typing import Any
 import pytest
 from schemathesis.core.failures import FailureGroup
 
-from phoneprov_http.main.commands.openapi import describe
+from support.document import DOCUMENT
 from support.fuzz import Fuzz
 from support.scale import rounds
 from support.served import Served, served
 
-DOCUMENT: dict[str, Any] = describe()
 FUZZ = Fuzz(DOCUMENT)
 
 

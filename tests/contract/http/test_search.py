@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_http.main.commands.openapi import describe
 from support.api import Caller, data_of, error_of
+from support.document import DOCUMENT
 
 LISTS = {
     "/phones": {"model", "location", "software_type", "brand", "last_outcome", "user_uuid"},
@@ -116,9 +116,8 @@ async def test_invalid_search_is_422_and_names_the_field(admin: Caller, path: st
 
 
 def test_search_parameters_are_in_the_document() -> None:
-    document: Any = describe()
     for path, filters in LISTS.items():
-        parameters = document["paths"][f"/api/v1{path}"]["get"]["parameters"]
+        parameters = DOCUMENT["paths"][f"/api/v1{path}"]["get"]["parameters"]
         described = {one["name"]: one for one in parameters if one["in"] == "query"}
         assert {"q", "limit", "offset"} | filters <= described.keys()
         assert all(one.get("description") for one in described.values())

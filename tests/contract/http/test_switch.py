@@ -49,7 +49,7 @@ class Office:
 
     async def session_of(self, mac: str = MAC) -> str | None:
         async with self.api.database.read() as tx:
-            return await tx.desks.user_of(mac)
+            return (await tx.desks.find(mac)).user_uuid
 
 
 @pytest.fixture
@@ -336,7 +336,7 @@ async def test_switch_client_disconnected_is_completed(desk: Office) -> None:
         await under_way
     error_of(await switch(desk.ada, uuid), 409, "phone_busy")
     desk.world.gate.set()
-    await desk.api.container.tasks().drain(10)
+    await desk.api.container.tasks.drain(10)
 
     assert desk.world.happened == [UPLOAD, CLEAR, RESTART]
     (recorded,) = await desk.deployments()

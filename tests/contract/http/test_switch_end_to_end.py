@@ -39,7 +39,7 @@ async def office(
             admin = await api.account("admin", level=0)
             await a_desk_phone(admin, phone_ip=phone.host)
             yield phone, admin
-            await api.container.tasks().drain(0)
+            await api.container.tasks.drain(0)
 
 
 @pytest.mark.parametrize("size", [30 * 1024, 500 * 1024])

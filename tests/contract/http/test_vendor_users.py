@@ -27,7 +27,7 @@ async def test_pin_saved_is_returned_as_a_hash(api: Api, ada: Caller) -> None:
     assert list(saved) == FIELDS
     assert saved["user_uuid"] == ada.uuid
     assert "246813579" not in reply.text
-    assert await api.container.hasher().verify_pin("246813579", saved["pin_code"])
+    assert await api.container.hasher.verify_pin("246813579", saved["pin_code"])
     assert reply.json()["metadata"] == {}
     found = await ada.get(f"/vendor-users/by-user/{ada.uuid}")
     assert data_of(found, 200, "Vendor user found") == saved
@@ -40,8 +40,8 @@ async def test_pin_saved_again_replaces_the_current_one(api: Api, ada: Caller) -
     second = await save(ada, ada, "2222")
 
     assert second == {**first, "pin_code": second["pin_code"]}
-    assert not await api.container.hasher().verify_pin("1111", second["pin_code"])
-    assert await api.container.hasher().verify_pin("2222", second["pin_code"])
+    assert not await api.container.hasher.verify_pin("1111", second["pin_code"])
+    assert await api.container.hasher.verify_pin("2222", second["pin_code"])
     assert data_of(await ada.get(f"/vendor-users/by-user/{ada.uuid}")) == second
 
 
@@ -92,7 +92,7 @@ async def test_every_invalid_field_is_named(ada: Caller, body: Any, fields: set[
 async def test_pin_of_4_to_32_digits_is_accepted(api: Api, ada: Caller, pin: str) -> None:
     saved = await save(ada, ada, pin)
 
-    assert await api.container.hasher().verify_pin(pin, saved["pin_code"])
+    assert await api.container.hasher.verify_pin(pin, saved["pin_code"])
 
 
 async def test_pin_deleted_twice_is_not_found(ada: Caller, bob: Caller) -> None:

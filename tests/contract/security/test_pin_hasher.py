@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.security.argon2 import Argon2Hasher
-from phoneprov_core.vendor_users.model import PinHasher
+from phoneprov_core.vendor_users import PinHasher
 from support.keys import BOTH_KEYS, OLD_KEYS, argon2_parameters
 
 PINS = st.from_regex("[0-9]{4,32}", fullmatch=True)

@@ -19,7 +19,7 @@ from support.postgres_databases import SHORT, database_at
 from support.postgres_proxy import Proxy
 
 LATEST = SHORT.total + SHORT.answer + 0.5
-"""Seconds within which every request ends, with something over for a slow machine."""
+"""Maximum seconds of a request, with a reserve for a slow machine."""
 
 
 async def read(database: PostgresDatabase) -> int:

@@ -89,7 +89,7 @@ async def test_hosts_last_good_host_is_tried_first(
     assert [host.name for host in tried] == [str(postgres.server().folder)]
 
 
-async def test_hosts_none_takes_changes_says_so(url: str) -> None:
+async def test_hosts_without_a_writable_one_are_reported(url: str) -> None:
     name = url.partition("@/")[2].partition("?")[0]
     await postgres.server().run(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     opened = database_at(after(postgres.server().folder, url))

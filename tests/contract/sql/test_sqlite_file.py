@@ -96,7 +96,7 @@ async def test_lock_of_a_hanging_process_times_out(
             await migrate.upgrade(embedded_url(file))
 
 
-async def test_damaged_file_readiness_says_so_and_the_log_names_it(
+async def test_damaged_file_fails_readiness_and_is_named_in_the_log(
     file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("phoneprov_adapters.sql.engines.sqlite._CHECK_EVERY_SECONDS", 0.0)

@@ -19,7 +19,7 @@ from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.auth.model import Exchange
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.trail import Event
+from phoneprov_core.kernel.store import Event
 
 ADA = Actor("00000000-0000-4000-8000-000000000001", 0, "10.0.0.1", username="ada")
 
@@ -81,7 +81,9 @@ async def test_two_changes_are_a_transaction(database: PostgresDatabase, sent: l
     assert sent == ["BEGIN", "INSERT", "INSERT", "INSERT", "INSERT", "COMMIT"]
 
 
-async def test_an_exchange_is_one_statement(database: PostgresDatabase, sent: list[str]) -> None:
+async def test_refresh_token_exchange_is_one_statement(
+    database: PostgresDatabase, sent: list[str]
+) -> None:
     async with database.write() as tx:
         await tx.users.add(a_user(1))
         await tx.sessions.start(a_session(1, identifier(1)))
@@ -114,7 +116,7 @@ async def test_empty_transaction_sends_nothing(database: PostgresDatabase, sent:
     assert not sent
 
 
-async def test_a_cancelled_statement_is_done_completely_or_not_at_all(
+async def test_cancelled_statement_is_executed_completely_or_not_at_all(
     database: PostgresDatabase,
 ) -> None:
     chance = random.Random(7)

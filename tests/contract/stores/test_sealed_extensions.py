@@ -14,7 +14,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.testing.records import an_extension, identifier
-from phoneprov_core.extensions.model import Extension
+from phoneprov_core.extensions import Extension
 from phoneprov_core.kernel.errors import WrongKey
 from phoneprov_core.stores import Database
 from support.stores import DATABASES, KEY

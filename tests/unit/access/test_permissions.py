@@ -11,7 +11,7 @@ from phoneprov_core.access.model import NewAssignment, NewPermission, Permission
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from support.office import Office
 
 NOWHERE = "00000000-0000-4000-8000-ffffffffffff"

@@ -8,7 +8,7 @@ from phoneprov_core.access.model import NewAssignment, NewPermission
 from phoneprov_core.auth.model import Claims, LoggedIn, TokenKind
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_core.kernel.times import millis
+from phoneprov_core.kernel.system import millis
 from support.office import Office, Settings
 
 

@@ -7,7 +7,7 @@ import pytest
 from phoneprov_core.auth.model import Lifetimes, TokenKind
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
-from phoneprov_core.kernel.times import millis, shown
+from phoneprov_core.kernel.system import millis, shown
 from phoneprov_core.users.model import UserPatch
 from support.logins import fail, failures, meanwhile
 from support.office import PASSWORD, Office, Settings

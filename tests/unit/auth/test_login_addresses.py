@@ -88,7 +88,7 @@ async def test_login_flood_from_a_refused_address_is_slowed_and_does_not_write(
     await office.log_in("ada")
 
 
-async def test_login_right_passwords_count_nothing_against_their_address() -> None:
+async def test_login_right_passwords_do_not_count_against_their_address() -> None:
     office = Office(Settings(guesses=2))
     for number in range(5):
         await office.add_user(f"user{number}")

@@ -10,13 +10,13 @@ from phoneprov_core.auth.model import Credentials, WrongCredentials
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
-from phoneprov_core.kernel.times import millis
+from phoneprov_core.kernel.system import millis
 from phoneprov_core.users.model import account_key
 from support.logins import fail, failures, meanwhile
 from support.office import PASSWORD, Office
 
 
-async def test_login_five_failures_refuse_even_the_right_password(
+async def test_login_after_five_failures_is_refused_with_the_right_password(
     office: Office, ada: Actor
 ) -> None:
     await fail(office, times=5)
@@ -156,7 +156,7 @@ async def test_login_waits_for_undecided_attempts_and_is_refused_if_wrong(
     }
 
 
-async def test_login_attempts_of_a_dead_process_do_not_block_others(
+async def test_login_undecided_attempts_of_a_killed_process_are_counted(
     office: Office, ada: Actor
 ) -> None:
     now = millis(office.clock())

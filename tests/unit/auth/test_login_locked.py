@@ -29,7 +29,7 @@ async def test_login_100_failures_in_a_row_lock_until_administrator(
         await office.log_in("ada", "another password", "10.66.0.2")
 
 
-async def test_login_99_failures_in_a_row_do_not_lock_and_success_forgets_them(
+async def test_login_99_failures_in_a_row_do_not_lock_and_success_resets_them(
     office: Office, ada: Actor
 ) -> None:
     await fail_in_a_row(office, "ada", 99)

@@ -136,7 +136,7 @@ def test_clock_set_back_does_not_prolong_a_lock(back: int, failures: int) -> Non
     assert attempts.wait(START) * 1000 <= LONGEST_WAIT
 
 
-def test_attempts_100_in_a_row_lock_however_long_apart() -> None:
+def test_attempts_100_in_a_row_lock_at_any_interval() -> None:
     attempts = Attempts()
     for day in range(100):
         assert not attempts.is_locked

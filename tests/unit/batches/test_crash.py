@@ -15,7 +15,7 @@ from phoneprov_core.batches.transitions import Turn, claimed
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import Profile
 from support.floor import begin, ended, phones_of
 from support.office import Office
@@ -216,7 +216,7 @@ async def test_stopped_worker_releases_the_batch(
     assert (batch.state, batch.phones) == (BatchState.DONE, Counts(done=12, total=12))
 
 
-async def test_unavailable_database_leaves_the_batch_for_later(
+async def test_unavailable_database_postpones_the_batch(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     async def away() -> None:

@@ -99,7 +99,7 @@ async def test_memory_failures_can_be_planned() -> None:
         assert phoneprov.phone.sent == {}
 
 
-async def test_memory_phone_comes_back_on_request() -> None:
+async def test_memory_phone_registers_again_on_request() -> None:
     async with open_in_memory() as phoneprov:
         actor = phoneprov.system_actor()
         request = await a_request(phoneprov, await a_user(phoneprov))

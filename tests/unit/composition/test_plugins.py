@@ -97,7 +97,7 @@ def test_plugin_is_used_when_selected() -> None:
     settings = chosen(PHONEPROV_UPLOADER="shelf", PHONEPROV_SHELF="attic")
     container = Container(settings=settings, keys=KEYS)
 
-    assert isinstance(container.uploader(), MemoryUploader)
+    assert isinstance(container.uploader, MemoryUploader)
     assert type(phone_driver_of(chosen(PHONEPROV_PHONE_DRIVER="bells"))).__name__ == "Bells"
     notes = chosen(PHONEPROV_DATABASE_URL="notes://here")
     assert isinstance(database_of(notes, SecretBox(KEYS)), MemoryDatabase)
@@ -197,7 +197,7 @@ async def test_service_with_another_database_runs(tmp_path: Path) -> None:
     await require_keys(container)
     ready = readiness(container)
     assert await ready() is None
-    await container.database().close()
+    await container.database.close()
     assert await ready() is not None
 
 

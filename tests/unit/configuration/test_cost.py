@@ -22,12 +22,12 @@ TIMES = 16
 MOST_RATIO = 4 * TIMES
 """Sixteen times the text costs about 16 times as much; with a quadratic cost it is 256 times."""
 LEAST_SECONDS = 0.001
-"""Shorter times are taken for this long: they say nothing."""
+"""Shorter times count as this one, since they are noise."""
 
 MAC = "00:1B:D4:12:34:56"
 
 Shape = tuple[str, str, str]
-"""What a text begins with, what it repeats, and what it ends with."""
+"""The beginning, the repeated part, and the end of a text."""
 
 HOSTILE: dict[str, Shape] = {
     "empty elements": ("<d>", "<a/>", "</d>"),

@@ -13,7 +13,7 @@ from phoneprov_core.deployments.model import Confirmation, Deployment
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import Profile
 from support.office import Office, Settings
 from support.switching import MAC, Journal, a_desk, last_deployment, switch

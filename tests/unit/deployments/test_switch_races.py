@@ -14,7 +14,7 @@ from phoneprov_core.kernel.errors import (
     NotFound,
     Unavailable,
 )
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import Profile, Switched, SwitchRequest
 from support.office import Office
 from support.switching import (

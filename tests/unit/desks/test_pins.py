@@ -13,8 +13,7 @@ from phoneprov_core.auth.model import LoginFailure
 from phoneprov_core.desks.pins import CheckPin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_core.vendor_users.model import NewPin
-from phoneprov_core.vendor_users.use_cases import VendorUsers
+from phoneprov_core.vendor_users import NewPin, VendorUsers
 from support.office import Office
 
 MAC, OTHER_MAC = a_mac(1), a_mac(2)

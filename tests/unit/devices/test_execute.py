@@ -66,7 +66,7 @@ ITEM = b'<ResponseItem Status="%s" Data="" URL="a"/>'
         b"<CiscoIPPhoneResponse>" + ITEM % b"0" * 3 + b"</CiscoIPPhoneResponse>",
     ],
 )
-def test_reply_with_success_raises_nothing(body: bytes) -> None:
+def test_reply_with_success_is_accepted(body: bytes) -> None:
     read_execute_reply(200, body)
 
 

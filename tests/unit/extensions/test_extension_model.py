@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from phoneprov_adapters.testing.records import an_extension
-from phoneprov_core.extensions.model import ExtensionPatch, NewExtension
+from phoneprov_core.extensions import ExtensionPatch, NewExtension
 from phoneprov_core.kernel.errors import Invalid
 
 GOOD: dict[str, Any] = {

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from phoneprov_adapters.testing.records import identifier
-from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtension
+from phoneprov_core.extensions import Extension, ExtensionPatch, NewExtension
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, NotFound

@@ -9,7 +9,7 @@ import pytest
 
 from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.access.rules import SharedWrite
-from phoneprov_core.kems.model import Kem, KemPatch, NewKem
+from phoneprov_core.kems import Kem, KemPatch, NewKem
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.errors import NotFound, TooManyAttempts, already_taken, found
-from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.kernel.times import millis, shown
+from phoneprov_core.kernel.system import known_id, millis, shown
 
 moments = st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 

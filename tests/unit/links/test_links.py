@@ -12,7 +12,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window
-from phoneprov_core.links.model import FullLink, LinkedExtension, LinkedUser, NewLink
+from phoneprov_core.links import FullLink, LinkedExtension, LinkedUser, NewLink
 from support.office import Office
 
 ADMIN = Actor(identifier(0xAD), level=0)

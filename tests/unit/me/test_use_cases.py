@@ -7,7 +7,7 @@ import pytest
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.vendor_users import VendorUser
 from support.office import Office
 
 

@@ -16,8 +16,7 @@ from phoneprov_adapters.memory.system import (
 )
 from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_core.kernel.ids import known_id
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import known_id, shown
 
 
 def test_fixed_clock_moves_only_on_request() -> None:

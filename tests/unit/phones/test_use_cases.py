@@ -13,7 +13,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, NotFound
 from phoneprov_core.kernel.paging import Window
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.phones.model import NewPhone, PhonePatch
 from support.office import Office, Settings
 

@@ -11,7 +11,7 @@ from phoneprov_adapters.runtime.system import random_id
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, Revision
 from phoneprov_core.profiles.use_cases import Profiles
 from support.office import Office

@@ -12,7 +12,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
 from phoneprov_core.profiles.use_cases import PIECE
 from support.office import Office, Settings

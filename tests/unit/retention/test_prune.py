@@ -10,7 +10,7 @@ import pytest
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
 from phoneprov_core.retention.model import KeepDays, Kept, Moment, Pruned, limits
 from phoneprov_core.retention.use_cases import PIECE, Prune

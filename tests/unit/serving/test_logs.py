@@ -10,7 +10,7 @@ import pytest
 from phoneprov_http.main.serving.logs import LogThread
 
 
-def test_a_start_that_a_signal_interrupts_leaves_no_handler_to_close(
+def test_log_thread_interrupted_at_its_start_leaves_no_handler(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def interrupted(_thread: threading.Thread) -> None:

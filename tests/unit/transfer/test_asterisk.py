@@ -19,8 +19,8 @@ from phoneprov_core.api import (
     NotFound,
     SwitchRequest,
 )
-from phoneprov_core.extensions.model import Extension
-from phoneprov_core.links.model import NewLink
+from phoneprov_core.extensions import Extension
+from phoneprov_core.links import NewLink
 from phoneprov_core.transfer.asterisk import Sections
 
 WHEN = "2026-01-31T08:15:30.250Z"

@@ -16,7 +16,7 @@ from phoneprov_core.api import (
     NewUser,
     RowProblem,
 )
-from phoneprov_core.extensions.use_cases import Extensions
+from phoneprov_core.extensions import Extensions
 from phoneprov_core.transfer.model import Row
 from support.table import ADA, BOB, MAC, PASSWORD, ListTable, everything, into, users
 

@@ -14,7 +14,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 from phoneprov_core.kernel.paging import Window
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import NewProfile
 from phoneprov_core.users.model import NewUser, UserPatch
 from support.office import COMMON, PASSWORD, Office

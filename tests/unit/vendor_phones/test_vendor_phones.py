@@ -12,7 +12,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window
-from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag, VendorPhoneRecord
+from phoneprov_core.vendor_phones import VendorPhone, VendorPhoneFlag, VendorPhoneRecord
 from support.office import Office, Settings
 
 ADMIN = Actor(identifier(0xAD), level=0)

@@ -12,8 +12,12 @@ from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window
-from phoneprov_core.vendor_services.model import NewVendorService, VendorService, VendorServicePatch
-from phoneprov_core.vendor_services.use_cases import VendorServices
+from phoneprov_core.vendor_services import (
+    NewVendorService,
+    VendorService,
+    VendorServicePatch,
+    VendorServices,
+)
 from support.office import Office, Settings
 
 ADMIN = Actor(identifier(0xAD), level=0)

@@ -12,8 +12,7 @@ from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
-from phoneprov_core.vendor_users.model import NewPin, PinHasher, VendorUser
-from phoneprov_core.vendor_users.use_cases import VendorUsers
+from phoneprov_core.vendor_users import NewPin, PinHasher, VendorUser, VendorUsers
 from support.office import Office
 
 ADMIN = Actor(identifier(0xAD), level=0)

@@ -28,8 +28,7 @@ from phoneprov_adapters.sql.engines.timelines import Timelines
 from phoneprov_adapters.sql.engines.transaction import Shared, SqlTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.trail import Trail
+from phoneprov_core.kernel.store import ReadAndWrite, Trail
 
 _LOOK_SECONDS = 0.25
 _OVERDUE_SECONDS = 1.0

@@ -50,8 +50,7 @@ from phoneprov_adapters.sql.engines.waiting import to_its_end
 from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.trail import Trail
+from phoneprov_core.kernel.store import ReadAndWrite, Trail
 
 READERS = 4
 BUSY_SECONDS = 10

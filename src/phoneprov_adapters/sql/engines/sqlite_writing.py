@@ -22,7 +22,7 @@ from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, Step
 from phoneprov_adapters.sql.engines.statements import Compiled, Compiler, Statement
 from phoneprov_adapters.sql.engines.waiting import to_its_end
 from phoneprov_core.kernel.errors import DiskFull, Unavailable
-from phoneprov_core.kernel.trail import Trail
+from phoneprov_core.kernel.store import Trail
 
 DAMAGED = "The database file is damaged; restore a backup."
 

@@ -41,7 +41,7 @@ from phoneprov_adapters.sql.tables import permissions, personal_contacts
 from phoneprov_adapters.sql.tables.inventory import vendor_services
 from phoneprov_core.access.model import Permission
 from phoneprov_core.directory.model import PersonalContact
-from phoneprov_core.vendor_services.model import VendorService
+from phoneprov_core.vendor_services import VendorService
 
 # Records that need no more than the methods of every store.
 _PERMISSIONS = Records(Permission, permissions, one_name="permission")
@@ -64,129 +64,39 @@ class SqlTransaction:
         """Execute the deferred statements."""
         await self._connection.flush()
 
-    @cached_property
-    def users(self) -> SqlUsers:
-        return SqlUsers(self._connection)
-
-    @cached_property
-    def permissions(self) -> SqlStore[Permission]:
-        return SqlStore(self._connection, _PERMISSIONS)
-
-    @cached_property
-    def assignments(self) -> SqlAssignments:
-        return SqlAssignments(self._connection)
-
-    @cached_property
-    def sessions(self) -> SqlSessions:
-        return SqlSessions(self._connection)
-
-    @cached_property
-    def attempts(self) -> SqlLoginAttempts:
-        return SqlLoginAttempts(self._connection)
-
-    @cached_property
-    def login_addresses(self) -> SqlLoginAddresses:
-        return SqlLoginAddresses(self._connection)
-
-    @cached_property
-    def rates(self) -> SqlRates:
-        return SqlRates(self._connection)
-
-    @cached_property
-    def phones(self) -> SqlPhones:
-        return SqlPhones(self._connection)
-
-    @cached_property
-    def kems(self) -> SqlKems:
-        return SqlKems(self._connection)
-
-    @cached_property
-    def vendor_phones(self) -> SqlVendorPhones:
-        return SqlVendorPhones(self._connection)
-
-    @cached_property
-    def enriched_phones(self) -> SqlEnrichedPhones:
-        return SqlEnrichedPhones(self._connection)
-
-    @cached_property
-    def vendor_services(self) -> SqlStore[VendorService]:
-        return SqlStore(self._connection, _VENDOR_SERVICES)
-
-    @cached_property
-    def profiles(self) -> SqlProfiles:
-        return SqlProfiles(self._connection)
-
-    @cached_property
-    def whole_profiles(self) -> SqlWholeProfiles:
-        return SqlWholeProfiles(self._connection, self._box)
-
-    @cached_property
-    def deployments(self) -> SqlDeployments:
-        return SqlDeployments(self._connection, self._box)
-
-    @cached_property
-    def revisions(self) -> SqlRevisions:
-        return SqlRevisions(self._connection, self._box, self.deployments)
-
-    @cached_property
-    def leases(self) -> SqlLeases:
-        return SqlLeases(self._connection)
-
-    @cached_property
-    def batches(self) -> SqlBatches:
-        return SqlBatches(self._connection)
-
-    @cached_property
-    def desks(self) -> SqlDesks:
-        return SqlDesks(self._connection)
-
-    @cached_property
-    def retention(self) -> SqlRetention:
-        return SqlRetention(self._connection, self.deployments)
-
-    @cached_property
-    def statistics(self) -> SqlStatistics:
-        return SqlStatistics(self._connection)
-
-    @cached_property
-    def served_files(self) -> SqlServedFiles:
-        return SqlServedFiles(self._connection, self._box)
-
-    @cached_property
-    def fetches(self) -> SqlFetches:
-        return SqlFetches(self._connection)
-
-    @cached_property
-    def discovered_phones(self) -> SqlDiscoveredPhones:
-        return SqlDiscoveredPhones(self._connection)
-
-    @cached_property
-    def vendor_users(self) -> SqlVendorUsers:
-        return SqlVendorUsers(self._connection)
-
-    @cached_property
-    def extensions(self) -> SqlExtensions:
-        return SqlExtensions(self._connection, self._box)
-
-    @cached_property
-    def links(self) -> SqlLinks:
-        return SqlLinks(self._connection)
-
-    @cached_property
-    def company_contacts(self) -> SqlCompanyContacts:
-        return SqlCompanyContacts(self._connection)
-
-    @cached_property
-    def personal_contacts(self) -> SqlStore[PersonalContact]:
-        return SqlStore(self._connection, _PERSONAL_CONTACTS)
-
-    @cached_property
-    def audit(self) -> SqlAudit:
-        return SqlAudit(self._connection)
-
-    @cached_property
-    def secrets(self) -> SqlSecrets:
-        return SqlSecrets(self._connection)
+    users = cached_property(lambda self: SqlUsers(self._connection))
+    permissions = cached_property(lambda self: SqlStore(self._connection, _PERMISSIONS))
+    assignments = cached_property(lambda self: SqlAssignments(self._connection))
+    sessions = cached_property(lambda self: SqlSessions(self._connection))
+    attempts = cached_property(lambda self: SqlLoginAttempts(self._connection))
+    login_addresses = cached_property(lambda self: SqlLoginAddresses(self._connection))
+    rates = cached_property(lambda self: SqlRates(self._connection))
+    phones = cached_property(lambda self: SqlPhones(self._connection))
+    kems = cached_property(lambda self: SqlKems(self._connection))
+    vendor_phones = cached_property(lambda self: SqlVendorPhones(self._connection))
+    enriched_phones = cached_property(lambda self: SqlEnrichedPhones(self._connection))
+    vendor_services = cached_property(lambda self: SqlStore(self._connection, _VENDOR_SERVICES))
+    profiles = cached_property(lambda self: SqlProfiles(self._connection))
+    whole_profiles = cached_property(lambda self: SqlWholeProfiles(self._connection, self._box))
+    deployments = cached_property(lambda self: SqlDeployments(self._connection, self._box))
+    revisions = cached_property(
+        lambda self: SqlRevisions(self._connection, self._box, self.deployments)
+    )
+    leases = cached_property(lambda self: SqlLeases(self._connection))
+    batches = cached_property(lambda self: SqlBatches(self._connection))
+    desks = cached_property(lambda self: SqlDesks(self._connection))
+    retention = cached_property(lambda self: SqlRetention(self._connection, self.deployments))
+    statistics = cached_property(lambda self: SqlStatistics(self._connection))
+    served_files = cached_property(lambda self: SqlServedFiles(self._connection, self._box))
+    fetches = cached_property(lambda self: SqlFetches(self._connection))
+    discovered_phones = cached_property(lambda self: SqlDiscoveredPhones(self._connection))
+    vendor_users = cached_property(lambda self: SqlVendorUsers(self._connection))
+    extensions = cached_property(lambda self: SqlExtensions(self._connection, self._box))
+    links = cached_property(lambda self: SqlLinks(self._connection))
+    company_contacts = cached_property(lambda self: SqlCompanyContacts(self._connection))
+    personal_contacts = cached_property(lambda self: SqlStore(self._connection, _PERSONAL_CONTACTS))
+    audit = cached_property(lambda self: SqlAudit(self._connection))
+    secrets = cached_property(lambda self: SqlSecrets(self._connection))
 
 
 class Shared(AbstractAsyncContextManager[SqlTransaction]):

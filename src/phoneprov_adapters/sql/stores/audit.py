@@ -16,7 +16,7 @@ from phoneprov_core.audit.entries import entries
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
 from phoneprov_core.audit.ports import AuditStore
 from phoneprov_core.kernel.origin import current_origin
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 
 _NAMES = AuditEntry.__struct_fields__
 _COLUMNS = [audit.c[name] for name in (*_NAMES, "traceparent")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import (
     Text,
@@ -109,33 +109,29 @@ _CLAIMED = (
 )
 
 
-class Move(NamedTuple):
-    """What transitions with the same statements have in common."""
-
-    of: str
-    sets: tuple[str, ...]
-    tries: int
-    is_due_later: bool
+Shape = tuple[str, tuple[str, ...], int, bool]
+"""What transitions with the same statements have in common: the state they begin with, the fields
+that they set, the tries that they add, and whether the phone is due later."""
 
 
 @cache
-def move(shape: Move) -> Statement:
+def move(shape: Shape) -> Statement:
     """Apply a transition to one claimed phone."""
     return _moved(shape).where(_IN_BATCH, *_CLAIMED).returning(phones.c.position)
 
 
 @cache
-def move_all(shape: Move) -> Statement:
+def move_all(shape: Shape) -> Statement:
     """Apply a transition to every phone of a batch."""
     return _moved(shape).where(_IN_BATCH)
 
 
 @cache
-def claim(shape: Move) -> Statement:
+def claim(shape: Shape) -> Statement:
     """Apply a transition to the phones that are due."""
     due = (
         select(phones.c.position)
-        .where(_IN_BATCH, phones.c.state == shape.of, is_over(phones.c.not_before))
+        .where(_IN_BATCH, phones.c.state == shape[0], is_over(phones.c.not_before))
         .order_by(phones.c.not_before, phones.c.position)
         .limit(bindparam("most"))
     )
@@ -143,13 +139,14 @@ def claim(shape: Move) -> Statement:
     return _moved(shape).where(_IN_BATCH, claimed).returning(*_TURN)
 
 
-def _moved(shape: Move) -> Update:
-    values: dict[str, Any] = {name: bindparam(name) for name in ("state", *shape.sets)}
-    if shape.tries:
-        values["tries"] = phones.c.tries + shape.tries
-    if shape.is_due_later:
+def _moved(transition: Shape) -> Update:
+    of, sets, tries, is_due_later = transition
+    values: dict[str, Any] = {name: bindparam(name) for name in ("state", *sets)}
+    if tries:
+        values["tries"] = phones.c.tries + tries
+    if is_due_later:
         values["not_before"] = now_ms() + bindparam("rest_ms", type_=_MILLIS)
-    return update(phones).where(phones.c.state == shape.of).values(values)
+    return update(phones).where(phones.c.state == of).values(values)
 
 
 FINISH = (

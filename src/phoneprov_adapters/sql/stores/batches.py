@@ -74,10 +74,8 @@ def _phone_in(row: Row) -> BatchPhone:
 
 
 _BATCH_COLUMNS = [batches.c[name] for name in _FIELDS]
-_FIND: Statement = select(*_BATCH_COLUMNS).where(batches.c.uuid == bindparam("uuid"))
-_FIND_AND_HOLD: Statement = (
-    select(*_BATCH_COLUMNS).where(batches.c.uuid == bindparam("uuid")).with_for_update()
-)
+_FIND = select(*_BATCH_COLUMNS).where(batches.c.uuid == bindparam("uuid"))
+_FIND_AND_HOLD: Statement = _FIND.with_for_update()
 
 
 def _counted(state: str) -> Any:
@@ -167,13 +165,13 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
     async def claim(self, hold: Hold, most: int, transition: Transition) -> list[Turn]:
         statement, values = sql.claim(_shape(transition)), _values(transition)
         rows = await self._connection.rows(statement, the_uuid=hold.batch_uuid, most=most, **values)
-        return sorted((_turn(row) for row in rows), key=lambda turn: turn.position)
+        return sorted((Turn(*row) for row in rows), key=lambda turn: turn.position)
 
     async def abandoned(self, hold: Hold, most: int) -> list[Turn]:
         rows = await self._connection.rows(
             sql.ABANDONED, the_uuid=hold.batch_uuid, the_fence=hold.fence, most=most
         )
-        return [_turn(row) for row in rows]
+        return [Turn(*row) for row in rows]
 
     async def move(self, turn: Turn, transition: Transition) -> bool:
         rows = await self._connection.rows(
@@ -194,13 +192,9 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
         return bool(await self._connection.rows(sql.FINISH, **values))
 
 
-def _shape(transition: Transition) -> sql.Move:
-    return sql.Move(
-        transition.of.value,
-        tuple(transition.sets),
-        transition.tries,
-        transition.due_after is not None,
-    )
+def _shape(transition: Transition) -> sql.Shape:
+    is_due_later = transition.due_after is not None
+    return transition.of.value, tuple(transition.sets), transition.tries, is_due_later
 
 
 def _values(transition: Transition) -> dict[str, Any]:
@@ -211,12 +205,4 @@ def _values(transition: Transition) -> dict[str, Any]:
 
 
 def _held(hold: Hold) -> dict[str, Any]:
-    return {
-        "the_uuid": hold.batch_uuid,
-        "the_holder": hold.holder,
-        "the_fence": hold.fence,
-    }
-
-
-def _turn(row: Row) -> Turn:
-    return Turn(*row)
+    return {"the_uuid": hold.batch_uuid, "the_holder": hold.holder, "the_fence": hold.fence}

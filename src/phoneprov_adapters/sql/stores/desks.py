@@ -46,9 +46,6 @@ class SqlDesks(SqlQueries, DeskStore):
     async def default_profile(self, mac: str) -> str | None:
         return (await self.find(mac)).default_profile_uuid
 
-    async def user_of(self, mac: str) -> str | None:
-        return (await self.find(mac)).user_uuid
-
     async def configure(self, mac: str, default_profile_uuid: str | None, *, hotdesk: bool) -> None:
         changes = {"default_profile_uuid": default_profile_uuid, "hotdesk": hotdesk}
         await self._put(sql.CONFIGURE, mac, **changes)

@@ -13,17 +13,14 @@ from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables import extensions, user_extensions, users
-from phoneprov_core.extensions.model import EXTENSION_FIELDS, Extension
+from phoneprov_core.extensions import EXTENSION_FIELDS, Extension
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
+from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
 
-_COLUMNS = [
-    column
-    for name in Extension.__struct_fields__
-    for column in ((name,) if name in extensions.c else (f"{name}_key_id", f"{name}_sealed"))
-]
 _PASSWORD = SealedColumn(extensions, "password")
 _PASSCODE = SealedColumn(extensions, "voicemail_passcode")
+_PLAIN = [name for name in Extension.__struct_fields__ if name in extensions.c]
+_COLUMNS = [*_PLAIN, *_PASSWORD.names, *_PASSCODE.names]
 
 
 class SqlExtensions(SqlSearchedStore[Extension]):
@@ -46,15 +43,12 @@ class SqlExtensions(SqlSearchedStore[Extension]):
         return row
 
     def _entity_of(self, row: Row) -> Extension:
-        uuid, type_, number, name, key_id, sealed, description, voicemail, *rest = row
-        passcode_key_id, passcode_sealed, *rest = rest
-        password = _PASSWORD.opened(self._box, key_id, sealed, uuid).decode()
-        passcode = None
-        if passcode_sealed is not None:
-            passcode = _PASSCODE.opened(self._box, passcode_key_id, passcode_sealed, uuid).decode()
-        return Extension(
-            uuid, type_, number, name, password, description, voicemail, passcode, *rest
-        )
+        fields = dict(zip(_COLUMNS, row, strict=True))
+        for column in (_PASSWORD, _PASSCODE):
+            key_id, data = (fields.pop(name) for name in column.names)
+            opened = data and column.opened(self._box, key_id, data, fields["uuid"]).decode()
+            fields[column.name] = opened
+        return Extension(**fields)
 
 
 _OF_USER = {name: users.c[name] for name in ("username", "first_name", "last_name")}

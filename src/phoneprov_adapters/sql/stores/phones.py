@@ -14,11 +14,10 @@ from phoneprov_adapters.sql.engines.statements import json_items, upsert
 from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables import deployments, desks, kems, phones, vendor_phones
-from phoneprov_core.kems.model import Kem, KemStore
-from phoneprov_core.me.model import EnrichedPhone, enriched
-from phoneprov_core.phones.model import PHONE_FIELDS, Phone
-from phoneprov_core.phones.ports import PhoneStore
-from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneRecord, VendorPhoneStore
+from phoneprov_core.kems import Kem, KemStore
+from phoneprov_core.me import EnrichedPhone, enriched
+from phoneprov_core.phones.model import PHONE_FIELDS, Phone, PhoneStore
+from phoneprov_core.vendor_phones import VendorPhone, VendorPhoneRecord, VendorPhoneStore
 
 _MACS = json_items(bindparam("macs", type_=Text())).table_valued("value")
 _UNKNOWN = select(_MACS.c.value).where(~exists().where(phones.c.mac == _MACS.c.value))

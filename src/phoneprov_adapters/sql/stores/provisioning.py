@@ -137,30 +137,17 @@ class SqlDiscoveredPhones(SqlRows[DiscoveredPhone], DiscoveredPhoneStore):
         super().__init__(connection, _DISCOVERED, _phone)
 
     async def see(self, mac: str, client_ip: str, model: str | None, name: str, now: str) -> None:
-        added = await self._connection.rows(
-            _ADD_PHONE,
-            mac=mac,
-            client_ip=client_ip,
-            model=model,
-            first_seen_at=now,
-            last_seen_at=now,
-            names=_text((name,)),
-        )
-        if added:
+        values = {"client_ip": client_ip, "last_seen_at": now}
+        new = {"mac": mac, "model": model, "first_seen_at": now, "names": _text((name,))}
+        if await self._connection.rows(_ADD_PHONE, **values, **new):
             await self._connection.rows(_FORGET_OLDEST)
             return
         row = await self._connection.row(_HOLD, mac=mac)
         if row is None:
             return
         before = _phone(row)
-        await self._connection.rows(
-            _UPDATE,
-            the_mac=mac,
-            client_ip=client_ip,
-            model=model or before.model,
-            last_seen_at=now,
-            names=_text(with_name(before.names, name)),
-        )
+        seen = {"model": model or before.model, "names": _text(with_name(before.names, name))}
+        await self._connection.rows(_UPDATE, the_mac=mac, **values, **seen)
 
 
 def _text(names: tuple[str, ...]) -> str:

@@ -55,6 +55,11 @@ class SealedColumn:
         self._key_id: Column[str] = table.c[f"{name}_key_id"]
         (self._key,) = table.primary_key.columns
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of both columns, that of the ids first."""
+        return self._key_id.name, self._sealed.name
+
     def place(self, row: str) -> str:
         """The place of the secret of a row."""
         return f"{self._table.name}|{self.name}|{row}"
@@ -62,10 +67,8 @@ class SealedColumn:
     def sealed(self, box: SecretBox, secret: bytes | None, row: str) -> dict[str, Any]:
         """The values of both columns in the row with this key."""
         sealed = None if secret is None else box.seal(secret, self.place(row))
-        return {
-            self._sealed.name: sealed and sealed.data,
-            self._key_id.name: sealed and sealed.key_id,
-        }
+        values = (None, None) if sealed is None else (sealed.key_id, sealed.data)
+        return dict(zip(self.names, values, strict=True))
 
     def opened(self, box: SecretBox, key_id: str, data: bytes, row: str) -> bytes:
         """The secret of a row. Raises ``WrongKey``."""
@@ -135,21 +138,22 @@ class SqlSecrets:
 
     async def uses(self) -> list[KeyUse]:
         """The number of secrets per key. No other column of the database depends on keys."""
-        uses = [
+        return [
             KeyUse(column.what, *row)
             for column in SEALED_COLUMNS
             for row in await self._connection.rows(column.counts)
-        ]
-        return [*uses, *[KeyUse(PINS, *row) for row in await self._connection.rows(_PIN_COUNTS)]]
+        ] + await self._pins()
 
     async def needed(self) -> list[KeyUse]:
         """The keys that each kind of secret needs, with the count 0 for all but PINs."""
-        uses = [
+        return [
             KeyUse(column.what, row[0], 0)
             for column in SEALED_COLUMNS
             for row in await self._connection.rows(column.needed)
-        ]
-        return [*uses, *[KeyUse(PINS, *row) for row in await self._connection.rows(_PIN_COUNTS)]]
+        ] + await self._pins()
+
+    async def _pins(self) -> list[KeyUse]:
+        return [KeyUse(PINS, *row) for row in await self._connection.rows(_PIN_COUNTS)]
 
     async def pin_owners(self, key_id: str, limit: int) -> list[str]:
         """The names of users whose PIN needs this key, at most ``limit`` of them."""

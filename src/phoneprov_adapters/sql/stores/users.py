@@ -19,13 +19,12 @@ from phoneprov_adapters.sql.tables import (
     users,
     vendor_users,
 )
-from phoneprov_core.access.model import Assignment
-from phoneprov_core.access.ports import AssignmentStore
+from phoneprov_core.access.model import Assignment, AssignmentStore
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.users.model import USER_FIELDS, User, folded
 from phoneprov_core.users.passwords import looks_alike
 from phoneprov_core.users.ports import UserStore
-from phoneprov_core.vendor_users.model import VendorUser, VendorUserStore
+from phoneprov_core.vendor_users import VendorUser, VendorUserStore
 
 _COLUMNS = [users.c[name] for name in User.__struct_fields__]
 _BY_USERNAME = select(*_COLUMNS).where(users.c.username_key == bindparam("username_key"))

@@ -11,9 +11,10 @@ import pytest_asyncio
 
 from phoneprov_adapters.testing.kinds import add, store_of
 from phoneprov_core.audit.model import AuditEntry, WantedEntries
+from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.stores import Database, Stores
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+from phoneprov_core.vendor_phones import VendorPhoneRecord
 
 E = TypeVar("E")
 
@@ -39,20 +40,20 @@ class DatabaseTests:
         """Add the records that every test of the class needs."""
 
     @asynccontextmanager
-    async def rolled_back(self) -> AsyncIterator[Stores]:
+    async def rolled_back(self, by: Actor | None = None) -> AsyncIterator[Stores]:
         """A transaction with an error at its end."""
         with pytest.raises(ZeroDivisionError):  # noqa: PT012 - the block of the caller
-            async with self.database.write() as tx:
+            async with self.database.write(by=by) as tx:
                 yield tx
                 raise ZeroDivisionError
 
-    async def add(self, *records: Any) -> None:
+    async def add(self, *records: Any, by: Actor | None = None) -> None:
         """Add records of any kind in one transaction."""
-        await add(self.database, *records)
+        await add(self.database, *records, by=by)
 
-    async def put(self, *records: Any) -> None:
+    async def put(self, *records: Any, by: Actor | None = None) -> None:
         """Replace records of any kind in one transaction."""
-        async with self.database.write() as tx:
+        async with self.database.write(by=by) as tx:
             for record in records:
                 await store_of(tx, record).put(record)
 

@@ -28,6 +28,10 @@ class DeploymentsContract(DatabaseTests):
     async def _record(self, *deployments: Deployment) -> None:
         await self.add(*deployments)
 
+    async def _interrupted(self, now: str) -> int:
+        async with self.database.write() as tx:
+            return await tx.deployments.interrupt_abandoned(now)
+
     async def _find(self, number: int) -> Deployment | None:
         async with self.database.read() as tx:
             return await tx.deployments.find(identifier(number))
@@ -75,10 +79,8 @@ class DeploymentsContract(DatabaseTests):
         await self._take(a_mac(2), identifier(2), seconds=0)
         await self._take(a_mac(4), identifier(4), seconds=0)
 
-        async with self.database.write() as tx:
-            assert await tx.deployments.interrupt_abandoned(NOW) == 2
-        async with self.database.write() as tx:
-            assert await tx.deployments.interrupt_abandoned(moment(60)) == 0
+        assert await self._interrupted(NOW) == 2
+        assert await self._interrupted(moment(60)) == 0
 
         assert await self._find(1) == a_deployment(1, a_mac(1))  # running
         for number in (2, 3):  # its lease has expired; it never had one
@@ -100,8 +102,7 @@ class DeploymentsContract(DatabaseTests):
         await self._take(PHONE, identifier(1), seconds=0)
         await self._take(PHONE, identifier(2))
 
-        async with self.database.write() as tx:
-            assert await tx.deployments.interrupt_abandoned(NOW) == 1
+        assert await self._interrupted(NOW) == 1
 
         assert await self._find(2) == a_deployment(2, PHONE)
 

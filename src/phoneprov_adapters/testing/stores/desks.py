@@ -29,7 +29,6 @@ class DesksContract(DatabaseTests):
         assert await self.the_desk() == DeskRecord(PHONE)
         async with self.database.write() as tx:
             assert await tx.desks.find(PHONE) == DeskRecord(PHONE)
-            assert await tx.desks.user_of(PHONE) is None
             assert await tx.desks.default_profile(PHONE) is None
             assert not await tx.desks.release(PHONE, Due.LOGOUT)
             assert not await tx.desks.take_turn(PHONE, 5)
@@ -48,7 +47,6 @@ class DesksContract(DatabaseTests):
         )
         async with self.database.write() as tx:
             await tx.desks.use(PHONE, DeskUse(BOB, DEFAULT), LATER)
-            assert await tx.desks.user_of(PHONE) == BOB
             await tx.desks.use(OTHER_PHONE, DeskUse(), LATER)
         assert await self.the_desk() == DeskRecord(
             PHONE, turn=2, user_uuid=BOB, profile_uuid=DEFAULT, since=LATER

@@ -11,8 +11,8 @@ import pytest
 from phoneprov_adapters.testing.phone_records import a_flag, a_kem, a_phone
 from phoneprov_adapters.testing.records import a_mac, moment
 from phoneprov_adapters.testing.stores.base import DatabaseTests
-from phoneprov_core.me.model import EnrichedPhone, enriched
-from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneRecord
+from phoneprov_core.me import EnrichedPhone, enriched
+from phoneprov_core.vendor_phones import VendorPhone, VendorPhoneRecord
 
 PHONE, OTHER_PHONE = a_mac(1), a_mac(2)
 

@@ -19,8 +19,8 @@ from phoneprov_adapters.testing.records import (
 )
 from phoneprov_adapters.testing.stores.base import DatabaseTests
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser
+from phoneprov_core.vendor_users import VendorUser
 
 ADA, BOB, NO_USER = identifier(1), identifier(2), identifier(99)
 
@@ -83,9 +83,7 @@ class VendorUsersContract(DatabaseTests):
         assert await self._of_user(BOB) == a_pin(12, BOB)
 
 
-ADA, BOB = identifier(1), identifier(2)
-DESK, LAB = identifier(101), identifier(102)
-NO_USER = NOTHING = identifier(999)
+DESK, LAB, NOTHING = identifier(101), identifier(102), identifier(99)
 
 # By creation: 13, 11, 12, 14; two of the same moment, so that the key decides.
 LINKS = [
@@ -107,16 +105,13 @@ EXTENSIONS = {
 def _full_link(link: Link) -> FullLink:
     user, extension = USERS[link.user_uuid], EXTENSIONS[link.extension_uuid]
     return FullLink(
-        uuid=link.uuid,
-        user_uuid=user.uuid,
-        extension_uuid=extension.uuid,
+        **msgspec.structs.asdict(link),
         username=user.username,
         first_name=user.first_name,
         last_name=user.last_name,
         extension=extension.extension,
         ext_name=extension.name,
         type=extension.type,
-        created_at=link.created_at,
     )
 
 
@@ -128,9 +123,6 @@ def _part_of(view: type[Any], link: Link) -> Any:
 class LinksContract(DatabaseTests):
     """The contract of ``Links``: links with either end or both."""
 
-    async def _add(self, link: Link) -> None:
-        await self.add(link)
-
     async def _full(self) -> list[FullLink]:
         async with self.database.read() as tx:
             return await tx.links.full.rows(1000)
@@ -140,8 +132,7 @@ class LinksContract(DatabaseTests):
 
     @pytest_asyncio.fixture
     async def links(self) -> list[Link]:
-        for link in reversed(LINKS):
-            await self._add(link)
+        await self.add(*reversed(LINKS))
         return LINKS
 
     async def test_links_contain_user_and_extension(self, links: list[Link]) -> None:
@@ -171,10 +162,7 @@ class LinksContract(DatabaseTests):
 
     async def test_full_links_belong_to_their_user(self, links: list[Link]) -> None:
         async with self.database.read() as tx:
-            assert await tx.links.full.rows(1000, owner=BOB) == [
-                _full_link(links[1]),
-                _full_link(links[3]),
-            ]
+            assert await tx.links.full.rows(1000, owner=BOB) == [*map(_full_link, links[1::2])]
             assert [await tx.links.full.count(owner) for owner in (BOB, DESK, None)] == [2, 0, 4]
 
     async def test_links_are_read_in_pieces(self, links: list[Link]) -> None:
@@ -203,7 +191,7 @@ class LinksContract(DatabaseTests):
         assert rest == [_full_link(links[2]), _full_link(links[3])]
 
     async def test_links_show_current_names(self) -> None:
-        await self._add(LINKS[0])
+        await self.add(LINKS[0])
         await self.put(
             a_user(1, username="countess", last_name="King"),
             an_extension(101, extension="77", name="Salon", type="custom"),
@@ -216,7 +204,7 @@ class LinksContract(DatabaseTests):
 
     async def test_link_of_a_linked_pair_conflicts(self, links: list[Link]) -> None:
         with pytest.raises(Conflict) as conflict:
-            await self._add(a_link(20, ADA, DESK))
+            await self.add(a_link(20, ADA, DESK))
 
         assert conflict.value.code == "already_exists"
         assert [problem.field for problem in conflict.value.problems] == ["extension_uuid"]
@@ -224,7 +212,7 @@ class LinksContract(DatabaseTests):
 
     async def test_link_one_of_racing_callers_succeeds(self) -> None:
         outcomes = await asyncio.gather(
-            *(self._add(a_link(20 + i, ADA, DESK)) for i in range(10)), return_exceptions=True
+            *(self.add(a_link(20 + i, ADA, DESK)) for i in range(10)), return_exceptions=True
         )
 
         assert sum(outcome is None for outcome in outcomes) == 1
@@ -236,7 +224,7 @@ class LinksContract(DatabaseTests):
         self, user_uuid: str, extension_uuid: str
     ) -> None:
         with pytest.raises(NotFound):
-            await self._add(a_link(20, user_uuid, extension_uuid))
+            await self.add(a_link(20, user_uuid, extension_uuid))
 
         async with self.database.read() as tx:
             assert await tx.links.full.count() == 0
@@ -249,7 +237,7 @@ class LinksContract(DatabaseTests):
             assert not await tx.links.remove("")
 
         assert await self._full() == [_full_link(link) for link in links[1:]]
-        await self._add(a_link(20, ADA, DESK, created_at=moment(1)))
+        await self.add(a_link(20, ADA, DESK, created_at=moment(1)))
 
     async def test_link_is_removed_with_its_user(self, links: list[Link]) -> None:
         async with self.database.write() as tx:

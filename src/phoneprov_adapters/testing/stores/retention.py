@@ -26,6 +26,11 @@ LATE = moment(5000)
 class RetentionContract(DatabaseTests):
     """The contract of ``RetentionStore``."""
 
+    async def revisions(self) -> list[int]:
+        """The numbers of the revisions of the profile."""
+        async with self.database.read() as tx:
+            return [one.number for one in await tx.revisions.rows(99, owner=PROFILE.uuid)]
+
     async def pruned(self, kind: Kept, before: Moment, limit: int = 2) -> list[int]:
         """The numbers of removed records, piece by piece; ``look`` announced each."""
         removed: list[int] = []
@@ -113,14 +118,10 @@ class RetentionContract(DatabaseTests):
         await self.add_deployment(1, 1, 1, 1)
 
         assert sum(await self.pruned(Kept.REVISIONS, moment(50))) == 1
-        async with self.database.read() as tx:
-            left = [one.number for one in await tx.revisions.rows(9, owner=PROFILE.uuid)]
-        assert left == [1, 2, 4, 5, 6]
+        assert await self.revisions() == [1, 2, 4, 5, 6]
 
         assert sum(await self.pruned(Kept.REVISIONS, LATE)) == 2
-        async with self.database.read() as tx:
-            left = [one.number for one in await tx.revisions.rows(9, owner=PROFILE.uuid)]
-        assert left == [1, 2, 6]
+        assert await self.revisions() == [1, 2, 6]
 
     async def test_ended_and_expired_sessions_are_removed(self) -> None:
         await self.add(

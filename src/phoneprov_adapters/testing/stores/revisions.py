@@ -24,6 +24,11 @@ def _revision(number: int, uuid: int, of: int = 1) -> Revision:
 class RevisionsContract(DatabaseTests):
     """The contract of ``Revisions``."""
 
+    async def revisions(self) -> list[int]:
+        """The numbers of the revisions of the profile."""
+        async with self.database.read() as tx:
+            return [one.number for one in await tx.revisions.rows(99, owner=ONE.uuid)]
+
     async def _add(self, *revisions: Revision, xml: str = "<a/>") -> None:
         async with self.database.write() as tx:
             for one in revisions:
@@ -163,9 +168,8 @@ class RevisionsContract(DatabaseTests):
                 removed.append(await tx.revisions.remove_oldest(ONE.uuid, most))
 
         async with self.database.read() as tx:
-            left = [one.number for one in await tx.revisions.rows(99, owner=ONE.uuid)]
             assert await tx.revisions.count(TWO.uuid) == 1
-        assert left == [2, 4, 5, 6, 7, 8, 12]
+        assert await self.revisions() == [2, 4, 5, 6, 7, 8, 12]
         assert removed == [0, 1, 2, 2, 0]
 
     @pytest.mark.parametrize("size", [7, 9])
@@ -192,6 +196,4 @@ class RevisionsContract(DatabaseTests):
         async with self.database.write() as tx:
             assert await tx.revisions.remove_oldest(ONE.uuid, 1) == 3
 
-        async with self.database.read() as tx:
-            left = [one.number for one in await tx.revisions.rows(99, owner=ONE.uuid)]
-        assert left == [1, 5, 6, 7, 8, 9]
+        assert await self.revisions() == [1, 5, 6, 7, 8, 9]

@@ -22,7 +22,7 @@ from phoneprov_adapters.testing.records import (
 )
 from phoneprov_adapters.testing.stores.base import DatabaseTests
 from phoneprov_core.directory.model import ContactSearch
-from phoneprov_core.extensions.model import ExtensionSearch
+from phoneprov_core.extensions import ExtensionSearch
 from phoneprov_core.kernel.paging import Window, listing
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import CountedRows, Rows, SearchedStore, selected

@@ -20,9 +20,9 @@ from phoneprov_adapters.testing.records import (
 )
 from phoneprov_adapters.testing.stores.audit import ADA
 from phoneprov_adapters.testing.stores.base import DatabaseTests
-from phoneprov_core.kernel.trail import Event
-from phoneprov_core.links.model import Link
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.kernel.store import Event
+from phoneprov_core.links import Link
+from phoneprov_core.vendor_users import VendorUser
 
 
 class TrailContract(DatabaseTests):
@@ -40,8 +40,7 @@ class TrailContract(DatabaseTests):
         key = one.key_of(record)
         async with self.database.write() as tx:
             await one.prepare(tx)
-        async with self.database.write(by=ADA) as tx:
-            await one.store(tx).add(record)
+        await self.add(record, by=ADA)
         async with self.database.write(by=ADA) as tx:
             await one.store(tx).find(key)
             await one.store(tx).put(changed)
@@ -72,20 +71,13 @@ class TrailContract(DatabaseTests):
         async with self.database.write() as tx:
             await one.prepare(tx)
             await one.store(tx).add(record)
-        async with self.database.write(by=ADA) as tx:
-            await one.store(tx).put(one.changed(record))
-            await one.store(tx).put(one.changed(record))
+        await self.put(one.changed(record), one.changed(record), by=ADA)
         (entry,) = await self.recorded()
         assert entry.changes
 
     async def test_change_that_is_rolled_back_has_no_entry(self) -> None:
-        async def change() -> None:
-            async with self.database.write(by=ADA) as tx:
-                await tx.phones.add(a_phone(1))
-                raise RuntimeError
-
-        with pytest.raises(RuntimeError):
-            await change()
+        async with self.rolled_back(by=ADA) as tx:
+            await tx.phones.add(a_phone(1))
         assert await self.recorded() == []
 
     async def test_entry_that_cannot_be_written_undoes_the_change(self) -> None:
@@ -99,8 +91,7 @@ class TrailContract(DatabaseTests):
         with pytest.raises(TypeError):
             await change()
         assert await self.recorded() == []
-        async with self.database.read() as tx:
-            assert await tx.phones.find(a_phone(1).mac) is None
+        assert await self.find(a_phone(1)) is None
 
     async def test_write_without_actor_records_nothing(self) -> None:
         async with self.database.write() as tx:
@@ -111,8 +102,7 @@ class TrailContract(DatabaseTests):
     async def test_put_of_equal_values_has_no_entry(self) -> None:
         phone = a_phone(1)
         await self.add(phone)
-        async with self.database.write(by=ADA) as tx:
-            await tx.phones.put(msgspec.structs.replace(phone, updated_at=moment(50)))
+        await self.put(msgspec.structs.replace(phone, updated_at=moment(50)), by=ADA)
         assert await self.recorded() == []
 
     async def test_several_changes_of_one_record_are_one_entry(self) -> None:
@@ -126,20 +116,15 @@ class TrailContract(DatabaseTests):
 
     async def test_secrets_are_named_without_their_values(self) -> None:
         extension = an_extension(1, password="old-secret", voicemail_passcode="1357")
-        async with self.database.write(by=ADA) as tx:
-            await tx.users.add(a_user(1))
-            await tx.extensions.add(extension)
+        await self.add(a_user(1), extension, by=ADA)
         async with self.database.write(by=ADA) as tx:
             await tx.users.set_password_hash(identifier(1), "a hash")
         assert await self.latest() == ("user.updated", identifier(1), {"password": "changed"})
         async with self.database.write(by=ADA) as tx:
             await tx.users.set_password_hash(identifier(1), "another", same_password=True)
-            pin = VendorUser(identifier(50), identifier(1), "first-hash", moment(1))
-            await tx.vendor_users.save(pin)
+        await self.add(VendorUser(identifier(50), identifier(1), "first-hash", moment(1)), by=ADA)
         assert (await self.latest())[0] == "vendor_user.created"
-        async with self.database.write(by=ADA) as tx:
-            pin = VendorUser(identifier(51), identifier(1), "second-hash", moment(2))
-            await tx.vendor_users.save(pin)
+        await self.add(VendorUser(identifier(51), identifier(1), "second-hash", moment(2)), by=ADA)
         changes = {"pin_code": "changed"}
         assert await self.latest() == ("vendor_user.updated", identifier(1), changes)
         async with self.database.write(by=ADA) as tx:
@@ -154,9 +139,7 @@ class TrailContract(DatabaseTests):
         await self.add(a_user(1), a_permission(10), a_permission(11), an_extension(20))
         link = Link(identifier(30), user, identifier(20), moment(1))
         for number in (10, 11):
-            async with self.database.write(by=ADA) as tx:
-                assigned = an_assignment(user, identifier(number), number)
-                await tx.assignments.assign(assigned)
+            await self.add(an_assignment(user, identifier(number), number), by=ADA)
         action, resource_id, changes = await self.latest()
         assert (action, resource_id) == ("assignment.updated", user)
         assert changes["perm_uuid"] == {"old": identifier(10), "new": identifier(11)}
@@ -164,8 +147,7 @@ class TrailContract(DatabaseTests):
             await tx.assignments.remove(user)
             assert not await tx.assignments.remove(user)
         assert (await self.latest())[:2] == ("assignment.deleted", user)
-        async with self.database.write(by=ADA) as tx:
-            await tx.links.add(link)
+        await self.add(link, by=ADA)
         assert (await self.latest())[:2] == ("link.created", link.uuid)
         async with self.database.write(by=ADA) as tx:
             await tx.links.remove(link.uuid)
@@ -189,9 +171,5 @@ class TrailContract(DatabaseTests):
         assert "secret" not in str(await self.recorded())
 
     async def test_writers_of_entries_do_not_wait_for_each_other(self) -> None:
-        async def change(number: int) -> None:
-            async with self.database.write(by=ADA) as tx:
-                await tx.phones.add(a_phone(number))
-
-        await asyncio.gather(*(change(number) for number in range(1, 9)))
+        await asyncio.gather(*(self.add(a_phone(number), by=ADA) for number in range(1, 9)))
         assert len(await self.recorded()) == 8

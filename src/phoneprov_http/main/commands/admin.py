@@ -48,7 +48,7 @@ async def _create_admin(
     container = prepare(settings)
     await migrate_embedded(settings)
     async with running(container):
-        create = container.create_admin()
+        create = container.create_admin
         password = "" if await create.exists(username) else _password(from_stdin=password_stdin)
         return await create(
             Registration(
@@ -117,4 +117,4 @@ def prune(*, dry_run: bool, as_json: bool) -> None:
 
 async def _prune(*, dry_run: bool) -> list[Pruned]:
     async with own_container() as container:
-        return await container.prune()(dry_run=dry_run)
+        return await container.prune(dry_run=dry_run)

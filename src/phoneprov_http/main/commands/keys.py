@@ -85,8 +85,8 @@ def key_lines(status: KeyStatus, owners: PinOwners) -> list[str]:
 
 async def _status() -> tuple[KeyStatus, PinOwners]:
     async with own_container() as container:
-        status = await container.rotation().status()
-        if status.missing and (made := container.keys().made):
+        status = await container.rotation.status()
+        if status.missing and (made := container.keys.made):
             # It was created because the key file is missing; no secret needs it yet.
             made.unlink(missing_ok=True)
         return status, await _pin_owners(container, status)
@@ -97,10 +97,10 @@ async def _rotate(*, end_sessions: bool) -> tuple[Rotated, PinOwners, int | None
         await require_keys(container)
         with counting() as progress:
             task = progress.add_task("Encrypting")
-            rotated = await container.rotation().rotate(
+            rotated = await container.rotation.rotate(
                 lambda done, total: progress.update(task, completed=done, total=total)
             )
-        ended = await container.rotation().end_sessions() if end_sessions else None
+        ended = await container.rotation.end_sessions() if end_sessions else None
         return rotated, await _pin_owners(container, rotated.status), ended
 
 
@@ -109,7 +109,7 @@ async def _pin_owners(container: Container, status: KeyStatus) -> PinOwners:
     owners = {}
     for use in status.outdated:
         if use.what == PINS:
-            names = await container.rotation().pin_owners(use.key_id, _MOST_NAMES)
+            names = await container.rotation.pin_owners(use.key_id, _MOST_NAMES)
             more = use.count - len(names)
             owners[use.key_id] = [*names, f"and {more} more"] if more > 0 else names
     return owners

@@ -21,7 +21,7 @@ from phoneprov_adapters.composition.lifecycle import (
 from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.kernel.ids import known_id
+from phoneprov_core.kernel.system import known_id
 from phoneprov_http.main.commands.settings import settings_of_installation
 
 R = TypeVar("R")
@@ -70,7 +70,7 @@ async def acting(*, watching: bool = True) -> AsyncIterator[Acting]:
 async def own_container() -> AsyncIterator[Container]:
     """The container of an installation, with the database open and its schema up to date."""
     container = prepare(settings_of_installation())
-    await migrate_embedded(container.settings())
+    await migrate_embedded(container.settings)
     async with opened(container):
         yield container
 

@@ -25,4 +25,4 @@ def describe() -> dict[str, object]:
     async def ready() -> str | None:
         return None
 
-    return document(litestar_app(container.use_cases(), HttpSettings(), ready=ready))
+    return document(litestar_app(container.use_cases, HttpSettings(), ready=ready))

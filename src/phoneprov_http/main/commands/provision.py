@@ -65,9 +65,9 @@ async def _serve(
     ports: range | None,
     metrics: list[socket.socket],
 ) -> None:
-    await migrate_embedded(container.settings())
+    await migrate_embedded(container.settings)
     async with running(container, patient=True):
-        provide = container.provide_file()
+        provide = container.provide_file
         open_file = TftpFiles(provide)
         async with contextlib.AsyncExitStack() as stack:
             for sock in datagrams:

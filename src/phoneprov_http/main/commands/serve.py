@@ -111,7 +111,7 @@ async def _make_ready(settings: Settings, *, migrate_shared: bool) -> None:
     container = prepare(settings)
     if migrate_shared:
         require_own_database(settings)
-    container.use_cases()  # an adapter that cannot be made is reported here, once
+    _ = container.use_cases  # an adapter that cannot be made is reported here, once
     if migrate_shared or is_embedded(settings.database_url):
         await bring_up_to_date(settings.database_url)
     async with opened(container):

@@ -37,9 +37,9 @@ def app_over(container: Container) -> ASGIApp:
             gc.freeze()
             yield
 
-    settings = container.settings()
+    settings = container.settings
     app = create_app(
-        container.use_cases(),
+        container.use_cases,
         HttpSettings(
             largest_body=settings.largest_body,
             trusted_proxies=settings.trusted_proxies,

@@ -29,7 +29,7 @@ _TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 def with_metrics(app: Any, container: Container, *, apart_only: bool = False) -> Any:
     """The application with ``/metrics``, as the settings say; itself where metrics are off.
     ``apart_only`` leaves out the token: metrics are on their own listener alone."""
-    settings = container.settings()
+    settings = container.settings
     token = None if apart_only else settings.metrics_token
     if token is None and settings.metrics_port is None:
         return app
@@ -39,7 +39,7 @@ def with_metrics(app: Any, container: Container, *, apart_only: bool = False) ->
 
     return Metrics(
         app,
-        Exposition(container.database()),
+        Exposition(container.database),
         None if apart_only else count_request,
         token=token,
         port=settings.metrics_port,

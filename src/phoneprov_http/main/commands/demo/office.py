@@ -6,7 +6,6 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from dependency_injector import providers
 from msgspec import UNSET
 
 from phoneprov_adapters.composition.lifecycle import opened, prepare
@@ -82,21 +81,20 @@ async def fill_office(environment: Mapping[str, str]) -> None:
     """Fill the database: users, phones, profiles with revisions, contacts, and deployments over
     the last year. The phones and the time are simulated; the rules are those of the service."""
     settings = read_settings(environment)
-    container = prepare(settings)
     past = _Past(datetime.now(UTC) - timedelta(days=_DAYS))
     background, watch = MemoryBackground(), MemoryWatch()
     uploader = MemoryUploader(settings.phone_networks)
-    for name, adapter in {
-        "clock": past,
-        "journal": lambda _: None,
-        "tasks": _Tasks(background),
-        "watch": Watch(None, watch, seconds=120),
-        "uploader": uploader,
-        "phone_commands": MemoryPhone(settings.phone_networks),
-    }.items():
-        getattr(container, name).override(providers.Object(adapter))
+    container = prepare(
+        settings,
+        clock=past,
+        journal=lambda _: None,
+        tasks=_Tasks(background),
+        watch=Watch(None, watch, seconds=120),
+        uploader=uploader,
+        phone_commands=MemoryPhone(settings.phone_networks),
+    )
     async with opened(container):
-        use_cases = container.use_cases()
+        use_cases = container.use_cases
         actor = await _admin(use_cases)
         profiles = await _records(use_cases, actor)
         # A demonstration needs no secrecy, and the same office each time.

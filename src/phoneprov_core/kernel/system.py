@@ -1,4 +1,4 @@
-"""Time as it is shown and stored.
+"""The clock and the identifiers, and time as it is shown and stored.
 
 A shown moment is text, ISO 8601 in UTC with three digits and ``Z``. It is stored as this text, so
 that stored and shown values are equal, and it sorts by time. Deadlines that are never shown are
@@ -7,6 +7,7 @@ whole milliseconds since 1970.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Annotated
@@ -37,3 +38,20 @@ def shown(moment: datetime) -> str:
 def millis(moment: datetime) -> int:
     """Whole milliseconds since 1970, for deadlines."""
     return int(moment.timestamp() * 1000)
+
+
+NewId = Callable[[], str]
+"""Port: a new identifier, UUID text in lower case, never returned twice."""
+
+
+UUID = r"^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
+"""A UUID, as a pattern."""
+
+_UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def known_id(text: str | None) -> str:
+    """The canonical form of a UUID; empty text, which is the key of no record, for any other
+    text."""
+    canonical = text.lower() if isinstance(text, str) else ""
+    return canonical if _UUID.fullmatch(canonical) else ""

@@ -1,19 +1,54 @@
-"""Service definitions: every account reads them, superadmins write them."""
+"""Services that phones of the vendor offer in their menu: every account reads them, superadmins
+write them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, Protocol
+
+from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import applied, record_of
+from phoneprov_core.kernel.commands import Command, applied, record_of
 from phoneprov_core.kernel.errors import found
-from phoneprov_core.kernel.ids import NewId, known_id
+from phoneprov_core.kernel.fields import CreatedAt, OptionalLine, RecordUuid, UpdatedAt, Url, schema
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.vendor_services.model import NewVendorService, VendorService, VendorServicePatch
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+
+Name = Annotated[OptionalLine, schema("Name of the service", examples=["Company directory"])]
+Type = Annotated[OptionalLine, schema("Kind of service; free text", examples=["IPPhone"])]
+
+
+ServiceUrl = Annotated[Url, schema("Address with http or https. The service never requests it")]
+
+
+class VendorService(Struct, frozen=True):
+    """A service: name and URL. Phones open the URL; this service never requests it."""
+
+    uuid: RecordUuid
+    name: Name | None
+    url: ServiceUrl | None
+    type: Type | None
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+
+
+class NewVendorService(Command, frozen=True, kw_only=True):
+    """A service to be created; every field is optional."""
+
+    name: Name | None = None
+    url: ServiceUrl | None = None
+    type: Type | None = None
+
+
+class VendorServicePatch(Command, frozen=True, kw_only=True):
+    """Changes to a service."""
+
+    name: Name | UnsetType | None = UNSET
+    url: ServiceUrl | UnsetType | None = UNSET
+    type: Type | UnsetType | None = UNSET
 
 
 class VendorServicesTransaction(Protocol):

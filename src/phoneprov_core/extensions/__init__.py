@@ -1,1 +1,0 @@
-"""Telephone extensions."""

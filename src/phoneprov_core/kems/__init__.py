@@ -1,1 +1,0 @@
-"""Key expansion modules (KEMs): additional keys of a phone."""

@@ -1,1 +1,0 @@
-"""The caller's own account and the phones that they can use."""

@@ -1,1 +1,0 @@
-"""Services that phones of the vendor offer in their menu."""

@@ -1,1 +1,0 @@
-"""PINs with which users log in on phones."""
