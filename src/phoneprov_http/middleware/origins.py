@@ -71,17 +71,18 @@ def _is_in(address: Address, networks: Sequence[Network]) -> bool:
 def _hop(text: str) -> Address | None:
     """An address as proxies write it: some in brackets, some with a port."""
     written = _IN_BRACKETS.fullmatch(text) or _WITH_PORT.fullmatch(text)
-    return _address(written[1] if written else text)
+    return parsed_address(written[1] if written else text)
 
 
 @lru_cache(1024)
 def _peer(text: str) -> tuple[str, Address | None]:
     """An address as it is stored, and the parsed one. An unknown one is stored as our own."""
-    address = _address(text)
+    address = parsed_address(text)
     return str(address or "127.0.0.1"), address
 
 
-def _address(text: str) -> Address | None:
+def parsed_address(text: str) -> Address | None:
+    """An address as the server or a proxy writes it; one of IPv4 in IPv6 is one of IPv4."""
     # A scope id means nothing on another host, and may be any text.
     text = text.partition("%")[0]
     if len(text) > _LONGEST_ADDRESS:

@@ -36,10 +36,8 @@ def create_admin(username: str, email: str, *, password_stdin: bool) -> None:
     """
     settings = settings_of_environment()
     made = asyncio.run(_create_admin(settings, username, email, password_stdin=password_stdin))
-    if made.is_new:
-        click.echo(f"{made.user.username} was created and is a superadmin.")
-    else:
-        click.echo(f"{made.user.username} exists, keeps its password and is a superadmin.")
+    did = "was created" if made.is_new else "exists, keeps its password"
+    click.echo(f"{made.user.username} {did} and is a superadmin.")
 
 
 async def _create_admin(
@@ -75,9 +73,7 @@ def db() -> None:
 @db.command()
 def upgrade() -> None:
     """Upgrade the schema to the newest version."""
-    settings = settings_of_environment()
-    require_own_database(settings)
-    require_database(settings)
+    settings = _settings_of_database()
     asyncio.run(migrate.upgrade(settings.database_url))
     click.echo(f"The schema has version {newest()}, the newest.")
 
@@ -85,13 +81,18 @@ def upgrade() -> None:
 @db.command()
 def current() -> None:
     """Show the version of the schema; exit with 1 when it is not the newest."""
-    settings = settings_of_environment()
-    require_own_database(settings)
-    require_database(settings)
+    settings = _settings_of_database()
     step = asyncio.run(migrate.current(settings.database_url))
     click.echo(f"The schema has version {step or 'none'}; the newest is {newest()}.")
     if step != newest():
         sys.exit(1)
+
+
+def _settings_of_database() -> Settings:
+    settings = settings_of_environment()
+    require_own_database(settings)
+    require_database(settings)
+    return settings
 
 
 @click.command()

@@ -19,7 +19,7 @@ from phoneprov_http.main.commands.batch_view import (
     write_json,
 )
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
-from phoneprov_http.main.commands.options import as_json, macs_of, naming
+from phoneprov_http.main.commands.options import MAC, as_json, naming
 
 _OPTIONS = {
     "macs": "--mac",
@@ -60,9 +60,7 @@ def batch() -> None:
     "revision of the profile that it has.",
 )
 @click.option("--revision", type=int, help="Revision of --profile; the newest by default.")
-@click.option(
-    "--mac", "macs", multiple=True, callback=macs_of, help="MAC of a phone; can be repeated."
-)
+@click.option("--mac", "macs", multiple=True, type=MAC, help="MAC of a phone; can be repeated.")
 @click.option(
     "--macs-from",
     type=click.File("rb"),

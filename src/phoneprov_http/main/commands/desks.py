@@ -9,7 +9,7 @@ import click
 
 from phoneprov_core.desks.model import Desk, DeskPatch
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
-from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+from phoneprov_http.main.commands.options import MAC, as_json, print_json
 from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.settings import settings_of_installation
 from phoneprov_http.main.commands.wording import moment
@@ -69,7 +69,7 @@ def desk() -> None:
 
 
 @desk.command("set-default")
-@click.argument("mac", callback=mac_of)
+@click.argument("mac", type=MAC)
 @click.argument("profile", required=False)
 @click.option("--none", "clear", is_flag=True, help="The phone has no default profile.")
 @click.option("--hotdesk/--no-hotdesk", default=None, help="Whether users can log in.")
@@ -99,7 +99,7 @@ def set_default(mac: str, profile: str | None, *, clear: bool, hotdesk: bool | N
 
 
 @desk.command("logout")
-@click.argument("mac", callback=mac_of)
+@click.argument("mac", type=MAC)
 def logout(mac: str) -> None:
     """Log out the user at the phone MAC, and deploy its default profile.
 

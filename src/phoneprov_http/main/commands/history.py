@@ -10,7 +10,7 @@ from phoneprov_core.kernel.actor import SYSTEM
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import Listing, Window
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
-from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+from phoneprov_http.main.commands.options import MAC, as_json, print_json
 from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.wording import how_it_went, moment
 
@@ -18,7 +18,7 @@ Outcome = Literal["running", "deployed", "failed", "unknown", "interrupted"]
 
 
 @click.command()
-@click.argument("mac", required=False, callback=mac_of)
+@click.argument("mac", required=False, type=MAC)
 @click.option("--current", is_flag=True, help="Show only the current deployment of each phone.")
 @click.option("--profile", help="Show only deployments of this profile (name or uuid).")
 @click.option(

@@ -11,7 +11,7 @@ from phoneprov_core.deployments.preview import Preview
 from phoneprov_core.profiles.model import SwitchRequest
 from phoneprov_http.main.commands.lint import line_of
 from phoneprov_http.main.commands.local_access import Acting, as_operator, console, profile_called
-from phoneprov_http.main.commands.options import as_json, mac_of, print_json, printable
+from phoneprov_http.main.commands.options import MAC, as_json, print_json, printable
 from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.wording import how_it_went, moment, what
 
@@ -23,7 +23,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 @click.command()
 @click.argument("profile")
-@click.argument("mac", callback=mac_of)
+@click.argument("mac", type=MAC)
 @as_json
 def preview(profile: str, mac: str, *, as_json: bool) -> None:
     """Show what phoneprov switch PROFILE MAC would do; changes nothing.

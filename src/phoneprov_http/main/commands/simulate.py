@@ -15,7 +15,7 @@ from phoneprov_adapters.simulator.events import Event, FileArrived
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_adapters.simulator.screen import Screen, ScreenPage
 from phoneprov_core.kernel.errors import Refused
-from phoneprov_http.main.commands.options import PORT, mac_of, printable
+from phoneprov_http.main.commands.options import MAC, PORT, printable
 
 
 @click.command("simulate-phone")
@@ -30,7 +30,7 @@ from phoneprov_http.main.commands.options import PORT, mac_of, printable
     "--mac",
     default="00:1B:D4:12:34:56",
     show_default=True,
-    callback=mac_of,
+    type=MAC,
     help="MAC of the phone.",
 )
 @click.option("--model", default="CP-7945G", show_default=True, help="Model of the phone.")

@@ -20,7 +20,7 @@ from phoneprov_http.main.commands.local_access import (
     console,
     profile_called,
 )
-from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+from phoneprov_http.main.commands.options import MAC, as_json, print_json
 from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.wording import STEPS, how_it_went, is_seen_through, what
 
@@ -41,7 +41,7 @@ _wait = click.option(
 
 @click.command()
 @click.argument("profile")
-@click.argument("mac", callback=mac_of)
+@click.argument("mac", type=MAC)
 @_wait
 @as_json
 def switch(profile: str, mac: str, *, wait: bool, as_json: bool) -> None:
@@ -71,7 +71,7 @@ def switch(profile: str, mac: str, *, wait: bool, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("mac", callback=mac_of)
+@click.argument("mac", type=MAC)
 @click.option(
     "--deployment",
     metavar="NUMBER|UUID",

@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol, Self
 
-log = logging.getLogger("phoneprov.connections")
+from phoneprov_http.middleware.origins import Network, parsed_address
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+log = logging.getLogger("phoneprov.connections")
 
 MOST_FILES = 65_536
 """Limit of open files that a process asks for; a larger one serves no purpose here."""
@@ -112,13 +112,8 @@ class Connections:
                 del self._of[key]
 
     def _key(self, address: str | None) -> str | None:
-        try:
-            ip = ipaddress.ip_address((address or "").partition("%")[0])
-        except ValueError:
-            return None
-        if isinstance(ip, ipaddress.IPv6Address):
-            ip = ip.ipv4_mapped or ip
-        if any(ip in network for network in self._trusted):
+        ip = parsed_address(address or "")
+        if ip is None or any(ip in network for network in self._trusted):
             return None
         if ip.version == 6:
             return str(ipaddress.ip_network((ip, 64), strict=False))
