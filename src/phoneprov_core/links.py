@@ -10,7 +10,7 @@ from msgspec import Struct
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.extensions import Extension, ExtensionType
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.commands import Command, record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Problem, found
 from phoneprov_core.kernel.fields import (
     CreatedAt,
@@ -167,17 +167,15 @@ class Links:
                 await tx.links.add(link)
             except Conflict:
                 raise _linked_already() from None
-        return FullLink(
-            uuid=link.uuid,
-            user_uuid=user.uuid,
-            extension_uuid=extension.uuid,
+        return record_of(
+            FullLink,
+            link,
             username=user.username,
             first_name=user.first_name,
             last_name=user.last_name,
             extension=extension.extension,
             ext_name=extension.name,
             type=extension.type,
-            created_at=link.created_at,
         )
 
     async def delete(self, actor: Actor, uuid: str) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.commands import Command, record_of
 from phoneprov_core.kernel.field_types import SECRET, Check
 from phoneprov_core.kernel.fields import (
     CreatedAt,
@@ -98,8 +98,7 @@ class Profile(Redacted, frozen=True):
 
 def whole(record: ProfileRecord, cnf_xml: str) -> Profile:
     """The profile with its newest configuration."""
-    fields = {name: getattr(record, name) for name in record.__struct_fields__}
-    return Profile(cnf_xml=cnf_xml, **fields)
+    return record_of(Profile, record, cnf_xml=cnf_xml)
 
 
 RevisionNumber = Annotated[
