@@ -8,9 +8,9 @@ from typing import Annotated, Protocol
 from msgspec import Struct
 
 from phoneprov_core.access.rules import require_superadmin
-from phoneprov_core.extensions import Extension, ExtensionType
+from phoneprov_core.extensions import ExtensionsTransaction, ExtensionType
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.commands import Command, record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Problem, found
 from phoneprov_core.kernel.fields import (
     CreatedAt,
@@ -21,7 +21,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, Rows, Store
+from phoneprov_core.kernel.store import ReadAndWrite, Rows
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 from phoneprov_core.users.model import FirstName, LastName, LoginName
 from phoneprov_core.users.ports import UserStore
@@ -111,13 +111,11 @@ class LinkStore(Protocol):
         """Links with their user; the extension is their owner."""
 
 
-class LinksTransaction(Protocol):
+class LinksTransaction(ExtensionsTransaction, Protocol):
     """Stores that the use cases of links use."""
 
     @property
     def users(self) -> UserStore: ...
-    @property
-    def extensions(self) -> Store[Extension]: ...
     @property
     def links(self) -> LinkStore: ...
 
@@ -167,17 +165,15 @@ class Links:
                 await tx.links.add(link)
             except Conflict:
                 raise _linked_already() from None
-        return FullLink(
-            uuid=link.uuid,
-            user_uuid=user.uuid,
-            extension_uuid=extension.uuid,
+        return record_of(
+            FullLink,
+            link,
             username=user.username,
             first_name=user.first_name,
             last_name=user.last_name,
             extension=extension.extension,
             ext_name=extension.name,
             type=extension.type,
-            created_at=link.created_at,
         )
 
     async def delete(self, actor: Actor, uuid: str) -> None:

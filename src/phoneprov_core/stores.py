@@ -21,8 +21,7 @@ from phoneprov_core.kernel.store import Notes, ReadAndWrite, Rows, SearchedStore
 from phoneprov_core.links import LinkStore
 from phoneprov_core.me import EnrichedPhone
 from phoneprov_core.phones.model import PhoneStore
-from phoneprov_core.profiles.model import ProfileRecord
-from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
+from phoneprov_core.profiles.model import ProfileRecord, RevisionStore, WholeProfileStore
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 from phoneprov_core.retention.ports import RetentionStore
 from phoneprov_core.statistics.ports import StatisticsStore

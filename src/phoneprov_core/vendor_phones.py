@@ -27,12 +27,10 @@ class VendorPhone(Struct, frozen=True):
     vendor: Vendor
 
 
-class VendorPhoneRecord(Struct, frozen=True):
+class VendorPhoneRecord(VendorPhone, frozen=True):
     """A vendor phone flag as it is stored: with the time of its creation, which orders lists and is
     not shown."""
 
-    mac: str
-    vendor: bool
     created_at: Timestamp
 
 

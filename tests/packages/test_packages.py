@@ -11,22 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from support.command_line import without_settings
+from support.command_line import output_of
 
 ROOT = Path(__file__).parents[2]
-
-
-def run(*command: str | Path, **environment: str) -> str:
-    done = subprocess.run(
-        command,
-        env=without_settings(**environment),
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def built(source: Path, folder: Path, kind: str) -> Path:
@@ -52,14 +39,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(folder: Path, *wheels: Path) -> Path:
     """The Python of a new environment with these wheels; their dependencies come from the
     environment of the tests."""
-    run(sys.executable, "-m", "venv", "--without-pip", folder)
+    output_of(sys.executable, "-m", "venv", "--without-pip", folder)
     python = folder / "bin/python"
-    site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
-    run(
+    site = output_of(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+    output_of(
         *(sys.executable, "-m", "pip", "--python", str(python)),
         *("install", "--quiet", "--no-deps", "--no-index", *map(str, wheels)),
     )
-    ours = run(sys.executable, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")
+    ours = output_of(sys.executable, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")
     # Without the editable install of the sources, which .pth files name.
     (Path(site) / "ours.pth").write_text(ours, encoding="utf-8")
     return python
@@ -68,9 +55,9 @@ def installed(folder: Path, *wheels: Path) -> Path:
 def test_wheel_installs_and_runs(wheel: Path, tmp_path: Path) -> None:
     python = installed(tmp_path / "venv", wheel)
 
-    helped = run(python.parent / "phoneprov", "--help")
-    where = run(python, "-c", "import phoneprov_core; print(phoneprov_core.__file__)")
-    version = run(python.parent / "phoneprov", "--version")
+    helped = output_of(python.parent / "phoneprov", "--help")
+    where = output_of(python, "-c", "import phoneprov_core; print(phoneprov_core.__file__)")
+    version = output_of(python.parent / "phoneprov", "--version")
 
     assert "serve" in helped
     assert "import" in helped
@@ -133,7 +120,7 @@ def test_examples_install_and_are_selected_by_name(wheel: Path, tmp_path: Path) 
         "print(type(uploader_of(s, MemoryDatabase())).__name__, type(phone_driver_of(s)).__name__)"
     )
 
-    output = run(
+    output = output_of(
         *(python, "-c", program),
         PHONEPROV_UPLOADER="folder",
         PHONEPROV_FOLDER=str(tmp_path),

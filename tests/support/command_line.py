@@ -48,6 +48,21 @@ def spawn(
     )
 
 
+def output_of(*program: str | Path, folder: Path | None = None, **environment: str) -> str:
+    """The output of a program, which must succeed."""
+    done = subprocess.run(
+        program,
+        cwd=folder,
+        env=without_settings(**environment),
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def spawn_on_terminal(*arguments: str, **environment: str) -> tuple[int, bytes, bytes]:
     """Run a command whose standard error is a terminal: exit code, standard output, terminal."""
     ours, theirs = pty.openpty()

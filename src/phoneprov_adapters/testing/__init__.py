@@ -17,11 +17,10 @@ pytest.register_assert_rewrite(
 )
 
 from phoneprov_adapters.testing.phone_drivers import PhoneDriverContract, PhoneDriverRig  # noqa: E402
-from phoneprov_adapters.testing.phone_uploaders import PhoneUploaderContract  # noqa: E402
 from phoneprov_adapters.testing.stores.database import DatabaseContract  # noqa: E402
 from phoneprov_adapters.testing.stores.sequences import Opening  # noqa: E402
 from phoneprov_adapters.testing.uploader_rig import UploaderRig  # noqa: E402
-from phoneprov_adapters.testing.uploaders import UploaderContract  # noqa: E402
+from phoneprov_adapters.testing.uploaders import PhoneUploaderContract, UploaderContract  # noqa: E402
 
 __all__ = [
     "DatabaseContract",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -31,33 +31,25 @@ from phoneprov_core.stores import Database, Stores
 from phoneprov_core.vendor_services import VendorService
 from phoneprov_core.vendor_users import VendorUser
 
-OWNER = identifier(900)
 OTHER_OWNER = identifier(901)
+OWNERS = (a_user(900), a_user(901))
 """Users that own the records."""
 
 NO_USER = identifier(999)
 """No user."""
 
 
-async def _nothing(tx: Stores) -> None:
-    pass
-
-
-async def _two_owners(tx: Stores) -> None:
-    await tx.users.add(a_user(900))
-    await tx.users.add(a_user(901))
-
-
 @dataclass(frozen=True)
 class Kind:
-    """One kind of record: its store, a factory of numbered records, and a change."""
+    """One kind of record: its store, a factory of numbered records, a change, and other records
+    that must exist."""
 
     name: str
     store: Callable[[Stores], Store[Any]]
     make: Callable[..., Any]
     change: dict[str, Any]
     key: str = "uuid"
-    prepare: Callable[[Stores], Awaitable[None]] = field(default_factory=lambda: _nothing)
+    others: tuple[Any, ...] = ()
 
     def key_of(self, record: Any) -> str:
         """The record's key."""
@@ -69,14 +61,6 @@ class Kind:
 
     def __repr__(self) -> str:
         return self.name
-
-
-def _profile(number: int, **changes: Any) -> Any:
-    return a_profile(number, **{"user_uuid": OWNER, **changes})
-
-
-def _personal_contact(number: int, **changes: Any) -> Any:
-    return a_personal_contact(number, **{"user_uuid": OWNER, **changes})
 
 
 USERS = Kind("users", lambda tx: tx.users, a_user, {"phone": "12", "is_active": False})
@@ -93,9 +77,9 @@ PHONES = Kind(
 PROFILES = Kind(
     "profiles",
     lambda tx: tx.profiles,
-    _profile,
+    a_profile,
     {"description": "a\n\t\u00e9\U0001f4de", "compatible_models": ("7945", 'a "b", c')},
-    prepare=_two_owners,
+    others=OWNERS,
 )
 COMPANY_CONTACTS = Kind(
     "company_contacts",
@@ -106,9 +90,9 @@ COMPANY_CONTACTS = Kind(
 PERSONAL_CONTACTS = Kind(
     "personal_contacts",
     lambda tx: tx.personal_contacts,
-    _personal_contact,
+    a_personal_contact,
     {"name": "\u00c9milie", "mobile": None, "email": "e@example.com"},
-    prepare=_two_owners,
+    others=OWNERS,
 )
 KEMS = Kind(
     "kems",

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from phoneprov_adapters.testing.records import a_mac, identifier, moment
+from phoneprov_adapters.testing.records import OWNER, a_mac, identifier, moment
 from phoneprov_core.batches.model import Batch, BatchAction, BatchState, Counts
 from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
 from phoneprov_core.kems import Kem
@@ -37,7 +37,7 @@ def a_phone(number: int, **changes: Any) -> Phone:
     return msgspec.structs.replace(phone, **changes)
 
 
-def a_profile(number: int, user_uuid: str, **changes: Any) -> ProfileRecord:
+def a_profile(number: int, user_uuid: str = OWNER, **changes: Any) -> ProfileRecord:
     """A profile that fits every phone."""
     profile = ProfileRecord(
         uuid=identifier(number),

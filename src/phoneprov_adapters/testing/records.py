@@ -34,6 +34,10 @@ def a_mac(number: int) -> str:
     return ":".join(f"{octet:02X}" for octet in (0, 0x1B, 0xD4, *number.to_bytes(3, "big")))
 
 
+OWNER = identifier(900)
+"""The user that owns records."""
+
+
 def a_user(number: int, **changes: Any) -> User:
     """A user; larger numbers are created later."""
     user = User(
@@ -140,7 +144,7 @@ def a_company_contact(number: int, **changes: Any) -> CompanyContact:
     return msgspec.structs.replace(contact, **changes)
 
 
-def a_personal_contact(number: int, user_uuid: str, **changes: Any) -> PersonalContact:
+def a_personal_contact(number: int, user_uuid: str = OWNER, **changes: Any) -> PersonalContact:
     """A personal contact."""
     contact = PersonalContact(
         uuid=identifier(number),

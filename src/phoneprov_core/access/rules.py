@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from phoneprov_core.access.model import AssignmentStore
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.errors import Conflict, Forbidden
 
@@ -41,6 +42,17 @@ def require_owner(actor: Actor, user_uuid: str) -> None:
     """Raises ``Forbidden`` unless the actor is the user or holds level 0."""
     if not may_act_for(actor, user_uuid):
         raise Forbidden("This belongs to another user.")
+
+
+async def require_another_superadmin(
+    assignments: AssignmentStore, actor: Actor, user_uuid: str
+) -> None:
+    """Raises ``LastSuperadmin`` if this user alone holds level 0; see ``another_superadmin``."""
+    current = await assignments.of_user(user_uuid)
+    if current is None or not actor.level_rule.holds(current.level, SUPERADMIN):
+        return
+    if not await assignments.another_superadmin(user_uuid, actor.level_rule):
+        raise LastSuperadmin
 
 
 class LastSuperadmin(Conflict):

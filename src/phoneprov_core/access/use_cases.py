@@ -12,7 +12,7 @@ from phoneprov_core.access.model import (
     Permission,
     PermissionPatch,
 )
-from phoneprov_core.access.rules import LastSuperadmin, require_superadmin
+from phoneprov_core.access.rules import require_another_superadmin, require_superadmin
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.commands import applied, record_of, require_same
 from phoneprov_core.kernel.errors import NotFound, found
@@ -90,7 +90,7 @@ class UserPermissions:
             found(await tx.users.find(new.user_uuid), "user")
             permission = found(await tx.permissions.find(new.perm_uuid), "permission")
             if not actor.level_rule.holds(permission.level, SUPERADMIN):
-                await self._keep_a_superadmin(tx, actor, new.user_uuid)
+                await require_another_superadmin(tx.assignments, actor, new.user_uuid)
             assignment = Assignment(
                 uuid=self.new_id(),
                 user_uuid=new.user_uuid,
@@ -110,16 +110,8 @@ class UserPermissions:
             # removal.
             await tx.users.find(known_id(user_uuid))
             assignment = await _assignment(tx, user_uuid)
-            await self._keep_a_superadmin(tx, actor, assignment.user_uuid)
+            await require_another_superadmin(tx.assignments, actor, assignment.user_uuid)
             await tx.assignments.remove(assignment.user_uuid)
-
-    @staticmethod
-    async def _keep_a_superadmin(tx: AccessTransaction, actor: Actor, user_uuid: str) -> None:
-        current = await tx.assignments.of_user(user_uuid)
-        if current is None or not actor.level_rule.holds(current.level, SUPERADMIN):
-            return
-        if not await tx.assignments.another_superadmin(user_uuid, actor.level_rule):
-            raise LastSuperadmin
 
 
 async def _assignment(tx: AccessTransaction, user_uuid: str) -> Assignment:

@@ -32,14 +32,6 @@ MAC = (
 )
 """A MAC in any spelling, as a pattern; neither all-zero nor broadcast nor multicast."""
 
-_MAIL = r"[^@\s\x22(),:;<>\[\]\\\x00-\x1f\x7f-\x9f"
-_EMAIL = rf"^{_MAIL}]+@{_MAIL}.]+(?:\.{_MAIL}.]+)*$"
-_LANGUAGE = (
-    r"^(?:(?:[A-Za-z]{2,3}(?:-[A-Za-z]{3}){0,3}|[A-Za-z]{4,8})(?:-[A-Za-z]{4})?"
-    r"(?:-(?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
-    r"(?:-[0-9A-WYZa-wyz](?:-[A-Za-z0-9]{2,8})+)*(?:-[Xx](?:-[A-Za-z0-9]{1,8})+)?"
-    r"|[Xx](?:-[A-Za-z0-9]{1,8})+)$"
-)
 _URL = (
     r"^[Hh][Tt][Tt][Pp][Ss]?://(?:[^\s/?#\[\]\x00-\x1f\x7f-\x9f]*@)?"
     r"(?:[^\s/?#@:\[\]\x00-\x1f\x7f-\x9f]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?"
@@ -56,12 +48,14 @@ Description = Annotated[
     schema(maxLength=2048, pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"),
 ]
 Email = Annotated[
-    str, Check(values.email), schema(maxLength=255, pattern=_EMAIL, examples=["ada@example.com"])
+    str,
+    Check(values.email),
+    schema(maxLength=255, pattern=values.EMAIL, examples=["ada@example.com"]),
 ]
 Language = Annotated[
     str,
     Check(values.language),
-    schema("BCP 47 language tag", maxLength=255, pattern=_LANGUAGE, examples=["en"]),
+    schema("BCP 47 language tag", maxLength=255, pattern=values.LANGUAGE, examples=["en"]),
 ]
 Timezone = Annotated[
     str,
@@ -92,7 +86,7 @@ PinCode = Annotated[
     str,
     SECRET,
     Check(values.pin_code),
-    schema("4 to 32 digits. Only a hash is stored", pattern="^[0-9]{4,32}$", examples=["2468"]),
+    schema("4 to 32 digits. Only a hash is stored", pattern=values.PIN, examples=["2468"]),
 ]
 SoftwareType = Annotated[OptionalLine, schema("Firmware family; free text", examples=["SCCP"])]
 Location = Annotated[OptionalLine, schema("Location", examples=["Berlin, third floor"])]
@@ -103,7 +97,7 @@ ExtensionNumber = Annotated[
         "Extension number; unique",
         minLength=1,
         maxLength=255,
-        pattern=r"^[0-9A-Za-z*#+._-]+$",
+        pattern=values.NUMBER,
         examples=["1001"],
     ),
 ]

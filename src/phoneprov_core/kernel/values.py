@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from datetime import datetime
+from functools import cache
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
@@ -16,18 +17,20 @@ from phoneprov_core.kernel.system import known_id, shown
 
 _LINE_BREAKS = frozenset("\t\n\r")
 
+# The patterns of JSON schema: each is checked, and documented.
+_MAIL = r"[^@\s\x22(),:;<>\[\]\\\x00-\x1f\x7f-\x9f"
+EMAIL = rf"^{_MAIL}]+@{_MAIL}.]+(?:\.{_MAIL}.]+)*$"
 # RFC 5646 without the grandfathered tags: language, then script, region, variants and so on.
-_LANGUAGE_TAG = re.compile(
-    r"(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?"
-    r"(?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*(?:-[0-9a-wyz](?:-[a-z0-9]{2,8})+)*"
-    r"(?:-x(?:-[a-z0-9]{1,8})+)?|x(?:-[a-z0-9]{1,8})+",
-    re.ASCII | re.IGNORECASE,
+LANGUAGE = (
+    r"^(?:(?:[A-Za-z]{2,3}(?:-[A-Za-z]{3}){0,3}|[A-Za-z]{4,8})(?:-[A-Za-z]{4})?"
+    r"(?:-(?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
+    r"(?:-[0-9A-WYZa-wyz](?:-[A-Za-z0-9]{2,8})+)*(?:-[Xx](?:-[A-Za-z0-9]{1,8})+)?"
+    r"|[Xx](?:-[A-Za-z0-9]{1,8})+)$"
 )
-_EMAIL = re.compile(r"[^@\s\"(),:;<>\[\]\\]+@[^@\s\"(),:;<>\[\]\\.]+(?:\.[^@\s\"(),:;<>\[\]\\.]+)*")
-_MOST_MARKS = 30
+PIN = r"^[0-9]{4,32}$"
+NUMBER = r"^[0-9A-Za-z*#+._-]+$"
 
-_PIN = re.compile(r"[0-9]{4,32}", re.ASCII)
-_NUMBER = re.compile(r"[0-9A-Za-z*#+._-]+", re.ASCII)
+_MOST_MARKS = 30
 
 
 def _plain(value: str, longest: int, allowed: frozenset[str] = frozenset()) -> str:
@@ -55,6 +58,12 @@ def text(value: str, *, longest: int = 255, shortest: int = 0) -> str:
     if shortest and not normal.strip():
         raise ValueError("must not be empty")
     return normal
+
+
+def _matching(pattern: str, value: str, message: str) -> str:
+    if not re.fullmatch(pattern, value):
+        raise ValueError(message)
+    return value
 
 
 def required_text(value: str) -> str:
@@ -85,18 +94,14 @@ def uuid(value: str) -> str:
 
 def email(value: str) -> str:
     """Text in the form of an e-mail address; no mail is sent to verify it."""
-    value = text(value, shortest=1)
-    if not _EMAIL.fullmatch(value):
-        raise ValueError("must be an e-mail address")
-    return value
+    return _matching(EMAIL, text(value, shortest=1), "must be an e-mail address")
 
 
 def language(value: str) -> str:
     """A BCP 47 language tag."""
-    value = text(value, shortest=1)
-    if not _LANGUAGE_TAG.fullmatch(value):
-        raise ValueError("must be a language tag such as en or de-CH")
-    return value
+    return _matching(
+        LANGUAGE, text(value, shortest=1), "must be a language tag such as en or de-CH"
+    )
 
 
 def timezone(value: str) -> str:
@@ -106,14 +111,10 @@ def timezone(value: str) -> str:
     return value
 
 
-_known_timezones: frozenset[str] = frozenset()
-
-
+@cache
 def _timezones() -> frozenset[str]:
-    global _known_timezones  # noqa: PLW0603 - read from disk once, at the first question
-    if not _known_timezones:
-        _known_timezones = frozenset(available_timezones())
-    return _known_timezones
+    # A system may list its own zone under "localtime".
+    return frozenset(available_timezones()) - {"localtime"}
 
 
 # RFC 3339, section 5.6.
@@ -152,17 +153,13 @@ def url(value: str) -> str:
 
 def pin_code(value: str) -> str:
     """4 to 32 digits: the keys of a phone."""
-    if not _PIN.fullmatch(value):
-        raise ValueError("must be 4 to 32 digits")
-    return value
+    return _matching(PIN, value, "must be 4 to 32 digits")
 
 
 def extension_number(value: str) -> str:
     """A number that is dialled or configured in an exchange: digits, letters, ``*#+._-``."""
-    value = text(value, shortest=1)
-    if not _NUMBER.fullmatch(value):
-        raise ValueError("must consist of digits, letters and the characters * # + . _ -")
-    return value
+    message = "must consist of digits, letters and the characters * # + . _ -"
+    return _matching(NUMBER, text(value, shortest=1), message)
 
 
 def from_to(least: int, most: int) -> Callable[[int], int]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import msgspec
 from msgspec import UNSET
 
-from phoneprov_core.access.rules import LastSuperadmin, require_superadmin
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor
+from phoneprov_core.access.rules import require_another_superadmin, require_superadmin
+from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, obey, record_of
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.paging import Listing, Page, listing
@@ -98,7 +98,7 @@ class Users:
                 updated_ip=actor.ip,
             )
             if before.is_active and not user.is_active:
-                await self._keep_a_superadmin(tx, actor, before)
+                await require_another_superadmin(tx.assignments, actor, before.uuid)
                 await tx.sessions.end_all(user.uuid)
                 await tx.desks.end_user(user.uuid)
             await tx.users.put(user)
@@ -119,18 +119,10 @@ class Users:
         async with self.database.write(by=actor) as tx:
             user = found(await tx.users.find(known_id(uuid)), "user")
             if user.is_active:
-                await self._keep_a_superadmin(tx, actor, user)
+                await require_another_superadmin(tx.assignments, actor, user.uuid)
             await tx.desks.end_user(user.uuid)
             await tx.users.remove(user.uuid)
             await tx.attempts.clear(account_key(user.username))
-
-    @staticmethod
-    async def _keep_a_superadmin(tx: UsersTransaction, actor: Actor, user: User) -> None:
-        assignment = await tx.assignments.of_user(user.uuid)
-        if assignment is None or not actor.level_rule.holds(assignment.level, SUPERADMIN):
-            return
-        if not await tx.assignments.another_superadmin(user.uuid, actor.level_rule):
-            raise LastSuperadmin
 
 
 def created_user(new: Registration, uuid: str, now: str, ip: str, created_by: str | None) -> User:

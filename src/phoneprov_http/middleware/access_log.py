@@ -11,7 +11,7 @@ from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 from phoneprov_core.kernel.origin import belonging_to
 from phoneprov_http.envelope import ErrorInfo, failure
 from phoneprov_http.middleware.addresses import Network
-from phoneprov_http.middleware.headers import as_get, with_headers
+from phoneprov_http.middleware.headers import with_headers, without_body
 from phoneprov_http.middleware.origins import origin_of
 from phoneprov_http.middleware.paths import refuse_other_spellings
 
@@ -62,7 +62,9 @@ class AccessLog:
 
         answer: Send = send_framed
         if method == "HEAD":
-            answer = as_get(scope, send_framed)
+            # The server reads the method of its own scope at the end of the response.
+            scope = {**scope, "method": "GET"}
+            answer = without_body(send_framed)
         elif method == "OPTIONS":
             # Litestar answers OPTIONS by itself, without an envelope. This is a method like any
             # other that no path has.

@@ -1,6 +1,6 @@
 """Response headers, and ``HEAD`` answered like ``GET``."""
 
-from litestar.types import HTTPScope, Message, Scope, Send
+from litestar.types import Message, Scope, Send
 
 HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cache-control", b"no-store"),
@@ -33,9 +33,8 @@ def with_headers(message: Message, request_id: bytes) -> Message:
     return message
 
 
-def as_get(scope: HTTPScope, send: Send) -> Send:
-    """Turn a HEAD request into a GET request. Returns a ``send`` that leaves the body out."""
-    scope["method"] = "GET"
+def without_body(send: Send) -> Send:
+    """A ``send`` for a HEAD request: it leaves the body out."""
 
     async def send_head(message: Message) -> None:
         if message["type"] == "http.response.body":

@@ -13,7 +13,7 @@ from phoneprov_adapters.composition.factories import phone_driver_of
 from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.devices.restart import CiscoPhones
-from support.command_line import without_settings
+from support.command_line import output_of, without_settings
 
 HOW_TO = Path(__file__).parents[3] / "docs/how-to"
 
@@ -97,27 +97,13 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
-def python(folder: Path, *arguments: str, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env=without_settings(**environment),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def test_embedding_page_runs_as_written(tmp_path: Path) -> None:
     with_loop, script, in_a_test = blocks("embed.md", "python")
     data = str(tmp_path / "data")
 
-    created = python(tmp_path, "-c", with_loop, PHONEPROV_DATA_DIR=data)
-    scripted = python(tmp_path, "-c", script, PHONEPROV_DATA_DIR=data)
-    python(tmp_path, "-c", in_a_test)
+    created = output_of(sys.executable, "-c", with_loop, PHONEPROV_DATA_DIR=data, folder=tmp_path)
+    scripted = output_of(sys.executable, "-c", script, PHONEPROV_DATA_DIR=data, folder=tmp_path)
+    output_of(sys.executable, "-c", in_a_test, folder=tmp_path)
 
     assert created.startswith("ada was created at 2")
     assert created.endswith("00:1B:D4:12:34:56\n")
@@ -130,9 +116,11 @@ def test_driver_page_runs_as_written(tmp_path: Path) -> None:
         (tmp_path / name).write_text(code, encoding="utf-8")
     [project] = blocks("write-a-driver.md", "toml")
 
-    output = python(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", ".")
+    output = output_of(
+        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", ".", folder=tmp_path
+    )
     module, name = re.findall(r'power = "(\w+):(\w+)"', project)[0]
-    python(tmp_path, "-c", f"from {module} import {name}")
+    output_of(sys.executable, "-c", f"from {module} import {name}", folder=tmp_path)
 
     assert re.search(r"\d\d? passed", output)
     assert "failed" not in output

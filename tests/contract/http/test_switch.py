@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from phoneprov_adapters.memory.system import CountingIds
@@ -56,6 +57,14 @@ class Office:
 async def desk(tmp_path: Path) -> AsyncIterator[Office]:
     async with office(tmp_path, World()) as opened:
         yield opened
+
+
+async def uploading(desk: Office, caller: Caller, uuid: str) -> asyncio.Future[httpx.Response]:
+    """A switch whose upload has started and waits for ``desk.world.gate``."""
+    desk.world.gate.clear()
+    request = asyncio.ensure_future(switch(caller, uuid))
+    await desk.world.begun.wait()
+    return request
 
 
 async def test_switch_deploys_then_clears_then_restarts(desk: Office) -> None:
@@ -294,9 +303,7 @@ async def test_switch_busy_phone_is_409_and_another_phone_succeeds(desk: Office)
     await a_desk_phone(desk.admin)
     other = await a_desk_phone(desk.admin, mac="00:1B:D4:00:00:01", phone_ip="10.0.0.6")
     uuid = await a_profile_of(desk.ada)
-    desk.world.gate.clear()
-    under_way = asyncio.ensure_future(switch(desk.ada, uuid))
-    await desk.world.begun.wait()
+    under_way = await uploading(desk, desk.ada, uuid)
 
     async with asyncio.timeout(5):
         for _ in range(3):
@@ -327,9 +334,7 @@ async def test_switch_concurrent_requests_for_a_phone_run_one(desk: Office) -> N
 async def test_switch_client_disconnected_is_completed(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     uuid = await a_profile_of(desk.ada)
-    desk.world.gate.clear()
-    under_way = asyncio.ensure_future(switch(desk.ada, uuid))
-    await desk.world.begun.wait()
+    under_way = await uploading(desk, desk.ada, uuid)
 
     under_way.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -347,9 +352,7 @@ async def test_switch_client_disconnected_is_completed(desk: Office) -> None:
 async def test_switch_profile_deleted_meanwhile_is_deployed(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     uuid = await a_profile_of(desk.ada)
-    desk.world.gate.clear()
-    under_way = asyncio.ensure_future(switch(desk.ada, uuid))
-    await desk.world.begun.wait()
+    under_way = await uploading(desk, desk.ada, uuid)
 
     data_of(await desk.ada.delete(f"/phone-profiles/{uuid}"))
     desk.world.gate.set()
@@ -361,9 +364,7 @@ async def test_switch_profile_deleted_meanwhile_is_deployed(desk: Office) -> Non
 async def test_switch_user_deleted_meanwhile_is_completed(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     uuid = await a_profile_of(desk.ada)
-    desk.world.gate.clear()
-    under_way = asyncio.ensure_future(switch(desk.admin, uuid))
-    await desk.world.begun.wait()
+    under_way = await uploading(desk, desk.admin, uuid)
 
     support.data_of(await desk.admin.delete(f"/users/{desk.ada.uuid}"))
     desk.world.gate.set()

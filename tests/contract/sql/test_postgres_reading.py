@@ -19,7 +19,7 @@ from phoneprov_adapters.sql.engines.postgres_reading import (
     for_many,
 )
 from phoneprov_adapters.sql.tables import users
-from phoneprov_adapters.testing.kinds import KINDS, Kind
+from phoneprov_adapters.testing.kinds import KINDS, Kind, add
 from phoneprov_adapters.testing.records import (
     a_permission,
     a_session,
@@ -249,11 +249,7 @@ async def test_combined_reads_return_the_same_as_single_reads(
     database: PostgresDatabase, kind: Kind
 ) -> None:
     records = [kind.make(number) for number in (13, 11, 99, 12)]
-    async with database.write() as tx:
-        await kind.prepare(tx)
-        for record in records:
-            if record is not records[2]:
-                await kind.store(tx).add(record)
+    await add(database, *kind.others, *records[:2], records[3])
     keys = [kind.key_of(record) for record in records]
 
     async with database.read() as tx:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.testing.kinds import KINDS, Kind
+from phoneprov_adapters.testing.kinds import KINDS, Kind, add
 from phoneprov_core.stores import Database
 from support.stores import DATABASES
 
@@ -22,6 +22,5 @@ async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
 async def kind(request: pytest.FixtureRequest, database: Database) -> Kind:
     """A kind of record; the records that it refers to exist."""
     kind: Kind = request.param
-    async with database.write() as tx:
-        await kind.prepare(tx)
+    await add(database, *kind.others)
     return kind

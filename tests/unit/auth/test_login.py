@@ -160,19 +160,17 @@ async def test_login_password_changed_during_the_check_is_refused(
     assert await failures(office) == 0  # a new password forgets them
 
 
-async def test_login_account_deactivated_during_the_check_is_refused(
-    office: Office, root: Actor, ada: Actor, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("change", ["deactivation", "deletion"])
+async def test_login_account_removed_during_the_check_is_refused(
+    office: Office, root: Actor, ada: Actor, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    meanwhile(office, monkeypatch, lambda: office.deactivate(ada.user_uuid))
+    async def remove() -> None:
+        if change == "deactivation":
+            await office.deactivate(ada.user_uuid)
+        else:
+            await office.users.delete(root, ada.user_uuid)
 
-    with pytest.raises(Unauthenticated):
-        await office.log_in("ada")
-
-
-async def test_login_account_deleted_during_the_check_is_refused(
-    office: Office, root: Actor, ada: Actor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    meanwhile(office, monkeypatch, lambda: office.users.delete(root, ada.user_uuid))
+    meanwhile(office, monkeypatch, remove)
 
     with pytest.raises(Unauthenticated):
         await office.log_in("ada")

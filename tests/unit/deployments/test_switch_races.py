@@ -154,10 +154,24 @@ async def test_owner_deleted_during_a_switch_keeps_the_record(
     assert await is_free(office)
 
 
-async def test_switch_cancelled_during_the_upload_is_interrupted(
-    office: Office, ada: Actor, profile: Profile, journal: Journal
+@pytest.mark.parametrize(
+    ("step", "outcome", "succeeded", "reached"),
+    [
+        ("upload", Outcome.INTERRUPTED, [False], ["upload"]),
+        ("restart", Outcome.DEPLOYED, [True, True, False], ["upload", "clear", "restart"]),
+    ],
+)
+async def test_switch_cancelled_after_the_upload_is_deployed_and_before_is_interrupted(
+    office: Office,
+    ada: Actor,
+    profile: Profile,
+    journal: Journal,
+    step: str,
+    outcome: Outcome,
+    succeeded: list[bool],
+    reached: list[str],
 ) -> None:
-    gate = journal.gate("upload")
+    gate = journal.gate(step)
     task = asyncio.create_task(switch(office, ada, profile))
     await gate.reached.wait()
 
@@ -166,25 +180,8 @@ async def test_switch_cancelled_during_the_upload_is_interrupted(
         await task
 
     record = await last_deployment(office)
-    assert (record.outcome, [step.ok for step in record.steps]) == (Outcome.INTERRUPTED, [False])
-    assert journal.steps == ["upload"]
-    assert await is_free(office)
-
-
-async def test_switch_cancelled_after_the_upload_is_deployed(
-    office: Office, ada: Actor, profile: Profile, journal: Journal
-) -> None:
-    gate = journal.gate("restart")
-    task = asyncio.create_task(switch(office, ada, profile))
-    await gate.reached.wait()
-
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-
-    record = await last_deployment(office)
-    assert record.outcome is Outcome.DEPLOYED
-    assert [step.ok for step in record.steps] == [True, True, False]
+    assert (record.outcome, [one.ok for one in record.steps]) == (outcome, succeeded)
+    assert journal.steps == reached
     assert await is_free(office)
 
 

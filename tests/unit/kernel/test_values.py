@@ -128,14 +128,14 @@ def test_invalid_uuid_is_refused(text: str) -> None:
         values.uuid(text)
 
 
-@pytest.mark.parametrize("tag", sorted(available_timezones())[::60])
+@pytest.mark.parametrize("tag", sorted(available_timezones() - {"localtime"})[::60])
 def test_iana_time_zone_is_accepted(tag: str) -> None:
     assert values.timezone(tag) == tag
 
 
 @pytest.mark.parametrize(
     "name",
-    ["", "utc", "Europe/Nowhere", "europe/paris", "+02:00", "../etc/passwd", "/etc/localtime"],
+    ["", "utc", "Europe/Nowhere", "europe/paris", "+02:00", "../etc/passwd", "localtime"],
 )
 def test_invalid_time_zone_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="IANA"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from phoneprov_adapters.testing.kinds import KINDS, Kind
+from phoneprov_adapters.testing.kinds import KINDS, Kind, add
 from phoneprov_adapters.testing.stores.assignments import AssignmentsContract
 from phoneprov_adapters.testing.stores.attempts import LoginAttemptsContract
 from phoneprov_adapters.testing.stores.audit import AuditContract
@@ -60,8 +60,7 @@ class DatabaseContract:
     async def kind(self, request: pytest.FixtureRequest, database: Database) -> Kind:
         """A kind of record; the records that it refers to exist."""
         kind: Kind = request.param
-        async with database.write() as tx:
-            await kind.prepare(tx)
+        await add(database, *kind.others)
         return kind
 
     TestStore = StoreContract

@@ -239,23 +239,21 @@ class LinksContract(DatabaseTests):
         assert await self._full() == [_full_link(link) for link in links[1:]]
         await self.add(a_link(20, ADA, DESK, created_at=moment(1)))
 
-    async def test_link_is_removed_with_its_user(self, links: list[Link]) -> None:
+    @pytest.mark.parametrize(
+        ("end", "left"), [("user", slice(1, None, 2)), ("extension", slice(2, None))]
+    )
+    async def test_link_is_removed_with_either_end(
+        self, links: list[Link], end: str, left: slice
+    ) -> None:
         async with self.database.write() as tx:
-            assert await tx.users.remove(ADA)
+            removed = tx.users.remove(ADA) if end == "user" else tx.extensions.remove(DESK)
+            assert await removed
             assert await tx.links.full.count() == 2
 
-        assert await self._full() == [_full_link(links[1]), _full_link(links[3])]
+        assert await self._full() == [_full_link(link) for link in links[left]]
         async with self.database.read() as tx:
-            assert await tx.extensions.count() == 2
-
-    async def test_link_is_removed_with_its_extension(self, links: list[Link]) -> None:
-        async with self.database.write() as tx:
-            assert await tx.extensions.remove(DESK)
-            assert await tx.links.full.count() == 2
-
-        assert await self._full() == [_full_link(links[2]), _full_link(links[3])]
-        async with self.database.read() as tx:
-            assert await tx.users.count() == 2
+            others = tx.extensions if end == "user" else tx.users
+            assert await others.count() == 2
 
     async def test_link_of_a_failed_transaction_is_not_stored(self) -> None:
         async with self.rolled_back() as tx:

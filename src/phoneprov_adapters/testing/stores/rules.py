@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.testing.kinds import (
-    OWNER,
-)
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import (
+    OWNER,
     a_permission,
     a_user,
     an_assignment,

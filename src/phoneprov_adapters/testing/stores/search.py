@@ -11,12 +11,12 @@ import pytest
 import pytest_asyncio
 from msgspec import Struct
 
-from phoneprov_adapters.testing.kinds import OTHER_OWNER, OWNER, PROFILES
+from phoneprov_adapters.testing import kinds
+from phoneprov_adapters.testing.kinds import OTHER_OWNER, OWNERS, Kind
 from phoneprov_adapters.testing.phone_records import CNF_XML, a_phone, a_profile, a_revision
 from phoneprov_adapters.testing.records import (
+    OWNER,
     a_company_contact,
-    a_user,
-    an_extension,
     identifier,
     moment,
 )
@@ -36,16 +36,14 @@ from phoneprov_core.users.model import UserSearch
 class _Case:
     """One kind of record: the fields in which words are found and those that filter."""
 
-    store: Callable[[Stores], SearchedStore[Any]]
-    make: Callable[..., Any]
+    kind: Kind
     command: Callable[..., Struct]
     fields: Sequence[str]
     filters: dict[str, tuple[Any, Any]]
 
 
 _USERS = _Case(
-    lambda tx: tx.users,
-    a_user,
+    kinds.USERS,
     UserSearch,
     ("first_name", "last_name", "username", "email", "phone"),
     {
@@ -57,15 +55,13 @@ _USERS = _Case(
     },
 )
 _EXTENSIONS = _Case(
-    lambda tx: tx.extensions,
-    an_extension,
+    kinds.EXTENSIONS,
     ExtensionSearch,
     ("extension", "name"),
     {"type": ("chan_sccp", "custom"), "voicemail": (True, False), "is_active": (False, True)},
 )
 PHONES = _Case(
-    lambda tx: tx.phones,
-    a_phone,
+    kinds.PHONES,
     PhoneSearch,
     ("name", "hostname", "phone_ip"),
     {
@@ -79,8 +75,7 @@ PHONES = _Case(
     },
 )
 _CONTACTS = _Case(
-    lambda tx: tx.company_contacts,
-    a_company_contact,
+    kinds.COMPANY_CONTACTS,
     ContactSearch,
     ("name", "work", "mobile", "home", "email"),
     {
@@ -91,17 +86,13 @@ _CONTACTS = _Case(
         "is_active": (True, False),
     },
 )
-_CASES = {
-    "users": _USERS,
-    "extensions": _EXTENSIONS,
-    "phones": PHONES,
-    "company_contacts": _CONTACTS,
-}
+_CASES = [_USERS, _EXTENSIONS, PHONES, _CONTACTS]
 
 
 async def moments_of(tx: Stores, case: _Case, **wanted: Any) -> list[str]:
     """When the records that a search finds were created; count and pages agree with them."""
-    rows = selected(case.store(tx), case.command(**wanted))
+    store: SearchedStore[Any] = getattr(tx, case.kind.name)
+    rows = selected(store, case.command(**wanted))
     found = await rows.rows(1000)
     assert await rows.count() == len(found)
     await _pages_agree(rows)
@@ -126,16 +117,17 @@ async def _pages_agree(rows: Rows[Any], owner: str | None = None) -> None:
 class SearchContract(DatabaseTests):
     """The contract of ``SearchedRows.matching`` and of ``CountedRows``."""
 
-    @pytest.fixture(params=sorted(_CASES))
+    @pytest.fixture(params=_CASES, ids=lambda case: case.kind.name)
     def case(self, request: pytest.FixtureRequest) -> _Case:
         """A kind of record that can be searched."""
-        return _CASES[request.param]
+        case: _Case = request.param
+        return case
 
     async def test_words_are_found_in_every_searched_field(self, case: _Case) -> None:
         async with self.database.write() as tx:
             for number, name in enumerate(case.fields, 1):
                 value = f"Zoë{number}%_/\\'"
-                await case.store(tx).add(case.make(number, **{name: value}))
+                await case.kind.store(tx).add(case.kind.make(number, **{name: value}))
         async with self.database.read() as tx:
             everything = [moment(number) for number, _ in enumerate(case.fields, 1)]
             assert await moments_of(tx, case, q="zoe") == everything
@@ -148,13 +140,13 @@ class SearchContract(DatabaseTests):
 
     async def test_filters_select_equal_fields(self, case: _Case) -> None:
         async with self.database.write() as tx:
-            store: Any = case.store(tx)
+            store: Any = case.kind.store(tx)
             number = 0
             for name, values in case.filters.items():
                 for value in values:
                     number += 1
                     plain = {other: one[0] for other, one in case.filters.items()}
-                    await store.add(case.make(number, **{**plain, name: value}))
+                    await store.add(case.kind.make(number, **{**plain, name: value}))
             everything = await store.rows(1000)
             for name, (_, value) in case.filters.items():
                 wanted = [one.created_at for one in everything if getattr(one, name) == value]
@@ -164,13 +156,13 @@ class SearchContract(DatabaseTests):
             assert await moments_of(tx, case, **both) == []
 
     async def test_search_follows_changes_of_the_transaction(self, case: _Case) -> None:
-        one, two = case.make(1), case.make(2)
+        one, two = case.kind.make(1), case.kind.make(2)
         name = case.fields[0]
         async with self.database.write() as tx:
-            await case.store(tx).add(one)
-            await case.store(tx).add(two)
+            await case.kind.store(tx).add(one)
+            await case.kind.store(tx).add(two)
         async with self.database.write() as tx:
-            await case.store(tx).put(case.make(2, **{name: "Zacharias"}))
+            await case.kind.store(tx).put(case.kind.make(2, **{name: "Zacharias"}))
             assert await moments_of(tx, case, q="zacharias") == [moment(2)]
         async with self.database.read() as tx:
             assert await moments_of(tx, case, q="zacharias") == [moment(2)]
@@ -231,7 +223,8 @@ class SearchContract(DatabaseTests):
             a_profile(3, OWNER, name="Front desk", software_type="SIP"),
         ]
         async with self.database.write() as tx:
-            await PROFILES.prepare(tx)
+            for owner in OWNERS:
+                await tx.users.add(owner)
             for number, profile in enumerate(made, 100):
                 await tx.profiles.add(profile)
                 await tx.revisions.add(a_revision(number, profile), CNF_XML)

@@ -11,12 +11,11 @@ import pytest_asyncio
 from phoneprov_adapters.testing.kinds import (
     NO_USER,
     OTHER_OWNER,
-    OWNER,
     PERSONAL_CONTACTS,
     PROFILES,
     Kind,
 )
-from phoneprov_adapters.testing.records import moment
+from phoneprov_adapters.testing.records import OWNER, moment
 from phoneprov_adapters.testing.stores.base import DatabaseTests
 from phoneprov_core.kernel.errors import Conflict, NotFound
 
@@ -226,8 +225,7 @@ class OwnedRowsContract(ListedTests):
 
     @pytest_asyncio.fixture(autouse=True, params=[PROFILES, PERSONAL_CONTACTS], ids=repr)
     async def _owned(self, request: pytest.FixtureRequest, _arranged: None) -> None:
-        async with self.database.write() as tx:
-            await request.param.prepare(tx)
+        await self.add(*request.param.others)
         await self.fill(request.param, {"user_uuid": OTHER_OWNER})
 
     async def _count(self, owner: str | None) -> int:

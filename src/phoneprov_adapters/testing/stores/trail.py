@@ -38,8 +38,7 @@ class TrailContract(DatabaseTests):
         record = one.make(1)
         changed = one.changed(record)
         key = one.key_of(record)
-        async with self.database.write() as tx:
-            await one.prepare(tx)
+        await self.add(*one.others)
         await self.add(record, by=ADA)
         async with self.database.write(by=ADA) as tx:
             await one.store(tx).find(key)
@@ -68,9 +67,7 @@ class TrailContract(DatabaseTests):
     @pytest.mark.parametrize("one", KINDS, ids=repr)
     async def test_put_of_a_record_that_was_not_read_has_old_values(self, one: Kind) -> None:
         record = one.make(1)
-        async with self.database.write() as tx:
-            await one.prepare(tx)
-            await one.store(tx).add(record)
+        await self.add(*one.others, record)
         await self.put(one.changed(record), one.changed(record), by=ADA)
         (entry,) = await self.recorded()
         assert entry.changes
