@@ -23,7 +23,7 @@ from phoneprov_core.auth.model import (
 )
 from phoneprov_core.kernel.actor import SUPERADMIN
 from phoneprov_core.kernel.errors import Forbidden, Unauthenticated
-from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.field_types import redacted
 from phoneprov_core.me import MeProfile
 from phoneprov_http.envelope import EnvelopeResponse, done, record
 from phoneprov_http.guards import Connection
