@@ -10,8 +10,7 @@ from litestar.types import ASGIApp
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import prepare, readiness, running
-from phoneprov_adapters.composition.names import check_names
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.reading import check_names, read_settings
 from phoneprov_http.app import HttpSettings, create_app
 from phoneprov_http.main.serving.logs import set_up_logs
 from phoneprov_http.main.serving.metrics import with_metrics
