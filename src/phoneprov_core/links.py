@@ -8,7 +8,7 @@ from typing import Annotated, Protocol
 from msgspec import Struct
 
 from phoneprov_core.access.rules import require_superadmin
-from phoneprov_core.extensions import Extension, ExtensionType
+from phoneprov_core.extensions import ExtensionsTransaction, ExtensionType
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Problem, found
@@ -21,7 +21,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, Rows, Store
+from phoneprov_core.kernel.store import ReadAndWrite, Rows
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 from phoneprov_core.users.model import FirstName, LastName, LoginName
 from phoneprov_core.users.ports import UserStore
@@ -111,13 +111,11 @@ class LinkStore(Protocol):
         """Links with their user; the extension is their owner."""
 
 
-class LinksTransaction(Protocol):
+class LinksTransaction(ExtensionsTransaction, Protocol):
     """Stores that the use cases of links use."""
 
     @property
     def users(self) -> UserStore: ...
-    @property
-    def extensions(self) -> Store[Extension]: ...
     @property
     def links(self) -> LinkStore: ...
 

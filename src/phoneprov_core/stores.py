@@ -16,13 +16,11 @@ from phoneprov_core.directory.ports import CompanyContactStore
 from phoneprov_core.extensions import Extension
 from phoneprov_core.kems import KemStore
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.store import Notes, ReadAndWrite, Rows, SearchedStore, Store
+from phoneprov_core.kernel.store import Notes, RateStore, ReadAndWrite, Rows, SearchedStore, Store
 from phoneprov_core.links import LinkStore
 from phoneprov_core.me import EnrichedPhone
 from phoneprov_core.phones.model import PhoneStore
-from phoneprov_core.profiles.model import ProfileRecord
-from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
+from phoneprov_core.profiles.model import ProfileRecord, RevisionStore, WholeProfileStore
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 from phoneprov_core.retention.ports import RetentionStore
 from phoneprov_core.statistics.ports import StatisticsStore

@@ -21,6 +21,7 @@ from phoneprov_adapters.testing.records import an_extension
 from phoneprov_core.devices.commands import RestartType, sip_restart
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_core.transfer.asterisk import Sections
+from support.polling import until
 
 PHONE = a_phone(1, mac="00:1B:D4:12:34:56", software_type="SIP")
 NUMBER, PASSWORD = "1001", "s1p-secret"
@@ -144,9 +145,7 @@ async def test_wrong_secret_is_sent_once(exchange: Exchange) -> None:
     with pytest.raises(Refused, match="PHONEPROV_AMI_SECRET"):
         await Manager(shared).perform(sip_restart(PHONE.mac))
 
-    async with asyncio.timeout(SECONDS):
-        while failures() == before:  # noqa: ASYNC110
-            await asyncio.sleep(0.1)
+    await until(lambda: failures() != before, SECONDS)
     assert failures() == before + 1
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from support.polling import wait_for
 
 QUIET = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -77,11 +78,9 @@ class Page:
 
     def until(self, script: str, seconds: float = 20) -> Any:
         """Wait until a JavaScript expression is true; its value."""
-        deadline = time.monotonic() + seconds
-        while not (value := self.evaluate(script)):
-            assert time.monotonic() < deadline, f"never true: {script}"
-            time.sleep(0.05)
-        return value
+        return wait_for(
+            lambda: self.evaluate(script), log=lambda: f"never true: {script}", seconds=seconds
+        )
 
     def click(self, selector: str) -> None:
         self.until(f"!!document.querySelector({selector!r})")

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from support.command_line import without_settings
+from support.polling import wait_for
 
 USERNAME, PASSWORD = "ada", "analytical engine 1843"
 ORDINARY, ORDINARY_PASSWORD = "grace", "nanoseconds of wire"
@@ -112,12 +112,14 @@ class Service:
                 [sys.executable, "-m", "phoneprov_http.main", "serve", "--port", str(port)],
                 env=self._environment, stdout=log, stderr=log,
             )  # fmt: skip
-        deadline = time.monotonic() + 60
-        while not (found := re.search(r"http://\S+:\d+", self._log.read_text("utf-8"))):
-            assert self._process.poll() is None, self._log.read_text("utf-8")
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        self.url = found[0]
+        self.url = wait_for(self._served_url, self._process, log=self._log_text)
+
+    def _log_text(self) -> str:
+        return self._log.read_text("utf-8")
+
+    def _served_url(self) -> str:
+        found = re.search(r"http://\S+:\d+", self._log_text())
+        return found[0] if found else ""
 
     def stop(self) -> None:
         if self._process is not None:

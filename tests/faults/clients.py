@@ -13,6 +13,7 @@ from faults.ledger import LOST
 from faults.served import Served
 from phoneprov_http.main.serving.protocol import SILENCE_SECONDS
 from races.wire import Line, Reply
+from support.polling import until
 
 MAC = "00:1B:D4:12:34:56"
 LEFT_ALONE = "00:1B:D4:12:34:57"
@@ -109,9 +110,7 @@ class Office:
             # The client does not wait for this response.
             body = {"profile_uuid": self.profile, "mac": LEFT_ALONE}
             line.send("POST", path, body, token=self.token)
-            async with asyncio.timeout(20):
-                while not outside.is_at_work(LEFT_ALONE_FILE):  # noqa: ASYNC110
-                    await asyncio.sleep(0.005)
+            await until(lambda: outside.is_at_work(LEFT_ALONE_FILE))
         outside.begun.clear()
         async with self.served.line() as line:
             body = {"profile_uuid": self.profile, "mac": MAC}

@@ -22,6 +22,7 @@ from races.direct import PASSWORD
 from races.harness import Service
 from races.wire import Line
 from support.command_line import PROGRAM, without_settings
+from support.polling import wait_for
 
 SERVE = (*PROGRAM, "serve", "--migrate")
 _ACTIVATE = """
@@ -89,12 +90,8 @@ class Served(Service):
     def start(self) -> None:
         """Start the service, and wait until it is ready."""
         self.spawn()
-        deadline = time.monotonic() + 60
-        while not (self._serves() if self._held else self.listens()):
-            assert self._process is not None
-            assert self._process.poll() is None, self.log_text()
-            assert time.monotonic() < deadline, self.log_text()
-            time.sleep(0.01)
+        is_ready = self._serves if self._held else self.listens
+        wait_for(is_ready, self._process, log=self.log_text)
 
     def _serves(self) -> bool:
         content = (self.folder / "log").read_bytes()

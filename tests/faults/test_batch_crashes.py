@@ -12,6 +12,7 @@ from faults.desk import Desk, desk
 from faults.served import Served
 from phoneprov_adapters.testing.records import a_mac
 from races.wire import Line
+from support.polling import until
 from support.scale import note, rounds
 
 PHONES = rounds(10, 60)
@@ -47,19 +48,17 @@ def file_of(mac: str) -> str:
 
 async def over(ask: Asked, uuid: str) -> Any:
     """Wait for the end of the batch; the batch."""
-    async with asyncio.timeout(60):
-        while True:
-            batch = await ask("GET", f"/batches/{uuid}")
-            if batch["ended_at"] is not None:
-                return batch
-            await asyncio.sleep(0.02)
+
+    async def ended() -> Any:
+        batch = await ask("GET", f"/batches/{uuid}")
+        return None if batch["ended_at"] is None else batch
+
+    return await until(ended, 60)
 
 
 async def put_in_place(outside: Desk, count: int) -> None:
     """Wait for ``count`` uploads."""
-    async with asyncio.timeout(30):
-        while outside.uploads.total() < count:  # noqa: ASYNC110 - the desk only counts
-            await asyncio.sleep(0.002)
+    await until(lambda: outside.uploads.total() >= count)
 
 
 async def test_batch_of_a_killed_process_is_completed(served: Served, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from faults.ledger import Writer
 from faults.served import Served
 from faults.writers import Contacts, Phones, Profiles, Services, Sessions, Users
+from support.polling import until
 from support.scale import SEED, note, random_choices, rounds, spread
 
 HALF_THERE = {
@@ -54,9 +55,7 @@ async def test_answered_changes_of_a_killed_service_are_stored(served: Served) -
             asyncio.create_task(writer.write(served.port, token, lambda: True))
             for writer in writers
         ]
-        async with asyncio.timeout(60):
-            while not all(writer.acknowledged for writer in writers):  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        await until(lambda: all(writer.acknowledged for writer in writers), 60)
         await asyncio.sleep(chance.uniform(0.02, 0.6))
         served.kill()
         await asyncio.gather(*writing)

@@ -18,6 +18,7 @@ from phoneprov_adapters.sql.engines.timelines import Timelines
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.errors import Unavailable
+from support.polling import until
 from support.postgres import ask
 from support.postgres_databases import database_at
 from support.replication import Pair, refusing_host
@@ -61,9 +62,7 @@ class Writer:
 
     async def until_acknowledged_after(self, moment: float) -> float:
         """The seconds from a moment to the first write that was acknowledged after it."""
-        async with asyncio.timeout(60):
-            while not self.acknowledged or self.acknowledged[-1][1] < moment:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        await until(lambda: self.acknowledged and self.acknowledged[-1][1] >= moment, 60)
         return next(at for _, at in self.acknowledged if at >= moment) - moment
 
 

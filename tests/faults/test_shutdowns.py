@@ -19,6 +19,7 @@ from phoneprov_http.main.serving.protocol import SILENCE_SECONDS
 from phoneprov_http.main.serving.server import STOP_SECONDS
 from races.direct import password_hash
 from races.wire import HALF, REST, Line
+from support.polling import until
 from support.scale import LONG, note, random_choices, rounds, spread
 
 XML = "<device><deviceProtocol>SCCP</deviceProtocol></device>"
@@ -132,8 +133,7 @@ async def test_stop_finishes_accepted_requests_and_refuses_connections(
         assert (await line.ask("GET", "/nothing")).status == 404
         line.write(HALF)
         served.tell(signal.SIGTERM)
-        while await asyncio.to_thread(served.listens):  # noqa: ASYNC110 - another process
-            await asyncio.sleep(0.05)
+        await until(lambda: asyncio.to_thread(lambda: not served.listens()), 60)
         line.write(REST)
         reply = await line.reply()
         assert (reply.status, reply.headers["connection"]) == (404, "close")

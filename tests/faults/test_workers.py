@@ -15,6 +15,7 @@ import pytest
 from faults.served import Served
 from races.wire import HALF, REST
 from races.workers import owner_of, workers_of
+from support.polling import until
 from support.scale import note, rounds, spread
 
 
@@ -60,9 +61,7 @@ async def check_killed_worker_is_replaced(served: Served) -> None:
 
 
 async def wait_until_each_worker_answers(served: Served, victim: int) -> None:
-    async with asyncio.timeout(30):
-        while victim in (pids := workers_of(served.pid)) or len(pids) < 2:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until(lambda: victim not in (pids := workers_of(served.pid)) and len(pids) >= 2)
     async with served.lines(1):
         pass
 
@@ -78,9 +77,6 @@ async def check_workers_end_with_supervisor(served: Served) -> None:
         for line in lines:
             line.write(REST)
             assert (await line.reply()).status == 404
-    deadline = time.monotonic() + 60
-    while any(Path(f"/proc/{pid}").exists() for pid in pids):
-        assert time.monotonic() < deadline
-        await asyncio.sleep(0.02)
+    await until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), 60)
     # The port is free for the next start.
     socket.create_server(("127.0.0.1", served.port)).close()

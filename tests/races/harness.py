@@ -7,7 +7,6 @@ import asyncio
 import re
 import signal
 import subprocess
-import time
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -21,6 +20,7 @@ from races.wire import Line
 from races.workers import memory, owner_of, workers_of
 from support.command_line import PROGRAM, without_settings
 from support.planted import OF_ALL_TESTS, Search
+from support.polling import wait_for
 from support.scale import rounds
 
 WORKERS = rounds(2, 4)
@@ -73,12 +73,8 @@ class Service:
                 env=without_settings(**self.environment),
                 stderr=log,
             )
-        deadline = time.monotonic() + START_SECONDS
         try:
-            while not self._answers():
-                assert self._process.poll() is None, self.log_text()
-                assert time.monotonic() < deadline, self.log_text()
-                time.sleep(0.05)
+            wait_for(self._answers, self._process, log=self.log_text, seconds=START_SECONDS)
         except BaseException:
             self._process.kill()
             self._process.wait()

@@ -23,6 +23,7 @@ from uvicorn.server import ServerState
 
 from phoneprov_http.main.serving.connections import Connections
 from phoneprov_http.main.serving.protocol import BoundedProtocol
+from support.polling import wait_for
 
 T = TypeVar("T")
 App = Callable[..., Awaitable[None]]
@@ -50,10 +51,7 @@ class Listening:
 
     def until_received(self, client: socket.socket) -> None:
         """Wait until the server has read what this client sent."""
-        deadline = time.monotonic() + SECONDS
-        while _unread(client):
-            assert time.monotonic() < deadline
-            time.sleep(0.002)
+        wait_for(lambda: not _unread(client), seconds=SECONDS)
 
     def stop_connections(self) -> None:
         """Shut connections down, as the server does repeatedly during a stop."""

@@ -14,6 +14,7 @@ from typing import Self
 
 from support.ftp_control import Control
 from support.ftp_faults import FtpState
+from support.polling import until
 
 
 class ScriptedFtp(FtpState):
@@ -52,6 +53,4 @@ class ScriptedFtp(FtpState):
 
     async def quiet(self, within: float = 1.0) -> None:
         """Wait until no connection is open. Raises TimeoutError if one stays open."""
-        async with asyncio.timeout(within):
-            while self.open:  # noqa: ASYNC110  The sets of a test server are not worth events.
-                await asyncio.sleep(0.002)
+        await until(lambda: not self.open, within)

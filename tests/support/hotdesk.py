@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.desks.model import DeskRecord
 from support.api import Api, Caller, data_of, opened_api
 from support.phone_browser import PhoneBrowser
+from support.polling import until
 from support.switch_rig import MAC, World, a_desk_phone, a_profile_of
 
 IP, OTHER_IP = "10.0.0.5", "10.0.0.6"
@@ -74,13 +75,6 @@ class Hotdesk:
         """The file at a phone."""
         files: dict[str, bytes] = self.world.files[f"{ip}:21"]
         return files[f"SEP{mac.replace(':', '')}.cnf.xml"]
-
-
-async def until(is_true: Callable[[], Any], seconds: float = 30) -> None:
-    """Poll a condition until it is true."""
-    async with asyncio.timeout(seconds):
-        while not await is_true():  # noqa: ASYNC110 - the state is in a database
-            await asyncio.sleep(0.01)
 
 
 async def no_pause(_seconds: float) -> None:

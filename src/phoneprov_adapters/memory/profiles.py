@@ -26,8 +26,14 @@ from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision, whole
-from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
+from phoneprov_core.profiles.model import (
+    Profile,
+    ProfileRecord,
+    Revision,
+    RevisionStore,
+    WholeProfileStore,
+    whole,
+)
 from phoneprov_core.retention.model import Kept, Moment, Piece, Place
 from phoneprov_core.retention.ports import RetentionStore
 

@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from phoneprov_core.access.model import Assignment, AssignmentStore, Permission
+from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.auth.ports import AuthTransaction
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor, anonymous
 from phoneprov_core.kernel.commands import obey
@@ -17,7 +17,7 @@ from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, NewId, shown
 from phoneprov_core.users.model import Registration, User, account_key, folded
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
-from phoneprov_core.users.ports import ClearAttempts, UserStore
+from phoneprov_core.users.ports import UsersTransaction
 from phoneprov_core.users.use_cases import created_user
 
 
@@ -65,17 +65,11 @@ class Register:
 PERMISSION_NAME = "superadmin"
 
 
-class CreateAdminTransaction(Protocol):
-    """The fields of a superadmin account."""
+class CreateAdminTransaction(UsersTransaction, Protocol):
+    """Stores that the creation of a superadmin uses."""
 
     @property
-    def users(self) -> UserStore: ...
-    @property
     def permissions(self) -> Store[Permission]: ...
-    @property
-    def assignments(self) -> AssignmentStore: ...
-    @property
-    def attempts(self) -> ClearAttempts: ...
 
 
 class AdminCreated(Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from weakref import WeakValueDictionary
 
 import msgspec
 from msgspec import Struct
@@ -20,8 +21,7 @@ from phoneprov_core.auth.throttle import (
     address_key,
 )
 from phoneprov_core.kernel.actor import anonymous
-from phoneprov_core.kernel.rates import Rate
-from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.store import Event, Rate, ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
 from phoneprov_core.users.model import User, account_key
 
@@ -64,7 +64,7 @@ class Guesses:
         self._database = database
         self._clock = clock
         self._rate = Rate(limit, WINDOW)
-        self._turns = _Turns()
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._refused: dict[str, tuple[int, int]] = {}
 
     async def caller(self, username: str, ip: str) -> Caller:
@@ -83,7 +83,10 @@ class Guesses:
         if too many logins from the address failed.
         """
         await self._refuse_again(caller)
-        async with self._turns.of(caller.account):
+        # Every guess counts as failed until it is verified. If all logins of a busy account were
+        # counted at once, many correct ones would have to retry: two at a time in this process.
+        turns = self._turns.setdefault(caller.account, asyncio.Semaphore(2))
+        async with turns:
             await self._count(caller)
             yield
 
@@ -154,26 +157,3 @@ class Guesses:
             attempts = await tx.attempts.of(caller.account)
             await tx.attempts.keep(caller.account, attempts.taken_back())
             await tx.rates.take_back(caller.subject)
-
-
-class _Turns:
-    """Limits the logins of one account to two at a time in this process.
-
-    Every guess counts as failed until it is verified. If all logins of a busy account were counted
-    at once, many correct ones would have to retry.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, tuple[asyncio.Semaphore, int]] = {}
-
-    @asynccontextmanager
-    async def of(self, key: str) -> AsyncIterator[None]:
-        turns, waiting = self._waiting.get(key) or (asyncio.Semaphore(2), 0)
-        self._waiting[key] = (turns, waiting + 1)
-        try:
-            async with turns:
-                yield
-        finally:
-            turns, waiting = self._waiting.pop(key)
-            if waiting > 1:
-                self._waiting[key] = (turns, waiting - 1)

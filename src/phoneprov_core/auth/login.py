@@ -17,7 +17,7 @@ from phoneprov_core.auth.sessions import new_session, token_pair
 from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
-from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.field_types import redacted
 from phoneprov_core.kernel.store import Event, ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, millis, shown
 from phoneprov_core.users.model import User

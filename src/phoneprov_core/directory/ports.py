@@ -40,10 +40,5 @@ class PersonalDirectoryTransaction(Protocol):
     def personal_contacts(self) -> Store[PersonalContact]: ...
 
 
-class LookupTransaction(Protocol):
+class LookupTransaction(CompanyDirectoryTransaction, PersonalDirectoryTransaction, Protocol):
     """Stores that a phone's search reads."""
-
-    @property
-    def company_contacts(self) -> CompanyContactStore: ...
-    @property
-    def personal_contacts(self) -> Store[PersonalContact]: ...

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Protocol, get_args
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kems import KemStore
+from phoneprov_core.kems import KemsTransaction
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import (
     CreatedAt,
@@ -25,7 +25,7 @@ from phoneprov_core.kernel.fields import (
 )
 from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
 from phoneprov_core.kernel.store import SearchedStore
-from phoneprov_core.vendor_phones import VendorPhoneStore
+from phoneprov_core.vendor_phones import VendorPhonesTransaction
 
 Model = Annotated[OptionalLine, schema("Model", examples=["CP-7945G"])]
 
@@ -173,17 +173,13 @@ class PhoneStore(SearchedStore[Phone], Protocol):
         that of thousands of MACs."""
 
 
-class PhonesTransaction(Protocol):
+class PhonesTransaction(KemsTransaction, VendorPhonesTransaction, Protocol):
     """Stores that the use cases of phones use. The key of a phone is its MAC in canonical form.
     Stores do not change each other: the use case deletes a phone's flag and disconnects its
     KEMs."""
 
     @property
     def phones(self) -> PhoneStore: ...
-    @property
-    def kems(self) -> KemStore: ...
-    @property
-    def vendor_phones(self) -> VendorPhoneStore: ...
     @property
     def desks(self) -> ForgetDesk: ...
 

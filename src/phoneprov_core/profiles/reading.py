@@ -14,12 +14,15 @@ from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import found
-from phoneprov_core.kernel.field_types import SECRET
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.profiles.model import AnyRevision, FirmwareFamily, RevisionNumber
-from phoneprov_core.profiles.ports import ProfilesTransaction
+from phoneprov_core.profiles.model import (
+    AnyRevision,
+    FirmwareFamily,
+    ProfilesTransaction,
+    RevisionNumber,
+)
 from phoneprov_core.profiles.use_cases import profile_of
 
 

@@ -22,10 +22,11 @@ from phoneprov_core.profiles.model import (
     ProfilePatch,
     ProfileRecord,
     ProfileSearch,
+    ProfilesTransaction,
     Revision,
+    TooManyProfiles,
     whole,
 )
-from phoneprov_core.profiles.ports import ProfilesTransaction, TooManyProfiles
 
 # A profile may have 512 KiB: long lists are read in pieces of few profiles.
 PIECE = 16

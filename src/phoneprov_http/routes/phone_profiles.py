@@ -12,8 +12,8 @@ from phoneprov_core.profiles.model import (
     Revision,
     Switched,
     SwitchRequest,
+    TooManyProfiles,
 )
-from phoneprov_core.profiles.ports import TooManyProfiles
 from phoneprov_core.profiles.reading import (
     ComparedRevisions,
     LintRequest,

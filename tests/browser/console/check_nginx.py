@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from playwright.sync_api import Browser, expect
 
 from browser.console_rig import Console, Phones, Service, fill
 from faults.served import free_port
+from support.polling import wait_for
 
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
 PAGE = Path(__file__).parents[3] / "docs/how-to/console.md"
@@ -60,11 +60,7 @@ def proxied(service: Service, tmp_path: Path) -> Iterator[str]:
     nginx = subprocess.Popen([NGINX, "-p", tmp_path, "-c", tmp_path / "nginx.conf"])
     url = f"http://127.0.0.1:{port}/telephony"
     try:
-        deadline = time.monotonic() + 30
-        while not _answers(url):
-            assert nginx.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_for(lambda: _answers(url), nginx)
         yield url
     finally:
         nginx.terminate()

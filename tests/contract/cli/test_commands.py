@@ -22,6 +22,7 @@ from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_http.main.cli import main
 from support.command_line import PROGRAM, run, spawn, without_settings
 from support.desk import press_without_pauses
+from support.polling import wait_for
 
 README = Path(__file__).parents[3] / "README.md"
 PASSWORD = "correct horse battery"
@@ -236,12 +237,13 @@ def test_serve_answers_and_stops_at_a_signal(
 
 def wait_until_serving(log: Path) -> int:
     """The port that the service prints when it serves. Its first reply may come earlier."""
-    until = time.monotonic() + 120
-    while time.monotonic() < until:
-        if found := re.search(r"serves on http://127\.0\.0\.1:(\d+) ", log.read_text()):
-            return int(found[1])
-        time.sleep(0.1)
-    raise AssertionError(f"the service did not start: {log.read_text()}")
+    found = wait_for(
+        lambda: re.search(r"serves on http://127\.0\.0\.1:(\d+) ", log.read_text()),
+        log=log.read_text,
+        seconds=120,
+    )
+    assert found is not None
+    return int(found[1])
 
 
 def headers_when_ready(port: int) -> Message:

@@ -22,6 +22,7 @@ from phoneprov_core.extensions import NewExtension
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
 from support import data_folder
+from support.polling import until
 from support.postgres import new_database
 from support.postgres_binaries import binaries
 
@@ -87,9 +88,7 @@ class Writing:
 
     async def some(self) -> None:
         enough = self.answered + 20
-        async with asyncio.timeout(30):
-            while self.answered < enough:  # noqa: ASYNC110
-                await asyncio.sleep(0.001)
+        await until(lambda: self.answered >= enough)
 
 
 async def back_up(script: str, environment: Mapping[str, str]) -> tuple[int, int]:

@@ -3,7 +3,6 @@ in place."""
 
 from __future__ import annotations
 
-import asyncio
 import traceback
 from time import perf_counter
 
@@ -19,6 +18,7 @@ from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 from support.ftp_faults import SERVER_WORDS, Fault, Kind
 from support.ftp_rigs import LOOPBACK, settings_for
 from support.ftp_scripted import ScriptedFtp
+from support.polling import until
 
 NAME = "SEP001122334455.cnf.xml"
 OLD, NEW = b"old" * 7000, b"new!" * 40_000
@@ -119,9 +119,7 @@ async def test_replacement_server_that_renames_the_old_file_late_has_unknown_out
         assert caught.value.code == OUTCOME_UNKNOWN
         assert NAME in caught.value.message
         assert aside in caught.value.message
-        async with asyncio.timeout(20):
-            while f"/{NAME}" in server.files:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+        await until(lambda: f"/{NAME}" not in server.files)
         assert server.files == {f"/{aside}": OLD}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 
 from phoneprov_adapters.testing.records import a_mac
 from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
+from support.polling import until
 from support.switch_rig import World, a_desk_phone, a_profile_of
 
 COUNTS = ("waiting", "running", "done", "failed", "left_out", "total")
@@ -47,12 +47,12 @@ async def start(admin: Caller, **fields: Any) -> dict[str, Any]:
 
 async def over(admin: Caller, batch: dict[str, Any]) -> dict[str, Any]:
     """Wait for the end of the batch; the batch."""
-    async with asyncio.timeout(20):
-        while True:
-            seen: dict[str, Any] = data_of(await admin.get(f"/batches/{batch['uuid']}"))
-            if seen["ended_at"] is not None:
-                return seen
-            await asyncio.sleep(0.02)
+
+    async def ended() -> Any:
+        seen = data_of(await admin.get(f"/batches/{batch['uuid']}"))
+        return None if seen["ended_at"] is None else seen
+
+    return dict(await until(ended))
 
 
 async def test_batch_of_a_filter_switches_its_phones(api: Api, admin: Caller, world: World) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,9 @@ import pytest
 
 from phoneprov_core.phones.use_cases import Phones
 from support.api import Caller, data_of, opened_api
-from support.hotdesk import IP, PIN, hotdesk, until
+from support.hotdesk import IP, PIN, hotdesk
 from support.origins import lines_of
+from support.polling import until
 from support.switch_rig import MAC, World, a_desk_phone, a_profile_of
 
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -37,9 +37,7 @@ async def test_log_lines_of_switch_and_watch_have_the_request_id(tmp_path: Path)
         wanted = {"profile_uuid": await a_profile_of(root), "mac": MAC}
         with lines_of("phoneprov") as lines:
             await root.ask("POST", "/phone-profiles/switch", json=wanted, headers=HEADERS)
-            async with asyncio.timeout(30):
-                while not any(line["event"] == "deployment" for line in lines):  # noqa: ASYNC110
-                    await asyncio.sleep(0.01)
+            await until(lambda: any(line["event"] == "deployment" for line in lines))
         assert {line["event"] for line in lines} >= {"request", "deployment"}
         assert [line for line in lines if not belongs(line, "127.0.0.1")] == []
         assert await audited(root) == {"deployment.created", "phone.switched"}

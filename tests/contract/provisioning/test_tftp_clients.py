@@ -17,6 +17,7 @@ from phoneprov_adapters.provisioning.contents import MemoryFile
 from phoneprov_adapters.tftp.packets import ErrorCode
 from phoneprov_adapters.tftp.server import Denied, Limits, OpenFile, TftpServer
 from support.lossy_udp import Address, lossy
+from support.polling import until
 from support.scale import rounds
 
 REQUIRED = bool(os.environ.get("PHONEPROV_TEST_TFTP_CLIENTS"))
@@ -94,9 +95,7 @@ async def fetch(client: str, address: Address, file: Path) -> bytes:
 
 
 async def ended(results: list[bool]) -> list[bool]:
-    async with asyncio.timeout(30):
-        while not results:  # noqa: ASYNC110 - the server has no event for it
-            await asyncio.sleep(0.05)
+    await until(lambda: results)
     return results
 
 

@@ -15,6 +15,7 @@ from phoneprov_adapters.sql.engines.postgres_pool import SIZE
 from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.errors import Unavailable
 from support import postgres
+from support.polling import until
 from support.postgres_databases import SHORT, database_at
 from support.postgres_proxy import Proxy
 
@@ -307,9 +308,7 @@ async def test_crashed_server_is_used_again_after_its_restart() -> None:
                 await asyncio.sleep(0.1)
                 await asyncio.to_thread(server.start)
                 before = len(acknowledged)
-                async with asyncio.timeout(5):
-                    while len(acknowledged) == before:  # noqa: ASYNC110
-                        await asyncio.sleep(0.005)
+                await until(lambda before=before: len(acknowledged) > before, 5)  # type: ignore[misc]
             over.set()
             await asyncio.gather(*writers)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sqlite3
 from collections.abc import AsyncIterator
@@ -13,6 +12,7 @@ import pytest
 from phoneprov_adapters.sql.engines import sqlite_checkpoint
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.testing.phone_records import a_phone
+from support.polling import until
 from support.stores import DATABASES
 
 
@@ -60,9 +60,7 @@ async def test_checkpoint_follows_the_commits(
 
     await write(database, range(1, 4))
 
-    async with asyncio.timeout(20):
-        while database.path.read_bytes() == before:  # noqa: ASYNC110 - the state is in a file
-            await asyncio.sleep(0.01)
+    await until(lambda: database.path.read_bytes() != before)
 
 
 async def test_failed_checkpoint_is_logged_and_changes_nothing(

@@ -13,6 +13,7 @@ import pytest
 from phoneprov_adapters.provisioning.contents import PIECE, DiskFile, MemoryFile
 from phoneprov_adapters.tftp.packets import ErrorCode
 from phoneprov_adapters.tftp.server import Denied, Limits, OpenFile, TftpServer
+from support.polling import until
 
 CONTENT = bytes(range(256)) * 20
 
@@ -89,9 +90,7 @@ async def fetch(office: Office, name: bytes, *options: bytes) -> bytes:
 
 
 async def recorded(office: Office, count: int) -> list[Finished]:
-    async with asyncio.timeout(20):
-        while len(office.recorded) < count or office.server.transfers:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await until(lambda: len(office.recorded) >= count and not office.server.transfers)
     return office.recorded
 
 
