@@ -13,7 +13,7 @@ from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, applied, record_of, settle
 from phoneprov_core.kernel.errors import found
-from phoneprov_core.kernel.field_types import SECRET, Check
+from phoneprov_core.kernel.field_types import SECRET, Check, Redacted
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     CreatedBy,
@@ -29,7 +29,6 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.kernel.search import Query, SearchFields, Whether
 from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown

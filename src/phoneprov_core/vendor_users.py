@@ -15,9 +15,8 @@ from phoneprov_core.access.rules import require_owner
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import NotFound, found
-from phoneprov_core.kernel.field_types import SECRET
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.fields import CreatedAt, PinCode, RecordUuid, UserUuid, schema
-from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 from phoneprov_core.users.ports import ClearAttempts

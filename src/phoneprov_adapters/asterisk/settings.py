@@ -6,7 +6,7 @@ import ssl
 
 from msgspec import Struct
 
-from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.field_types import redacted
 
 
 class ManagerSettings(Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from phoneprov_core.desks.model import DeskRecord
 from phoneprov_core.directory.model import CONTACT_FIELDS, CompanyContact
 from phoneprov_core.extensions import EXTENSION_FIELDS, Extension
 from phoneprov_core.kems import Kem
-from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.field_types import redacted
 from phoneprov_core.links import Link
 from phoneprov_core.phones.model import PHONE_FIELDS, Phone
 from phoneprov_core.profiles.model import PROFILE_FIELDS, ProfileRecord, Revision

@@ -28,7 +28,7 @@ from phoneprov_core.devices.execute import execute_body, read_execute_reply, req
 from phoneprov_core.devices.ports import KeyPress, PhoneCommands
 from phoneprov_core.devices.reply import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.field_types import redacted
 
 _HEADERS = (
     ("Accept", "text/xml"),

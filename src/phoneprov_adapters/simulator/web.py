@@ -13,7 +13,7 @@ from xml.parsers import expat
 import h11
 from msgspec import Struct
 
-from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.field_types import redacted
 
 _LARGEST = 64 * 1024
 _PATIENCE = 10.0

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
-from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.store import Notes
+from phoneprov_core.kernel.store import Notes, RateStore
 
 
 class AuditStore(Protocol):

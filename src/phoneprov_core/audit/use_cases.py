@@ -10,8 +10,7 @@ from phoneprov_core.audit.model import TracedEntry, WantedEntries
 from phoneprov_core.audit.ports import AuditTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable, found
-from phoneprov_core.kernel.rates import Rate
-from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.store import Event, Rate, ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
 
 REFUSALS = Rate(60, 15 * 60 * 1000)

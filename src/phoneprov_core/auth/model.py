@@ -14,9 +14,8 @@ from msgspec import Struct
 
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated
-from phoneprov_core.kernel.field_types import SECRET
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.users.model import LoginName, User
 
 Token = Annotated[

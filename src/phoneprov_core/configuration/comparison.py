@@ -11,7 +11,7 @@ from phoneprov_core.configuration.diff import unified_diff
 from phoneprov_core.configuration.findings import Finding
 from phoneprov_core.configuration.lint import lint
 from phoneprov_core.configuration.masking import NumberedStars, masked
-from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.field_types import redacted
 
 # Firmware, locale, date and time and the addresses of services are read when a phone starts
 # completely; lines, keys and speed dials also after a restart (Cisco's CME documentation).

@@ -7,7 +7,7 @@ from msgspec import Struct
 from phoneprov_core.deployments.desk_change import DeskChange
 from phoneprov_core.deployments.errors import PhoneInactive, ProfileDoesNotFit
 from phoneprov_core.deployments.model import Action
-from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.field_types import redacted
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord, ProfilesTransaction, Revision
 

@@ -13,7 +13,7 @@ from phoneprov_core.auth.throttle import MOST_IN_A_ROW, Attempts
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.kernel.actor import Actor, anonymous
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
-from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.field_types import redacted
 from phoneprov_core.kernel.store import Event, ReadAndWrite, Value
 from phoneprov_core.kernel.system import Clock, millis
 from phoneprov_core.users.model import User, account_key

@@ -15,8 +15,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from phoneprov_core.kernel.errors import Invalid, Problem
-from phoneprov_core.kernel.field_types import Rule, expected, fields_of
-from phoneprov_core.kernel.redaction import Redacted
+from phoneprov_core.kernel.field_types import Redacted, Rule, expected, fields_of
 
 C = TypeVar("C", bound=Struct)
 

@@ -1,4 +1,4 @@
-"""The fields of commands: the rule of a field's type, and the type in words."""
+"""The types of fields: their rules, their form in words, and which of them are secret."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 from typing import get_type_hints as hints_of
 
 import msgspec
-from msgspec import Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 Rule = Callable[[Any], Any]
 """Takes a value and returns its canonical form. Raises ``ValueError`` with a text that continues
@@ -94,3 +94,20 @@ def _collect_words(annotation: Any, words: list[str]) -> None:
         words.append("a list of text")
     else:
         words.append(_WORDS.get(annotation, "something else"))
+
+
+class Redacted(Struct, frozen=True):
+    """A struct whose representation has ``***`` for each field of a type with ``SECRET``."""
+
+    def __repr__(self) -> str:
+        return redacted(self, *(field.name for field in fields_of(type(self)) if field.is_secret))
+
+
+def redacted(struct: Struct, *secret: str) -> str:
+    """The usual representation, with ``***`` for each secret field that is set."""
+    shown = []
+    for name in struct.__struct_fields__:
+        value = getattr(struct, name)
+        hidden = name in secret and value is not None and value is not UNSET
+        shown.append(f"{name}={'***' if hidden else repr(value)}")
+    return f"{type(struct).__name__}({', '.join(shown)})"

@@ -10,7 +10,7 @@ from phoneprov_core.access.model import KnownUsers
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Command, record_of
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.field_types import SECRET, Check
+from phoneprov_core.kernel.field_types import SECRET, Check, Redacted
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     Line,
@@ -23,7 +23,6 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.kernel.search import Query, SearchFields
 from phoneprov_core.kernel.store import Rows, SearchedRows, Store
 from phoneprov_core.kernel.system import Timestamp

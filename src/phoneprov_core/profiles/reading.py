@@ -14,9 +14,8 @@ from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import found
-from phoneprov_core.kernel.field_types import SECRET
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.profiles.model import (
     AnyRevision,

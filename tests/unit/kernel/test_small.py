@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.errors import NotFound, TooManyAttempts, already_taken, found
-from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.field_types import redacted
 from phoneprov_core.kernel.system import known_id, millis, shown
 
 moments = st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001

@@ -11,7 +11,7 @@ from phoneprov_adapters.sql.stores.rows import SqlQueries
 from phoneprov_adapters.sql.tables import login_addresses, login_attempts, rates, users
 from phoneprov_core.auth.ports import Familiarity, LoginAddressStore, LoginAttemptStore
 from phoneprov_core.auth.throttle import KEPT_UNKNOWN, RECENT, Attempts
-from phoneprov_core.kernel.rates import Rate, RateStore
+from phoneprov_core.kernel.store import Rate, RateStore
 from phoneprov_core.users.model import folded
 
 _COUNTED = Attempts.__struct_fields__
