@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import uvicorn
-from dependency_injector import providers
 
-from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.container import Container, container_with
 from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.uploader import MemoryUploader
@@ -48,14 +47,14 @@ def served(folder: Path, environment: Mapping[str, str] | None = None) -> Iterat
     """The service over SQLite in ``folder``, with memory adapters for phones and servers."""
     settings = read_settings({"PHONEPROV_DATA_DIR": str(folder), **(environment or {})})
     keys = SecretKeys.parse(NEW_KEY)
-    container = Container(settings=settings, keys=keys)
-    for name, adapter in {
-        "hasher": Argon2Hasher(keys, workers=1, parameters=argon2_parameters()),
-        "uploader": MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES)),
-        "phone_commands": MemoryPhone(),
-        "manager": MemoryManager(),
-    }.items():
-        getattr(container, name).override(providers.Object(adapter))
+    container = container_with(
+        settings,
+        keys,
+        hasher=Argon2Hasher(keys, workers=1, parameters=argon2_parameters()),
+        uploader=MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES)),
+        phone_commands=MemoryPhone(),
+        manager=MemoryManager(),
+    )
     create_database(folder)
     # asyncio sets TCP_NODELAY only on sockets with the protocol TCP; socket.create_server has none.
     listener = bound("127.0.0.1", 0)

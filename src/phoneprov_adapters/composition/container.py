@@ -9,9 +9,11 @@ from __future__ import annotations
 from dependency_injector import providers
 
 from phoneprov_adapters.composition.adapters import Adapters
+from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.switching import Switching
 from phoneprov_adapters.files.csv import CsvText
 from phoneprov_adapters.runtime.journal import log_login_failure
+from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.application import UseCases
 from phoneprov_core.audit.use_cases import Audit
@@ -34,6 +36,15 @@ from phoneprov_core.users.use_cases import Users
 from phoneprov_core.vendor_phones import VendorPhones
 from phoneprov_core.vendor_services import VendorServices
 from phoneprov_core.vendor_users import VendorUsers
+
+
+def container_with(settings: Settings, keys: SecretKeys, **adapters: object) -> Container:
+    """The container, with other adapters by the names of their providers."""
+    container = Container(settings=settings, keys=keys)
+    container.override_providers(
+        **{name: providers.Object(adapter) for name, adapter in adapters.items()}
+    )
+    return container
 
 
 class Container(Switching):

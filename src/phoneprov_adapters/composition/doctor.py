@@ -14,8 +14,7 @@ from msgspec import Struct
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.installation import require_installation, require_keys
 from phoneprov_adapters.composition.lifecycle import opened, prepare
-from phoneprov_adapters.composition.names import check_names
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.reading import check_names, read_settings
 from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.choice import Database, embedded_file

@@ -16,9 +16,7 @@ from contextlib import (
 from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypeVar
 
-from dependency_injector import providers
-
-from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.container import container_with
 from phoneprov_adapters.composition.lifecycle import DRAIN_SECONDS
 from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.composition.settings import Settings
@@ -78,23 +76,21 @@ async def open_in_memory(settings: Settings | None = None) -> AsyncIterator[InMe
     phone = MemoryPhone(settings.phone_networks)
     manager = MemoryManager()
     watch, reachability = MemoryWatch(), MemoryReachability()
-    container = Container(
-        settings=settings, keys=SecretKeys.parse("what is in memory is open to all")
+    container = container_with(
+        settings,
+        SecretKeys.parse("what is in memory is open to all"),
+        clock=clock,
+        new_id=CountingIds(),
+        database=database,
+        hasher=PlainHasher(),
+        tokens=PlainTokens(),
+        signer=PlainPages(),
+        uploader=uploader,
+        phone_commands=phone,
+        manager=manager if settings.manager else None,
+        watch=Watch(None, watch, seconds=settings.confirm_seconds),
+        reachability=reachability,
     )
-    for provider, adapter in (
-        (container.clock, clock),
-        (container.new_id, CountingIds()),
-        (container.database, database),
-        (container.hasher, PlainHasher()),
-        (container.tokens, PlainTokens()),
-        (container.signer, PlainPages()),
-        (container.uploader, uploader),
-        (container.phone_commands, phone),
-        (container.manager, manager if settings.manager else None),
-        (container.watch, Watch(None, watch, seconds=settings.confirm_seconds)),
-        (container.reachability, reachability),
-    ):
-        provider.override(providers.Object(adapter))
     use_cases = container.use_cases()
     try:
         yield InMemory(

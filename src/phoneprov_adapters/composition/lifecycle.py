@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
-from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.container import Container, container_with
 from phoneprov_adapters.composition.installation import make_folder, require_keys
 from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.runtime.journal import log_pruned
@@ -42,8 +42,9 @@ LOOK_FOR_OLD_RECORDS_SECONDS = 600.0
 log = logging.getLogger("phoneprov.deployments")
 
 
-def prepare(settings: Settings) -> Container:
-    """The container for these settings; nothing is opened yet.
+def prepare(settings: Settings, **adapters: object) -> Container:
+    """The container for these settings, with other adapters by the names of their providers;
+    nothing is opened yet.
 
     Creates the data folder, and the secret key in it if no key is set. Raises ``SettingsError``.
     """
@@ -57,7 +58,7 @@ def prepare(settings: Settings) -> Container:
         raise SettingsError(f"PHONEPROV_SECRET_KEYS: {error}") from None
     if is_embedded(settings.database_url):
         make_folder(settings)
-    return Container(settings=settings, keys=keys)
+    return container_with(settings, keys, **adapters)
 
 
 async def migrate_embedded(settings: Settings) -> None:

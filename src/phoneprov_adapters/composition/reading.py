@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS
+from phoneprov_adapters.composition.plugins import DATABASES, PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.composition.settings import HASH_THREADS, Settings
 from phoneprov_adapters.composition.texts import (
     database_url,
@@ -150,6 +150,24 @@ def check_together(settings: Settings, read: Variables) -> None:
         if read.is_set(name) and seconds > lifetimes.session:
             raise SettingsError(
                 f"{name} ({seconds}) is more than PHONEPROV_SESSION_TTL ({lifetimes.session})."
+            )
+
+
+def check_names(settings: Settings) -> None:
+    """Refuse misspelled names, which commands and the server do before they start. An adapter
+    of another package may read names of its own later: beside one, only names that are similar
+    to ours are refused. Raises ``SettingsError``."""
+    ours = (
+        settings.uploader in UPLOADERS.built_in
+        and settings.phone_driver in PHONE_DRIVERS.built_in
+        and settings.database_scheme in DATABASES.built_in
+    )
+    for name, near in settings.variables.unknown().items():
+        if near is not None:
+            raise SettingsError(f"{name} is not a setting. Did you mean {near}?")
+        if ours:
+            raise SettingsError(
+                f"{name} is not a setting; unset it. phoneprov settings lists all settings."
             )
 
 

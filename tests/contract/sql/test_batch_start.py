@@ -10,7 +10,7 @@ import pytest
 
 from phoneprov_adapters.memory.system import CountingIds, FixedClock
 from phoneprov_adapters.sql.engines.connection import Row
-from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
+from phoneprov_adapters.sql.engines.sqlite_connections import WriteConnection
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac, identifier

@@ -14,7 +14,7 @@ from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.postgres_reading import (
     LANES,
     MOST,
-    ReadConnection,
+    PostgresReadConnection,
     compiled_for,
     for_many,
 )
@@ -53,7 +53,7 @@ class Asking:
         self.gate = asyncio.Event()
         self.gate.set()
         self._database = database
-        self.connection = ReadConnection(self._ask, wait)
+        self.connection = PostgresReadConnection(self._ask, wait)
 
     async def _ask(self, sql: str, parameters: Sequence[Any]) -> Sequence[Any]:
         self.asked.append(sql)

@@ -17,8 +17,7 @@ from phoneprov_adapters.composition.factories import (
 )
 from phoneprov_adapters.composition.installation import require_keys
 from phoneprov_adapters.composition.lifecycle import open_phoneprov, readiness
-from phoneprov_adapters.composition.names import check_names
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.reading import check_names, read_settings
 from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.memory.database import MemoryDatabase

@@ -9,8 +9,7 @@ import pytest
 
 from phoneprov_adapters.asterisk.connection import LOGIN_SECONDS
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_adapters.composition.names import check_names
-from phoneprov_adapters.composition.reading import read_settings, settings_from
+from phoneprov_adapters.composition.reading import check_names, read_settings, settings_from
 from phoneprov_adapters.composition.settings import SettingsError
 from phoneprov_adapters.composition.variables import Variables
 from phoneprov_adapters.phone.watch import FIRST_QUESTION

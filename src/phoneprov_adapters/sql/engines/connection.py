@@ -26,6 +26,11 @@ def foreign_key_violation() -> NotFound:
     return NotFound("A record that this one refers to does not exist.")
 
 
+def first(rows: Sequence[Row]) -> Row | None:
+    """The first of some rows, or None."""
+    return rows[0] if rows else None
+
+
 class Connection(Protocol):
     """One connection, inside a transaction when ``writing``.
 
@@ -46,8 +51,7 @@ class Connection(Protocol):
 
     async def row(self, statement: Statement, **values: Any) -> Row | None:
         """Run a statement; returns the first row, or None."""
-        rows = await self.rows(statement, **values)
-        return rows[0] if rows else None
+        return first(await self.rows(statement, **values))
 
     async def soon(self, statement: Statement, **values: Any) -> None:
         """Run a statement that returns nothing. It may be deferred until the next statement or the
@@ -65,6 +69,18 @@ class Connection(Protocol):
     async def one_at_a_time(self) -> None:
         """Wait until no other transaction that called this is open, and hold the lock to the end of
         this one. It is the lock of the row with the schema's version, which always exists."""
+
+
+class ReadConnection(Connection):
+    """A connection that runs each query by itself, outside of a transaction."""
+
+    writing = False
+
+    async def flush(self) -> None:
+        """Does nothing: no statement is deferred."""
+
+    async def one_at_a_time(self) -> None:
+        """Does nothing: there is no transaction."""
 
 
 VERSION = select(Table("alembic_version", MetaData(), Column("version_num", String(32))))

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Any
 
 import asyncpg
@@ -18,14 +18,14 @@ from phoneprov_adapters.sql.engines.deadlines import Deadlines
 from phoneprov_adapters.sql.engines.hosts import Hosts, Opened, log_host_failure
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_pool import PostgresPool
-from phoneprov_adapters.sql.engines.postgres_reading import ReadConnection
+from phoneprov_adapters.sql.engines.postgres_reading import PostgresReadConnection
 from phoneprov_adapters.sql.engines.postgres_writing import (
     BEGIN,
     WriteConnection,
     usable_and_lost,
 )
 from phoneprov_adapters.sql.engines.timelines import Timelines
-from phoneprov_adapters.sql.engines.transaction import Shared, SqlTransaction
+from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite, Trail
@@ -74,8 +74,8 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         self._pool: PostgresPool | None = None
         self._watching: asyncio.Task[None] | None = None
         # Reads hold no state, so that all readers share it.
-        self._read_connection = ReadConnection(self.answered, deadlines.wait)
-        self._reading = Shared(SqlTransaction(self._read_connection, box))
+        self._read_connection = PostgresReadConnection(self.answered, deadlines.wait)
+        self._reading = nullcontext(SqlTransaction(self._read_connection, box))
 
     async def open(self) -> None:
         """Connect, to check that the database works. The schema must exist already. Raises

@@ -31,7 +31,7 @@ from sqlalchemy.dialects.postgresql import asyncpg as dialect
 from sqlalchemy.sql import visitors
 from sqlalchemy.types import TypeEngine
 
-from phoneprov_adapters.sql.engines.connection import Connection, Row
+from phoneprov_adapters.sql.engines.connection import ReadConnection, Row, first
 from phoneprov_adapters.sql.engines.statements import Compiler, Statement
 from phoneprov_core.kernel.errors import Unavailable
 
@@ -82,11 +82,9 @@ def for_many(statement: Statement) -> Select[Any] | None:
     return select(asked.c.place, *answer.c).select_from(asked.join(answer, true()))
 
 
-class ReadConnection(Connection):
+class PostgresReadConnection(ReadConnection):
     """``ask`` executes one query with a deadline of its own. ``wait`` is the maximum waiting time
     of a query in seconds while earlier ones fail."""
-
-    writing = False
 
     def __init__(self, ask: Ask, wait: float) -> None:
         self._ask = ask
@@ -99,13 +97,7 @@ class ReadConnection(Connection):
     async def row(self, statement: Statement, **values: Any) -> Row | None:
         if for_many(statement) is not None:
             return await self._together.row(statement, values)
-        return _first(await self.rows(statement, **values))
-
-    async def flush(self) -> None:
-        """Nothing is deferred: reads run at once."""
-
-    async def one_at_a_time(self) -> None:
-        """Nothing to roll back: reads hold no state."""
+        return first(await self.rows(statement, **values))
 
 
 class _Question(NamedTuple):
@@ -192,7 +184,7 @@ class _Together:
     ) -> Iterable[Row | None]:
         if len(questions) == 1:
             one = compiled_for(statement)
-            return [_first(await self._ask(one.sql, one.parameters(questions[0].values)))]
+            return [first(await self._ask(one.sql, one.parameters(questions[0].values)))]
         together = for_many(statement)
         assert together is not None
         many = compiled_for(together)
@@ -207,10 +199,6 @@ class _Together:
 def _tell(question: _Question, error: Exception) -> None:
     if not question.answer.done():
         question.answer.set_exception(error)
-
-
-def _first(rows: Sequence[Row]) -> Row | None:
-    return rows[0] if rows else None
 
 
 def _may_be_of_one(error: Exception) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import asyncpg
 
-from phoneprov_adapters.sql.engines.connection import VERSION, Connection, Row
+from phoneprov_adapters.sql.engines.connection import VERSION, Connection, Row, first
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_reading import compiled_for
 from phoneprov_adapters.sql.engines.statements import Statement
@@ -59,8 +59,7 @@ class WriteConnection(Connection):
     async def at_once(self, statement: Statement, **values: Any) -> Row | None:
         if self._begun or self._deferred is not None or self._begin is not BEGIN:
             return await self.row(statement, **values)
-        rows = await self._alone((statement, values))
-        return rows[0] if rows else None
+        return first(await self._alone((statement, values)))
 
     async def one_at_a_time(self) -> None:
         await self.rows(_HOLD_VERSION)

@@ -20,33 +20,29 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from phoneprov_adapters.security.box import SecretBox
-from phoneprov_adapters.sql.engines.connection import (
-    Row,
-    version_at,
-)
+from phoneprov_adapters.sql.engines.connection import Row, version_at
 from phoneprov_adapters.sql.engines.failures import log_failure
 from phoneprov_adapters.sql.engines.sqlite_checkpoint import PAGES, Checkpoints
+from phoneprov_adapters.sql.engines.sqlite_connections import (
+    DAMAGED,
+    Group,
+    SqliteReadConnection,
+    WriteConnection,
+    unavailable,
+)
 from phoneprov_adapters.sql.engines.sqlite_file import (
     damage_of,
     protect,
     require_content,
     warn_about_folder,
 )
-from phoneprov_adapters.sql.engines.sqlite_reading import ReadConnection
-from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread
-from phoneprov_adapters.sql.engines.sqlite_writing import (
-    DAMAGED,
-    Group,
-    WriteConnection,
-    unavailable,
-)
-from phoneprov_adapters.sql.engines.transaction import Shared, SqlTransaction
-from phoneprov_adapters.sql.engines.waiting import to_its_end
+from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, to_its_end
+from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
@@ -84,8 +80,8 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self._readers: deque[SqliteThread] = deque()
         self._reader_free = asyncio.Semaphore(READERS)
         # Reads hold no state, so that all readers share it.
-        self._read_connection = ReadConnection(path, self.quick_rows, self.long_rows)
-        self._reading = Shared(SqlTransaction(self._read_connection, box))
+        self._read_connection = SqliteReadConnection(path, self.quick_rows, self.long_rows)
+        self._reading = nullcontext(SqlTransaction(self._read_connection, box))
 
     @property
     def url(self) -> str:

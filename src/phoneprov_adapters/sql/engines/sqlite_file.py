@@ -1,4 +1,4 @@
-"""The file of an embedded database: its mode, its creation, and whether it is damaged."""
+"""The file of an embedded database: its mode, its creation, and its damage."""
 
 from __future__ import annotations
 
@@ -8,20 +8,14 @@ import logging
 import os
 import sqlite3
 import stat
-import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 from phoneprov_core.kernel.errors import Unavailable
 
-if sys.platform != "win32":
-    import fcntl
-
-_LOCK_SECONDS = 120.0
-_POLL_SECONDS = 0.02
 _CHECK_SECONDS = 1.0
 _DRAFT = "-new-"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -42,7 +36,7 @@ def warn_about_folder(path: Path) -> None:
     """Log a warning when other users can read the folder of the database."""
     folder = path.absolute().parent
     with contextlib.suppress(OSError):
-        if sys.platform != "win32" and folder.stat().st_mode & _OTHERS:
+        if folder.stat().st_mode & _OTHERS:
             log.warning("Other users can read the folder %s; set its mode to 0700.", folder)
 
 
@@ -54,34 +48,6 @@ def require_content(path: Path) -> None:
                 f"The database file {path} is empty (0 bytes). Restore a backup, or remove the "
                 "file to begin with an empty database."
             )
-
-
-@contextlib.asynccontextmanager
-async def alone(path: Path) -> AsyncIterator[None]:
-    """Lock: one process at a time creates or migrates the database. Raises ``Unavailable``."""
-    try:
-        lock = os.open(path.with_name(f"{path.name}-schema"), os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise Unavailable("The database's folder cannot be written to.") from error
-    try:
-        deadline = time.monotonic() + _LOCK_SECONDS
-        while not _locked(lock):
-            if time.monotonic() > deadline:
-                raise Unavailable("Another process is migrating the database; try again later.")
-            await asyncio.sleep(_POLL_SECONDS)
-        yield
-    finally:
-        os.close(lock)
-
-
-def _locked(lock: int) -> bool:
-    if sys.platform == "win32":
-        return True
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 async def create(path: Path, fill: Callable[[Path], Awaitable[None]]) -> None:
@@ -112,13 +78,19 @@ def _finish(draft: Path, path: Path) -> None:
     draft.replace(path)
 
 
+@contextlib.contextmanager
+def read_only(path: Path, timeout: float = 1) -> Iterator[sqlite3.Connection]:
+    """A connection that changes nothing and creates no file. Raises ``sqlite3.Error``."""
+    url = f"file:{quote(str(path))}?mode=ro"
+    with contextlib.closing(sqlite3.connect(url, uri=True, timeout=timeout)) as connection:
+        yield connection
+
+
 def damage_of(path: Path) -> str | None:
     """The damage that SQLite's check finds within a second, or None; a larger file is checked in
     part. Blocks."""
     try:
-        with contextlib.closing(
-            sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=1)
-        ) as connection:
+        with read_only(path) as connection:
             deadline = time.monotonic() + _CHECK_SECONDS
             connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
             row = connection.execute("PRAGMA quick_check(1)").fetchone()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
 from functools import cached_property
 
 from phoneprov_adapters.security.box import SecretBox
@@ -97,16 +96,3 @@ class SqlTransaction:
     personal_contacts = cached_property(lambda self: SqlStore(self._connection, _PERSONAL_CONTACTS))
     audit = cached_property(lambda self: SqlAudit(self._connection))
     secrets = cached_property(lambda self: SqlSecrets(self._connection))
-
-
-class Shared(AbstractAsyncContextManager[SqlTransaction]):
-    """Stores that all callers may read from at any time, without a transaction."""
-
-    def __init__(self, stores: SqlTransaction) -> None:
-        self._stores = stores
-
-    async def __aenter__(self) -> SqlTransaction:
-        return self._stores
-
-    async def __aexit__(self, *_: object) -> None:
-        pass

@@ -12,12 +12,12 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
 
 import msgspec
 from sqlalchemy import insert
 from sqlalchemy.dialects import sqlite
 
+from phoneprov_adapters.sql.engines.sqlite_file import read_only
 from phoneprov_adapters.sql.maintenance.backup_archive import (
     DATABASE,
     KEYS,
@@ -119,9 +119,7 @@ def _copied(source: Path, copy: Path) -> str:
     again with each change of another process."""
     try:
         with (
-            contextlib.closing(
-                sqlite3.connect(f"file:{quote(str(source))}?mode=ro", uri=True, timeout=10)
-            ) as live,
+            read_only(source, timeout=10) as live,
             contextlib.closing(sqlite3.connect(copy)) as connection,
         ):
             live.backup(connection)

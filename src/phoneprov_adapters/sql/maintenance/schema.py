@@ -8,9 +8,9 @@ import contextlib
 import sqlite3
 from functools import cache
 from pathlib import Path
-from urllib.parse import quote
 
 from phoneprov_adapters.sql.engines.choice import embedded_file
+from phoneprov_adapters.sql.engines.sqlite_file import read_only
 
 STEPS = Path(__file__).parents[1] / "migrations" / "versions"
 
@@ -35,12 +35,7 @@ async def bring_up_to_date(url: str) -> None:
 
 def _stands_at(file: Path) -> str | None:
     """The revision of an embedded database; None if it has none or cannot be read."""
-    with (
-        contextlib.suppress(sqlite3.Error),
-        contextlib.closing(
-            sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True, timeout=1)
-        ) as connection,
-    ):
+    with contextlib.suppress(sqlite3.Error), read_only(file) as connection:
         row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
         return None if row is None else str(row[0])
     return None

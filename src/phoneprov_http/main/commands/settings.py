@@ -1,7 +1,5 @@
 """``phoneprov settings``, and the settings of the environment for other commands."""
 
-from __future__ import annotations
-
 import os
 import re
 
@@ -9,8 +7,7 @@ import click
 import msgspec
 
 from phoneprov_adapters.composition.installation import require_installation
-from phoneprov_adapters.composition.names import check_names
-from phoneprov_adapters.composition.reading import read_settings, settings_from
+from phoneprov_adapters.composition.reading import check_names, read_settings, settings_from
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import Reading, SettingsError, Variables
 from phoneprov_http.main.commands.options import as_json, print_json

@@ -1,7 +1,5 @@
 """The ASGI entry: ``phoneprov_http.main.serving.asgi:make_app`` is a factory for any server."""
 
-from __future__ import annotations
-
 import gc
 import os
 from collections.abc import AsyncIterator
@@ -12,8 +10,7 @@ from litestar.types import ASGIApp
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import prepare, readiness, running
-from phoneprov_adapters.composition.names import check_names
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.reading import check_names, read_settings
 from phoneprov_http.app import HttpSettings, create_app
 from phoneprov_http.main.serving.logs import set_up_logs
 from phoneprov_http.main.serving.metrics import with_metrics

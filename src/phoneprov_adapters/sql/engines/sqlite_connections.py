@@ -1,10 +1,11 @@
-"""Writing transactions on SQLite, and groups of them that are committed together."""
+"""The connections of the stores to SQLite: queries outside of a transaction, writing transactions,
+and groups of these that are committed together."""
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,16 @@ from sqlalchemy.dialects import sqlite as dialect
 
 from phoneprov_adapters.sql.engines.connection import (
     Connection,
+    ReadConnection,
     Row,
+    first,
     foreign_key_violation,
     unique_violation,
 )
 from phoneprov_adapters.sql.engines.failures import log_failure
 from phoneprov_adapters.sql.engines.sqlite_file import damages
-from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, Step
+from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, Step, to_its_end
 from phoneprov_adapters.sql.engines.statements import Compiled, Compiler, Statement
-from phoneprov_adapters.sql.engines.waiting import to_its_end
 from phoneprov_core.kernel.errors import DiskFull, Unavailable
 from phoneprov_core.kernel.store import Trail
 
@@ -31,7 +33,35 @@ _BEGIN_WITHIN: Step = ("SAVEPOINT within", ())
 _RELEASE: Step = ("RELEASE within", ())
 _TAKE_BACK: Step = ("ROLLBACK TO within", ())
 
+Ask = Callable[[str, Sequence[Any]], Awaitable[Sequence[Row]]]
+
 compiled_for = Compiler(dialect.dialect(paramstyle="qmark"))
+
+
+class SqliteReadConnection(ReadConnection):
+    """``quick`` executes a short query, ``long`` one that may take long."""
+
+    def __init__(self, path: Path, quick: Ask, long: Ask) -> None:
+        self._path = path
+        self._quick = quick
+        self._long = long
+
+    async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
+        return await self._asked(self._long, statement, values)
+
+    async def few(self, statement: Statement, **values: Any) -> Sequence[Row]:
+        return await self._asked(self._quick, statement, values)
+
+    async def row(self, statement: Statement, **values: Any) -> Row | None:
+        return first(await self.few(statement, **values))
+
+    async def _asked(self, ask: Ask, statement: Statement, values: dict[str, Any]) -> Sequence[Row]:
+        compiled = compiled_for(statement)
+        try:
+            rows = await ask(compiled.sql, compiled.parameters(values))
+        except (sqlite3.Error, ValueError) as error:
+            raise unavailable(error, self._path) from error
+        return typed(rows, compiled)
 
 
 class Group:
