@@ -13,13 +13,12 @@ from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.errors import Forbidden, PhoneprovError
 from phoneprov_http import errors
 from phoneprov_http.bodies import Body
-from phoneprov_http.console.routes import console_routes
+from phoneprov_http.console.session import console_routes
 from phoneprov_http.envelope import EnvelopeResponse
-from phoneprov_http.guards import guard
 from phoneprov_http.middleware.access_log import AccessLog
-from phoneprov_http.middleware.addresses import Network
 from phoneprov_http.middleware.authentication import Authentication
-from phoneprov_http.openapi.config import openapi_config
+from phoneprov_http.middleware.origins import Network
+from phoneprov_http.openapi.document import openapi_config
 from phoneprov_http.phone.app import PhonePages
 from phoneprov_http.routes.audit import audit_routes
 from phoneprov_http.routes.auth import auth_routes
@@ -29,7 +28,7 @@ from phoneprov_http.routes.deployments import deployment_routes
 from phoneprov_http.routes.desks import desk_routes
 from phoneprov_http.routes.docs import docs_routes
 from phoneprov_http.routes.extensions import extension_routes
-from phoneprov_http.routes.handlers import ApiRequest, require_plain_query
+from phoneprov_http.routes.handlers import ApiRequest, guard, require_plain_query
 from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.imports import import_routes
 from phoneprov_http.routes.me import me_routes

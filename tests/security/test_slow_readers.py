@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_http.main.serving import slow_readers as reader
+from phoneprov_http.main.serving import bounds as reader
 from phoneprov_http.main.serving.protocol import BoundedProtocol
 from security.listening import Listening, listening, read_to_end
 

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from phoneprov_http.main.serving import protocol
+from phoneprov_http.main.serving.bounds import LARGEST_HEAD, MOST_FIELDS
 from phoneprov_http.main.serving.protocol import MOST_WAITING
-from phoneprov_http.main.serving.request_head import LARGEST_HEAD, MOST_FIELDS
 from security.listening import Listening, listening, read_reply, read_to_end
 from security.wire import CLOSE, GET, HOST, POST, Recorder, objection
 

@@ -10,6 +10,7 @@ import gc
 import json
 import os
 import select
+import shlex
 import socket
 import subprocess
 import sys
@@ -21,7 +22,6 @@ from tempfile import TemporaryDirectory
 from typing import NoReturn
 
 CLIENT = """\
-#!{python} -ISs
 import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({address!r})
@@ -37,12 +37,16 @@ def forked_commands() -> Iterator[str]:
     """Start a server; the folder of its ``phoneprov``, for PATH."""
     with TemporaryDirectory(prefix="phoneprov-") as folder:
         address = f"{folder}/server"
-        program = Path(folder) / "phoneprov"
-        program.write_text(CLIENT.format(python=sys.executable, address=address))
+        client, program = Path(folder) / "client.py", Path(folder) / "phoneprov"
+        client.write_text(CLIENT.format(address=address))
+        start = shlex.join([sys.executable, "-ISs", str(client)])
+        program.write_text(f'#!/bin/sh\nexec {start} "$@"\n')
         program.chmod(0o700)
         # The standard input ends with this process, and the server with it.
         with subprocess.Popen(
-            [sys.executable, __file__, address], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-P", __file__, address],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
         ) as server:
             assert server.stdout is not None
             assert server.stdout.readline() == b"ready\n"

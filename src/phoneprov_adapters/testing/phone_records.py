@@ -13,6 +13,7 @@ from phoneprov_core.deployments.model import Action, Confirmation, Deployment, O
 from phoneprov_core.kems import Kem
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord, Revision
+from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
 from phoneprov_core.vendor_phones import VendorPhoneRecord
 
 
@@ -147,3 +148,19 @@ def a_batch(number: int, **changes: Any) -> Batch:
         phones=Counts(),
     )
     return msgspec.structs.replace(batch, **changes)
+
+
+def a_fetch(number: int, **changes: Any) -> Fetch:
+    """A request of phone 1 for its configuration."""
+    fetch = Fetch(
+        uuid=identifier(number),
+        mac=a_mac(1),
+        name="SEP001BD4000001.cnf.xml",
+        transport=Transport.TFTP,
+        client_ip="10.0.0.1",
+        result=FetchResult.SERVED,
+        bytes=2**40,
+        duration_ms=17,
+        created_at=moment(number),
+    )
+    return msgspec.structs.replace(fetch, **changes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 from msgspec import Struct
 
 from phoneprov_core.auth.guesses import Caller, Guesses
@@ -24,6 +26,7 @@ from phoneprov_core.users.model import User
 from phoneprov_core.users.passwords import PasswordHasher
 
 
+@dataclass
 class Login:
     """Check a password and open a session.
 
@@ -33,50 +36,42 @@ class Login:
     from are exempt from the second limit and from the lock after 100 failures.
     """
 
-    def __init__(
-        self,
-        database: ReadAndWrite[AuthTransaction],
-        hasher: PasswordHasher,
-        tokens: Tokens,
-        lifetimes: Lifetimes,
-        clock: Clock,
-        new_id: NewId,
-        *,
-        guesses: int = GUESSES_PER_ADDRESS,
-        journal: LoginJournal = ignore_failure,
-    ) -> None:
-        self._journal = journal
-        self._database = database
-        self._hasher = hasher
-        self._tokens = tokens
-        self._lifetimes = lifetimes
-        self._clock = clock
-        self._new_id = new_id
-        self._guesses = Guesses(database, clock, guesses)
+    database: ReadAndWrite[AuthTransaction]
+    hasher: PasswordHasher
+    tokens: Tokens
+    lifetimes: Lifetimes
+    clock: Clock
+    new_id: NewId
+    _: KW_ONLY
+    guesses: int = GUESSES_PER_ADDRESS
+    journal: LoginJournal = ignore_failure
+
+    def __post_init__(self) -> None:
+        self._counting = Guesses(self.database, self.clock, self.guesses)
 
     async def __call__(self, credentials: Credentials, ip: str = "127.0.0.1") -> LoggedIn:
         """Raises ``Unauthenticated``; ``TooManyAttempts`` if the account's login is closed or
         locked (code ``locked``), or if too many logins from the address failed."""
-        caller = await self._guesses.caller(credentials.username, ip)
+        caller = await self._counting.caller(credentials.username, ip)
         try:
             return await self._log_in(credentials, caller)
         except (Unauthenticated, TooManyAttempts) as error:
-            self._journal(LoginFailure(ip, error.code))
+            self.journal(LoginFailure(ip, error.code))
             raise
 
     async def _log_in(self, credentials: Credentials, caller: Caller) -> LoggedIn:
-        async with self._guesses.counted(caller):
+        async with self._counting.counted(caller):
             try:
                 user, proven = await self._prove(credentials, caller)
             except Unavailable:
-                await self._guesses.take_back(caller)
+                await self._counting.take_back(caller)
                 raise
             try:
                 if proven is None:
                     raise WrongCredentials
                 return await self._open_session(proven, caller)
             except Unauthenticated:
-                await self._guesses.count_wrong(caller, user)
+                await self._counting.count_wrong(caller, user)
                 raise
 
     async def _prove(
@@ -84,27 +79,25 @@ class Login:
     ) -> tuple[User | None, _Proven | None]:
         """The account of this name, if it exists; and what proves it, if this is its password.
         Raises ``Unavailable``."""
-        async with self._database.read() as tx:
+        async with self.database.read() as tx:
             user, hash_ = await tx.users.with_password(credentials.username) or (None, None)
         # Verified without an account too, so that both cases take the same time.
         first = caller.familiar.account or caller.familiar.address
-        right = await self._hasher.verify(credentials.password, hash_, first=first)
+        right = await self.hasher.verify(credentials.password, hash_, first=first)
         if not right or user is None or hash_ is None or not user.is_active:
             return user, None
         fresh_hash = None
-        if self._hasher.is_outdated(hash_):
-            fresh_hash = await self._hasher.hash(credentials.password)
+        if self.hasher.is_outdated(hash_):
+            fresh_hash = await self.hasher.hash(credentials.password)
         return user, _Proven(user, hash_, fresh_hash)
 
     async def _open_session(self, proven: _Proven, caller: Caller) -> LoggedIn:
         """Create the session. Raises ``Unauthenticated`` if the account was deactivated, deleted or
         given another password while the hash was computed."""
-        now = self._clock()
-        session = new_session(
-            self._new_id(), proven.user.uuid, self._new_id(), now, self._lifetimes
-        )
+        now = self.clock()
+        session = new_session(self.new_id(), proven.user.uuid, self.new_id(), now, self.lifetimes)
         by = Actor(proven.user.uuid, None, caller.ip, username=proven.user.username)
-        async with self._database.write(by=by) as tx:
+        async with self.database.write(by=by) as tx:
             user = await tx.users.logged_in(proven.user.uuid, caller.ip, shown(now))
             # Read only now: the row is locked, so that no other transaction changes it.
             if user is None or await tx.users.password_hash(user.uuid) != proven.hash:
@@ -117,13 +110,13 @@ class Login:
             await tx.sessions.start(session)
             tx.trail.note(Event("login.succeeded", "user", user.uuid))
         tokens = token_pair(
-            self._tokens,
+            self.tokens,
             session.uuid,
             user.uuid,
-            access_id=self._new_id(),
+            access_id=self.new_id(),
             refresh_id=session.token_id,
             now=now,
-            lifetimes=self._lifetimes,
+            lifetimes=self.lifetimes,
         )
         return LoggedIn(user, tokens)
 

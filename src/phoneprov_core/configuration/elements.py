@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from xml.parsers import expat
 
+from msgspec import Struct
+
 _DEEPEST_PATH = 8
 
 
-class Element:
+class Element(Struct, eq=False):
     """One element. ``line`` and ``column`` (both from 1) are the position of its start tag.
 
     ``start``, ``content`` and ``end`` are byte offsets: of the start tag, of the first byte after
@@ -17,31 +19,21 @@ class Element:
     ``inside`` counts, by name, the direct children that have ended so far.
     """
 
-    __slots__ = (
-        "attributes", "column", "content", "depth", "end", "inside", "line", "name", "parent",
-        "pieces", "start",
-    )  # fmt: skip
+    name: str
+    attributes: dict[str, str]
+    parent: Element | None
+    depth: int
+    start: int
+    line: int
+    column: int
+    content: int = -1
+    end: int = -1
+    pieces: list[str] = []
+    inside: dict[str, int] = {}
 
-    def __init__(
-        self,
-        name: str,
-        attributes: dict[str, str],
-        parent: Element | None,
-        start: int,
-        line: int,
-        column: int,
-    ) -> None:
-        self.name = name
-        self.attributes = attributes
-        self.parent = parent
-        self.depth: int = 1 if parent is None else parent.depth + 1
-        self.start = start
-        self.content = -1
-        self.end = -1
-        self.line = line
-        self.column = column
-        self.pieces: list[str] = []
-        self.inside: dict[str, int] = {}
+    def __repr__(self) -> str:
+        # Attributes and text may be secrets.
+        return f"<{self.name}> at line {self.line}"
 
     @property
     def text(self) -> str:
@@ -94,6 +86,7 @@ def walk(
             name,
             attributes,
             opened[-1] if opened else None,
+            len(opened) + 1,
             parser.CurrentByteIndex,
             parser.CurrentLineNumber,
             parser.CurrentColumnNumber + 1,

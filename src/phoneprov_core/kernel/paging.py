@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Generic, TypeAlias, TypeVar
 
 from phoneprov_core.kernel import values
@@ -79,6 +80,7 @@ def limit_by_key(page: Page, key: str) -> int:
     return window.limit
 
 
+@dataclass(eq=False, repr=False)
 class Listing(Generic[T]):
     """A list, oldest first, read in pieces so that memory does not grow with its length.
 
@@ -86,29 +88,22 @@ class Listing(Generic[T]):
     included, and may be repeated. ``window`` and ``total`` are set for a page.
     """
 
-    def __init__(
-        self,
-        first: list[T],
-        rest: Callable[[], AsyncIterator[list[T]]] | None = None,
-        *,
-        window: Window | None = None,
-        total: int | None = None,
-    ) -> None:
-        self.first = first
-        self.window = window
-        self.total = total
-        self._rest = rest
+    first: list[T]
+    rest: Callable[[], AsyncIterator[list[T]]] | None = None
+    _: KW_ONLY
+    window: Window | None = None
+    total: int | None = None
 
     @property
     def complete(self) -> bool:
         """Whether ``first`` is the whole list."""
-        return self._rest is None
+        return self.rest is None
 
     async def __aiter__(self) -> AsyncIterator[list[T]]:
         if self.first:
             yield self.first
-        if self._rest is not None:
-            async for piece in self._rest():
+        if self.rest is not None:
+            async for piece in self.rest():
                 yield piece
 
     async def everything(self) -> list[T]:
@@ -117,7 +112,7 @@ class Listing(Generic[T]):
 
     def mapped(self, view: Callable[[T], S]) -> Listing[S]:
         """The same list with ``view`` applied to each entity."""
-        rest = self._rest
+        rest = self.rest
 
         async def mapped_rest() -> AsyncIterator[list[S]]:
             assert rest is not None

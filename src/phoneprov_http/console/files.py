@@ -1,7 +1,5 @@
 """The console's files, as they are in the package, under ``/console/``."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import hashlib

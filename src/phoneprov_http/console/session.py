@@ -4,12 +4,11 @@ The access token is in the body; the console holds it in memory. The cookie is s
 routes only, and they accept requests of the console's own origin only.
 """
 
-from __future__ import annotations
-
 import re
 from importlib.metadata import version
 from urllib.parse import urlsplit
 
+from litestar import Router
 from litestar.handlers import BaseRouteHandler
 from msgspec import Struct
 
@@ -25,10 +24,10 @@ from phoneprov_core.kernel.actor import SUPERADMIN
 from phoneprov_core.kernel.errors import Forbidden, Unauthenticated
 from phoneprov_core.kernel.field_types import redacted
 from phoneprov_core.me import MeProfile
+from phoneprov_http.console.files import file_handlers
 from phoneprov_http.envelope import EnvelopeResponse, done, record
-from phoneprov_http.guards import Connection
 from phoneprov_http.middleware.authentication import PUBLIC
-from phoneprov_http.routes.handlers import ApiRequest, Body, Routes
+from phoneprov_http.routes.handlers import ApiRequest, Body, Connection, Routes
 
 COOKIE = "phoneprov_session"
 BASE_HEADER = "x-console-path"
@@ -51,6 +50,13 @@ class BrowserSession(Struct, frozen=True, rename="camel"):
 
     def __repr__(self) -> str:
         return redacted(self, "access_token")
+
+
+def console_routes(use_cases: UseCases) -> list[Router]:
+    """``/console`` and ``/console/session``. The files are public; what they show is fetched with
+    an access token."""
+    files = Router("/console", route_handlers=file_handlers(), opt=PUBLIC, include_in_schema=False)
+    return [files, session_routes(use_cases)]
 
 
 def session_routes(use_cases: UseCases) -> Routes:

@@ -1,7 +1,5 @@
 """The command line."""
 
-from __future__ import annotations
-
 import gc
 import importlib
 import sys
@@ -49,7 +47,7 @@ _COMMANDS = {
     "provision": ("provision", "provision"),
     "simulate-phone": ("simulate", "simulate_phone"),
     "audit": ("audit", "audit"),
-    "prune": ("prune", "prune"),
+    "prune": ("admin", "prune"),
     "backup": ("backup", "backup"),
     "restore": ("backup", "restore"),
     "doctor": ("doctor", "doctor"),

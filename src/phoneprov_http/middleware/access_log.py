@@ -1,6 +1,12 @@
-"""The outermost middleware: request id, one log line a request, a response in any case."""
+"""The outermost middleware: request id, one log line a request, a response in any case.
+
+It admits one spelling of each path. The framework decodes ``%2F``, joins empty segments and drops a
+last slash, so that ``//api//v1%2Fme/`` would reach ``/api/v1/me``, past a proxy that allows or
+refuses by path.
+"""
 
 import logging
+import re
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -10,12 +16,16 @@ from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 from phoneprov_core.kernel.origin import belonging_to
 from phoneprov_http.envelope import ErrorInfo, failure
-from phoneprov_http.middleware.addresses import Network
 from phoneprov_http.middleware.headers import with_headers, without_body
-from phoneprov_http.middleware.origins import origin_of
-from phoneprov_http.middleware.paths import refuse_other_spellings
+from phoneprov_http.middleware.origins import Network, origin_of
 
 log = logging.getLogger("phoneprov.requests")
+
+_OTHER_SPELLING = re.compile(
+    rb"//|/api/.*/$"
+    # What RFC 3986 section 2.3 never encodes, and the slash.
+    rb"|%(?:2[DEFdef]|3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|7[Ee])"
+)
 
 
 class AccessLog:
@@ -36,7 +46,7 @@ class AccessLog:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter()
-        refuse_other_spellings(scope)
+        _refuse_other_spellings(scope)
         origin = origin_of(scope, self._trusted)
         # Other requests of the server share its state; this one needs its own.
         scope["state"] = {
@@ -80,6 +90,13 @@ class AccessLog:
             await reply.to_asgi_response(None, None)(scope, receive, answer)
         finally:
             _log(scope, method, status, time.perf_counter() - began)
+
+
+def _refuse_other_spellings(scope: HTTPScope) -> None:
+    """Change a path that is not spelled the one way into one that no route has."""
+    raw: Any = scope.get("raw_path") or b""
+    if _OTHER_SPELLING.search(raw):
+        scope["path"] = "/" + raw.decode("latin-1").replace("/", "%2F")
 
 
 def _log(scope: HTTPScope, method: str, status: int, seconds: float) -> None:

@@ -1,20 +1,31 @@
-"""The document as it is served: Litestar's own, completed."""
+"""The document as it is served: Litestar's own, completed; and the configuration of that one."""
 
 import inspect
 import re
+from importlib import resources
+from importlib.metadata import version
 from typing import Any
 
 import msgspec
-from litestar import Litestar
+from litestar import Litestar, Router
 from litestar.handlers import HTTPRouteHandler
+from litestar.openapi import OpenAPIConfig
 from litestar.openapi.datastructures import ResponseSpec
+from litestar.openapi.spec import Components, License, SecurityScheme, Server
 
 from phoneprov_core.kernel.paging import Window
 from phoneprov_http.bodies import fields_read, writes
 from phoneprov_http.envelope import Failure
 from phoneprov_http.middleware.authentication import AUTHENTICATION
 from phoneprov_http.openapi.failures import SHARED, specified, words_of
-from phoneprov_http.openapi.schemas import Json, example, parameters_of, reference, schemas_of
+from phoneprov_http.openapi.schemas import (
+    Json,
+    example,
+    name_of,
+    parameters_of,
+    reference,
+    schemas_of,
+)
 
 UPSERT = "upsert"
 """The key of a handler's ``opt`` where a record that does not exist is created."""
@@ -34,13 +45,44 @@ _HEADERS: Json = {
     "RetryAfter": _header("Number of seconds to wait", type="integer", minimum=1),
 }
 _MORE_HEADERS = {401: ("WWW-Authenticate", "Authenticate"), 429: ("Retry-After", "RetryAfter")}
-# The clients that openapi-generator makes for Go have a function ``NewPhone`` that makes a
-# ``Phone``: the command of this name is ``CreatePhone`` in the document.
-_NEW = re.compile(rb'"(#/components/schemas/)?New(?=[A-Z]\w*")')
 _SHARED = specified(error for errors in SHARED.values() for error in errors)
 _SECURITY: dict[object, list[Json]] = {"none": [], "optional": [{}, {"bearer": []}]}
 # The names of path parameters in the interface; Python has another convention.
 _PATH_NAMES = {"user_uuid": "userUuid", "extension_uuid": "extUuid"}
+
+
+class _NoPages(Router):
+    """Takes no handlers: Litestar's own pages for the document are not served."""
+
+    def register(self, value: object) -> list[object]:  # type: ignore[override]  # noqa: ARG002
+        return []
+
+
+def openapi_config() -> OpenAPIConfig:
+    """The configuration of Litestar's document."""
+    about = resources.files("phoneprov_http").joinpath("static/about.md")
+    return OpenAPIConfig(
+        title="phoneprov",
+        version=version("phoneprov"),
+        summary="Switch the desk phones of an office to the profiles of their users.",
+        description=about.read_text("utf-8"),
+        license=License(name="Apache License 2.0", identifier="Apache-2.0"),
+        servers=[Server(url="/")],
+        components=Components(
+            security_schemes={
+                "bearer": SecurityScheme(
+                    type="http",
+                    scheme="bearer",
+                    bearer_format="JWT",
+                    description="The `accessToken` of the response of `POST /api/v1/auth/login`",
+                )
+            }
+        ),
+        use_handler_docstrings=True,
+        operation_id_creator=lambda handler, _method, _path: handler.handler_name,
+        openapi_router=_NoPages("/docs", route_handlers=[]),
+        render_plugins=[],
+    )
 
 
 def document(app: Litestar) -> Json:
@@ -76,8 +118,7 @@ def document(app: Litestar) -> Json:
         for tag, fn in described.items()
     ]
     made["paths"] = {_as_written(path): item for path, item in made["paths"].items()}
-    renamed = _NEW.sub(rb'"\1Create', msgspec.json.encode(made))
-    return msgspec.json.decode(renamed, type=dict[str, Any])
+    return made
 
 
 def _takes_body(handler: HTTPRouteHandler) -> bool:
@@ -117,7 +158,7 @@ def _complete_body(body: Json, handler: HTTPRouteHandler, schemas: Json) -> None
     field: Any = handler.parsed_data_field
     command, is_put = field.annotation, "PUT" in handler.http_methods
     body["required"] = not field.has_default
-    schema = schemas[command.__name__]
+    schema = schemas[name_of(command.__name__)]
     allowed = schema["properties"]
     own = command.__struct_encode_fields__
     if writes(handler):

@@ -20,25 +20,35 @@ _OF_TYPE = {"string": "text", "integer": 0, "boolean": True, "object": None}
 def reference(struct: Any) -> Json:
     """A reference to the schema of a Struct."""
     ((schema,), _) = msgspec.json.schema_components([struct], ref_template=_REF)
-    return dict(schema)
+    return {"$ref": _REF.format(name=name_of(_named(schema)))}
+
+
+def name_of(struct: str) -> str:
+    """The name of a Struct in the document: ``NewPhone`` is ``CreatePhone`` there. The clients that
+    openapi-generator makes for Go have a function ``NewPhone`` that makes a ``Phone``."""
+    return f"Create{struct[3:]}" if struct[:3] == "New" and struct[3:4].isupper() else struct
+
+
+def _named(schema: Json) -> str:
+    name: str = schema["$ref"].rpartition("/")[2]
+    return name
 
 
 def schemas_of(structs: Collection[Any]) -> Json:
     """The schemas of these Structs, and of those in them. ``JSON_SCHEMA`` of a Struct says which
     fields need and which exclude each other."""
     _, components = msgspec.json.schema_components(structs, ref_template=_REF)
-    together = {one.__name__: getattr(one, "JSON_SCHEMA", {}) for one in structs}
+    together = {name_of(one.__name__): getattr(one, "JSON_SCHEMA", {}) for one in structs}
     return {
         name: {**schema, "additionalProperties": False, **together.get(name, {})}
-        for name, schema in sorted(_tidied(components).items())
+        for name, schema in _tidied(components).items()
     }
 
 
 def parameters_of(command: Any) -> Iterator[Json]:
     """The parameters of a query that is read as this command. One may be absent, but not null."""
     ((schema,), components) = msgspec.json.schema_components([command], ref_template=_REF)
-    name = schema["$ref"].rpartition("/")[2]
-    for field, described in _tidied(components)[name]["properties"].items():
+    for field, described in _tidied(components)[_named(schema)]["properties"].items():
         kind = described["type"]
         plain = {**described, "type": kind[0] if isinstance(kind, list) else kind}
         plain.pop("default", None)
@@ -51,7 +61,7 @@ def parameters_of(command: Any) -> Iterator[Json]:
 def example(schema: Json, components: Json, fields: Container[str] | None = None) -> Any:
     """An example of what this schema describes; of an object only these ``fields``."""
     if "$ref" in schema:
-        return example(components[schema["$ref"].rpartition("/")[2]], components, fields)
+        return example(components[_named(schema)], components, fields)
     for keyword in ("examples", "enum"):
         if keyword in schema:
             return next((one for one in schema[keyword] if one), schema[keyword][0])
@@ -78,7 +88,7 @@ def _tidied(components: Json) -> Json:
     """The schemas, with each enumeration in the place of the references to it, and null beside a
     type and not as a type of its own."""
     enums = {
-        _REF.format(name=name): {"type": "string", "enum": schema["enum"]}
+        name: {"type": "string", "enum": schema["enum"]}
         for name, schema in components.items()
         if "enum" in schema
     }
@@ -87,15 +97,21 @@ def _tidied(components: Json) -> Json:
         if isinstance(thing, list):
             return [placed(item) for item in thing]
         if isinstance(thing, dict):
-            named = enums.get(thing.get("$ref", ""), {})
-            return {**named, **{k: placed(v) for k, v in thing.items() if not named or k != "$ref"}}
+            plain = {key: placed(value) for key, value in thing.items()}
+            if "$ref" in thing and (enum := enums.get(_named(thing))):
+                del plain["$ref"]
+                return {**enum, **plain}
+            if "$ref" in thing:
+                plain["$ref"] = _REF.format(name=name_of(_named(thing)))
+            return plain
         return thing
 
     tidied = {}
-    for name, schema in components.items():
+    for name, schema in sorted(components.items()):
         if "enum" not in schema:
-            fields = placed(schema["properties"])
-            tidied[name] = {**schema, "properties": {k: _nullable(v) for k, v in fields.items()}}
+            fields = {k: _nullable(v) for k, v in placed(schema["properties"]).items()}
+            title = name_of(schema["title"])
+            tidied[name_of(name)] = {**schema, "title": title, "properties": fields}
     return tidied
 
 

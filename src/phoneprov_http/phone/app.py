@@ -1,7 +1,5 @@
 """``/phone``: every reply has the status 200, every failure is a text on the phone's screen."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Sequence
@@ -15,8 +13,7 @@ from phoneprov_core.desks.services import PhoneServices
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
 from phoneprov_core.kernel.origin import belonging_to
 from phoneprov_core.phone_pages.render import CHARSETS, render
-from phoneprov_http.middleware.addresses import Network
-from phoneprov_http.middleware.origins import origin_of
+from phoneprov_http.middleware.origins import Network, origin_of
 from phoneprov_http.phone.pages import Pages, Reply, failure
 from phoneprov_http.phone.request import PhoneRequest, body_of
 

@@ -4,8 +4,6 @@ Phones of this family ask ``http://<server>:6970/<name>``. Their web clients rea
 status codes, so a failure is an empty body and not the envelope of the API.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator

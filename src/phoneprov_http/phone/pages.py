@@ -1,9 +1,6 @@
 """The pages of each path under ``/phone``."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
-from typing import Protocol
 from urllib.parse import quote, urlencode
 
 from msgspec import Struct
@@ -46,11 +43,8 @@ class Reply(Struct, frozen=True):
     changed: Changed | None = None
 
 
-class Handler(Protocol):
-    """Answers one path."""
-
-    def __call__(self, request: PhoneRequest, at: AtPhone) -> Awaitable[Reply]:
-        """Raises ``PhoneprovError``, which is shown as a text."""
+Handler = Callable[[PhoneRequest, AtPhone], Awaitable[Reply]]
+"""Answers one path. Raises ``PhoneprovError``, which is shown as a text."""
 
 
 def failure(request: PhoneRequest, path: str, error: PhoneprovError) -> Reply:

@@ -1,7 +1,5 @@
 """A request of a phone, read leniently."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl, urlencode
@@ -10,7 +8,7 @@ from litestar.types import HTTPScope, Receive
 
 from phoneprov_core.phone_pages.render import charset_of
 from phoneprov_core.phones.model import bare_model
-from phoneprov_http.middleware.addresses import Network, client_ip
+from phoneprov_http.middleware.origins import Network, client_ip
 
 LARGEST = 2048
 """Bytes of a query or a body. What a phone sends is shorter."""

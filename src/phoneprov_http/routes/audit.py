@@ -5,8 +5,7 @@ from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import Listing
 from phoneprov_http.envelope import Listed, listed
-from phoneprov_http.guards import level_0
-from phoneprov_http.routes.handlers import ApiRequest, Query, Routes
+from phoneprov_http.routes.handlers import ApiRequest, Query, Routes, level_0
 
 
 def audit_routes(audit: Audit) -> Routes:

@@ -19,9 +19,8 @@ from phoneprov_core.kernel.field_types import redacted
 from phoneprov_core.users.model import Registration, User
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, done, record
-from phoneprov_http.guards import guard
 from phoneprov_http.middleware.authentication import OPTIONAL, PUBLIC
-from phoneprov_http.routes.handlers import ApiRequest, Body, Routes
+from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, guard
 
 
 class LoginData(Struct, frozen=True, rename="camel"):

@@ -7,8 +7,7 @@ from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import FromNewest
 from phoneprov_http.envelope import Envelope, Listed, listed, record
-from phoneprov_http.guards import level_0
-from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid, level_0
 
 
 def batch_routes(batches: Batches) -> Routes:

@@ -8,8 +8,7 @@ from phoneprov_core.directory.model import (
 )
 from phoneprov_core.directory.use_cases import CompanyDirectory
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.guards import Guard
-from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Query, Routes, Uuid
 
 
 def company_directory_routes(directory: CompanyDirectory, shared_write: Guard) -> Routes:

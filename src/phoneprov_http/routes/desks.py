@@ -5,8 +5,7 @@ from phoneprov_core.desks.model import Desk, DeskPatch
 from phoneprov_core.desks.ports import NotLoggedIn
 from phoneprov_core.desks.use_cases import Desks
 from phoneprov_http.envelope import Envelope, Listed, listed, record
-from phoneprov_http.guards import level_0
-from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes
+from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes, level_0
 
 
 def desk_routes(desks: Desks) -> Routes:

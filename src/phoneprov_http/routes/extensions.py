@@ -10,8 +10,7 @@ from phoneprov_core.extensions import (
 )
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.guards import level_0
-from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid, level_0
 
 
 def extension_routes(extensions: Extensions) -> Routes:

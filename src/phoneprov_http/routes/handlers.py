@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from functools import partialmethod
 from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
-from litestar import Request, Router
+from litestar import Request, Router, types
 from litestar.connection import ASGIConnection
 from litestar.datastructures import State
 from litestar.di import NamedDependency, Provide
-from litestar.handlers import HTTPRouteHandler
+from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.params import JSONBody, PathParameter
-from litestar.types import Guard
 
+from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, command_of_texts, invalid
 from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem
@@ -26,6 +26,8 @@ C = TypeVar("C", bound=Command)
 _LONGEST_QUERY = 2048
 AnyHandler = Callable[..., Any]
 Decorator = Callable[[AnyHandler], AnyHandler]
+Connection = ASGIConnection[Any, Any, Any, Any]
+Guard = types.Guard
 
 
 def _uuid_of(what: str) -> Any:
@@ -108,11 +110,30 @@ def _problems_of_page(request: ApiRequest, named: Invalid) -> list[Problem]:
     return []
 
 
+def guard(require: Callable[[Any], None]) -> Guard:
+    """A guard from a rule: ``require`` takes the caller and raises ``Forbidden``.
+
+    Guards refuse a caller before the body is looked at. The use cases check the same rules once
+    more, for callers without HTTP.
+    """
+
+    async def check(connection: Connection, _: BaseRouteHandler) -> None:
+        """Raises ``Forbidden`` if the rule refuses the caller."""
+        require(connection.user)
+
+    check.__doc__ = require.__doc__
+    return check
+
+
+level_0 = guard(require_superadmin)
+"""Raises ``Forbidden`` for a caller without level 0."""
+
+
 class Handler(HTTPRouteHandler):
     """A handler whose guards see the handler itself. Litestar copies it for each guard of each
     request, which takes longer than to read a record."""
 
-    async def authorize_connection(self, connection: ASGIConnection[Any, Any, Any, Any]) -> None:
+    async def authorize_connection(self, connection: Connection) -> None:
         for guard in self.resolve_guards():
             await guard(connection, self)  # type: ignore[misc]
 

@@ -6,8 +6,7 @@ from litestar.params import PathParameter
 
 from phoneprov_core.transfer.texts import ImportRequest, ImportResult, ImportText, Kind
 from phoneprov_http.envelope import Envelope, record
-from phoneprov_http.guards import level_0
-from phoneprov_http.routes.handlers import ApiRequest, Body, Routes
+from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, level_0
 
 KindOfTable = Annotated[
     str,

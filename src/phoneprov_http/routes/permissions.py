@@ -11,8 +11,7 @@ from phoneprov_core.access.rules import LastSuperadmin
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.kernel.errors import AlreadyExists, InUse, NotFound
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.guards import level_0
-from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, UserUuid, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, UserUuid, Uuid, level_0
 
 
 def permission_routes(permissions: Permissions, user_permissions: UserPermissions) -> Routes:

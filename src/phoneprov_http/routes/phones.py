@@ -4,8 +4,7 @@ from phoneprov_core.kernel.errors import AlreadyExists, Forbidden
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch, PhoneSearch
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.guards import Guard
-from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes
+from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Mac, Query, Routes
 
 
 def phone_routes(phones: Phones, shared_write: Guard) -> Routes:

@@ -4,8 +4,7 @@ from phoneprov_core.kernel.paging import Listing, Newest
 from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches
 from phoneprov_http.envelope import Listed, listed
-from phoneprov_http.guards import level_0
-from phoneprov_http.routes.handlers import ApiRequest, Mac, Query, Routes
+from phoneprov_http.routes.handlers import ApiRequest, Mac, Query, Routes, level_0
 
 
 def provisioning_routes(fetches: Fetches, discovered: DiscoveredPhones) -> Routes:

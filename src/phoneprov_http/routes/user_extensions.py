@@ -3,8 +3,15 @@
 from phoneprov_core.kernel.errors import AlreadyExists, NotFound
 from phoneprov_core.links import FullLink, LinkedExtension, LinkedUser, Links, NewLink
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.guards import level_0
-from phoneprov_http.routes.handlers import ApiRequest, Body, ExtensionUuid, Routes, UserUuid, Uuid
+from phoneprov_http.routes.handlers import (
+    ApiRequest,
+    Body,
+    ExtensionUuid,
+    Routes,
+    UserUuid,
+    Uuid,
+    level_0,
+)
 
 
 def user_extension_routes(links: Links) -> Routes:

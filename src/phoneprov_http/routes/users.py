@@ -6,8 +6,7 @@ from phoneprov_core.users.model import NewUser, User, UserPatch, UserSearch
 from phoneprov_core.users.use_cases import Users
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.guards import level_0
-from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid, level_0
 
 
 def user_routes(users: Users) -> Routes:

@@ -2,8 +2,7 @@
 
 from phoneprov_core.kems import Kem, KemPatch, Kems, NewKem
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.guards import Guard
-from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Routes, Uuid
 
 
 def kem_routes(kems: Kems, shared_write: Guard) -> Routes:

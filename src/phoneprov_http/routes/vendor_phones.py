@@ -2,9 +2,8 @@
 
 from phoneprov_core.vendor_phones import VendorPhone, VendorPhoneFlag, VendorPhones
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.guards import Guard
 from phoneprov_http.openapi.document import UPSERT
-from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes
+from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Mac, Routes
 
 
 def vendor_phone_routes(vendor_phones: VendorPhones, shared_write: Guard) -> Routes:

@@ -7,8 +7,7 @@ from phoneprov_core.vendor_services import (
     VendorServices,
 )
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.guards import Guard
-from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Routes, Uuid
 
 
 def vendor_service_routes(services: VendorServices, shared_write: Guard) -> Routes:

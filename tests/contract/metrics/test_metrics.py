@@ -28,7 +28,7 @@ from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
 from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.deployments.model import Confirmation, Outcome, StepName
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
-from phoneprov_http.main.serving.metrics_endpoint import Metrics
+from phoneprov_http.main.serving.metrics import Metrics
 from support.scale import long_only
 from support.served import served
 

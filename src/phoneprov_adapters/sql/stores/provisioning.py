@@ -78,9 +78,7 @@ class SqlFetches(SqlQueries, FetchStore):
     """Requests for files, by uuid."""
 
     async def add(self, fetch: Fetch) -> None:
-        row = {name: getattr(fetch, name) for name in Fetch.__struct_fields__}
-        row |= {"transport": fetch.transport.value, "result": fetch.result.value}
-        await self._connection.rows(_ADD_FETCH, **row)
+        await self._connection.rows(_ADD_FETCH, **msgspec.to_builtins(fetch))
 
     async def newest(self, mac: str, limit: int, *, before: str | None = None) -> list[Fetch]:
         last = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from sqlalchemy import Case, bindparam, case, delete, insert, select, update
 
 from phoneprov_adapters.sql.stores.rows import SqlQueries
@@ -72,7 +73,7 @@ class SqlSessions(SqlQueries, SessionStore):
         await self._connection.soon(
             _FORGET_EXPIRED, user_uuid=session.user_uuid, now=session.created_at
         )
-        row = {name: getattr(session, name) for name in session.__struct_fields__}
+        row = msgspec.structs.asdict(session)
         row |= {"previous_token_id": None, "exchanged_at": session.created_at}
         await self._connection.rows(_START, **row)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
+import msgspec
 from msgspec import Struct
 from sqlalchemy import (
     Column,
@@ -97,7 +98,7 @@ class SqlStore(SqlRows[E], Store[E]):
         super().__init__(connection, self.records.listed, self._entity_of)
 
     def _row_of(self, entity: E) -> dict[str, Any]:
-        row = {name: getattr(entity, name) for name in entity.__struct_fields__}
+        row = msgspec.structs.asdict(entity)
         if self.records.search is not None:
             row["search"] = self.records.search.text(entity)
         return row

@@ -4,37 +4,19 @@ from __future__ import annotations
 
 import asyncio
 
-from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.phone_records import a_fetch, a_phone
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_adapters.testing.stores.base import DatabaseTests
 from phoneprov_core.provisioning.model import (
     MOST_DISCOVERED,
     MOST_NAMES,
     DiscoveredPhone,
-    Fetch,
-    FetchResult,
     ServedFile,
-    Transport,
 )
 
 NAME = "SEP001BD4123456.cnf.xml"
 PHONE, OTHER_PHONE = a_mac(1), a_mac(2)
 IP, OTHER_IP = "10.0.0.1", "10.0.0.2"
-
-
-def a_fetch(number: int, *, mac: str | None = PHONE, second: int = 0) -> Fetch:
-    """A fetch record."""
-    return Fetch(
-        uuid=identifier(number),
-        mac=mac,
-        name="SEP001BD4123456.cnf.xml",
-        transport=Transport.TFTP,
-        client_ip=IP,
-        result=FetchResult.SERVED,
-        bytes=2**40,
-        duration_ms=17,
-        created_at=moment(second or number),
-    )
 
 
 class ProvisioningContract(DatabaseTests):
@@ -58,7 +40,12 @@ class ProvisioningContract(DatabaseTests):
             assert await tx.served_files.find(NAME) is None
 
     async def test_fetches_of_a_phone_are_listed_newest_first(self) -> None:
-        fetches = [a_fetch(1), a_fetch(2), a_fetch(4, second=3), a_fetch(3, second=3)]
+        fetches = [
+            a_fetch(1),
+            a_fetch(2),
+            a_fetch(4, created_at=moment(3)),
+            a_fetch(3, created_at=moment(3)),
+        ]
         await self.add(*[*fetches, a_fetch(7, mac=OTHER_PHONE), a_fetch(8, mac=None)])
 
         async with self.database.read() as tx:
@@ -72,7 +59,7 @@ class ProvisioningContract(DatabaseTests):
             assert await tx.fetches.newest(a_mac(9), 10) == []
 
     async def test_fetches_continue_after_the_one_named(self) -> None:
-        fetches = [a_fetch(1), a_fetch(2), a_fetch(3, second=2)]
+        fetches = [a_fetch(1), a_fetch(2), a_fetch(3, created_at=moment(2))]
         await self.add(*fetches)
 
         async with self.database.read() as tx:

@@ -6,20 +6,24 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_batch, a_deployment, a_profile, a_revision
-from phoneprov_adapters.testing.records import a_mac, a_session, a_user, identifier, moment
+from phoneprov_adapters.testing.phone_records import (
+    a_batch,
+    a_deployment,
+    a_fetch,
+    a_profile,
+    a_revision,
+)
+from phoneprov_adapters.testing.records import OWNER, a_mac, a_session, a_user, identifier, moment
 from phoneprov_adapters.testing.stores.audit import an_entry
 from phoneprov_adapters.testing.stores.base import DatabaseTests, existing
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.batches.transitions import BatchItem
-from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
+from phoneprov_core.deployments.model import Outcome, Wanted
 from phoneprov_core.deployments.rollback_target import rollback_target
-from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
 from phoneprov_core.retention.model import Kept, Moment, Place
 
-OWNER = identifier(900)
-PROFILE = a_profile(800, OWNER)
+PROFILE = a_profile(800)
 LATE = moment(5000)
 
 
@@ -87,7 +91,7 @@ class RetentionContract(DatabaseTests):
         assert [batch is None for batch in found] == [True, False, False]
 
     async def test_fetches_before_the_time_are_removed(self) -> None:
-        await self.add(*(_fetch(number) for number in range(1, 6)))
+        await self.add(*(a_fetch(number) for number in range(1, 6)))
 
         assert await self.pruned(Kept.FETCHES, moment(4)) == [2, 1]
 
@@ -125,11 +129,9 @@ class RetentionContract(DatabaseTests):
 
     async def test_ended_and_expired_sessions_are_removed(self) -> None:
         await self.add(
-            *(
-                a_session(1, OWNER, created_at=1, expires_at=100, ends_at=900),
-                a_session(2, OWNER, created_at=1, expires_at=900, ends_at=100),
-                a_session(3, OWNER, created_at=1, expires_at=500, ends_at=900),
-            )
+            a_session(1, OWNER, created_at=1, expires_at=100, ends_at=900),
+            a_session(2, OWNER, created_at=1, expires_at=900, ends_at=100),
+            a_session(3, OWNER, created_at=1, expires_at=500, ends_at=900),
         )
 
         assert sum(await self.pruned(Kept.SESSIONS, 500)) == 2
@@ -151,7 +153,7 @@ class RetentionContract(DatabaseTests):
             assert (await tx.attempts.of("new")).failures == 2
 
     async def test_look_is_bounded_and_continues_after_a_position(self) -> None:
-        await self.add(*(_fetch(number) for number in range(1, 6)))
+        await self.add(*(a_fetch(number) for number in range(1, 6)))
 
         places = []
         after: Place | None = None
@@ -163,10 +165,8 @@ class RetentionContract(DatabaseTests):
 
     async def _numbers(self, phone: int) -> list[int]:
         async with self.database.read() as tx:
-            found: list[Deployment] = await tx.deployments.matching(Wanted(mac=a_mac(phone))).rows(
-                99
-            )
-        return [one.number for one in found]
+            found = tx.deployments.matching(Wanted(mac=a_mac(phone)))
+            return [one.number for one in await found.rows(99)]
 
     async def test_deployments_current_and_rollback_targets_are_kept(self) -> None:
         """A phone had the revisions 1 to 6 and again 5; another alternates between two."""
@@ -241,17 +241,3 @@ class RetentionContract(DatabaseTests):
         assert await self.pruned(Kept.DEPLOYMENTS, moment(4)) == [2, 1]
 
         assert await self._numbers(1) == list(range(4, 10))
-
-
-def _fetch(number: int) -> Fetch:
-    return Fetch(
-        uuid=identifier(number),
-        mac=a_mac(1),
-        name="SEP001BD4000001.cnf.xml",
-        transport=Transport.TFTP,
-        client_ip="10.20.30.40",
-        result=FetchResult.SERVED,
-        bytes=1,
-        duration_ms=1,
-        created_at=moment(number),
-    )

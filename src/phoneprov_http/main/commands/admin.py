@@ -1,6 +1,4 @@
-"""``phoneprov create-admin`` and ``phoneprov db``."""
-
-from __future__ import annotations
+"""``phoneprov create-admin``, ``phoneprov db`` and ``phoneprov prune``."""
 
 import asyncio
 import sys
@@ -14,7 +12,11 @@ from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.maintenance.schema import newest
 from phoneprov_core.auth.accounts import AdminCreated
+from phoneprov_core.retention.model import Pruned
 from phoneprov_core.users.model import Registration
+from phoneprov_http.main.commands.local_access import own_container
+from phoneprov_http.main.commands.options import as_json, print_json
+from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.settings import settings_of_environment
 
 
@@ -34,10 +36,8 @@ def create_admin(username: str, email: str, *, password_stdin: bool) -> None:
     """
     settings = settings_of_environment()
     made = asyncio.run(_create_admin(settings, username, email, password_stdin=password_stdin))
-    if made.is_new:
-        click.echo(f"{made.user.username} was created and is a superadmin.")
-    else:
-        click.echo(f"{made.user.username} exists, keeps its password and is a superadmin.")
+    did = "was created" if made.is_new else "exists, keeps its password"
+    click.echo(f"{made.user.username} {did} and is a superadmin.")
 
 
 async def _create_admin(
@@ -73,9 +73,7 @@ def db() -> None:
 @db.command()
 def upgrade() -> None:
     """Upgrade the schema to the newest version."""
-    settings = settings_of_environment()
-    require_own_database(settings)
-    require_database(settings)
+    settings = _settings_of_database()
     asyncio.run(migrate.upgrade(settings.database_url))
     click.echo(f"The schema has version {newest()}, the newest.")
 
@@ -83,10 +81,41 @@ def upgrade() -> None:
 @db.command()
 def current() -> None:
     """Show the version of the schema; exit with 1 when it is not the newest."""
-    settings = settings_of_environment()
-    require_own_database(settings)
-    require_database(settings)
+    settings = _settings_of_database()
     step = asyncio.run(migrate.current(settings.database_url))
     click.echo(f"The schema has version {step or 'none'}; the newest is {newest()}.")
     if step != newest():
         sys.exit(1)
+
+
+def _settings_of_database() -> Settings:
+    settings = settings_of_environment()
+    require_own_database(settings)
+    require_database(settings)
+    return settings
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Count the records and remove none.")
+@as_json
+def prune(*, dry_run: bool, as_json: bool) -> None:
+    """Remove old records now; "phoneprov serve" removes them every six hours.
+
+    PHONEPROV_KEEP_DEPLOYMENTS, _KEEP_FETCHES, _KEEP_AUDIT and _KEEP_REVISIONS are days, and 0
+    keeps the records for ever. The current configuration of each phone and those that a
+    rollback can deploy are always kept. The service may run at the same time. Exits with 1 if
+    one kind of record could not be removed.
+    """
+    pruned = asyncio.run(_prune(dry_run=dry_run))
+    if as_json:
+        print_json(pruned)
+    else:
+        columns = ("Kind", "Would be removed" if dry_run else "Removed", "")
+        table(columns, [(one.kind.value, f"{one.count:,}", one.message or "") for one in pruned])
+    if any(one.message is not None for one in pruned):
+        sys.exit(1)
+
+
+async def _prune(*, dry_run: bool) -> list[Pruned]:
+    async with own_container() as container:
+        return await container.prune(dry_run=dry_run)

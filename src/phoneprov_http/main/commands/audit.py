@@ -1,15 +1,12 @@
 """``phoneprov audit``: the audit trail."""
 
-from __future__ import annotations
-
-import asyncio
 from typing import Any
 
 import click
 import msgspec
 
-from phoneprov_core.audit.model import TracedEntry, WantedEntries
-from phoneprov_http.main.commands.local_access import acting
+from phoneprov_core.audit.model import AuditEntry, WantedEntries
+from phoneprov_http.main.commands.local_access import Acting, as_operator
 from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.wording import moment
 
@@ -39,40 +36,32 @@ def audit(*, limit: int | None, as_json: bool, **wanted: str | None) -> None:
       phoneprov audit --resource phone --id 00:1B:D4:12:34:56
       phoneprov audit --json --since 2026-01-31T00:00:00Z
     """
-    asyncio.run(_show(WantedEntries(**wanted), limit, as_json=as_json))
+    as_operator(lambda at: _show(at, WantedEntries(**wanted), limit, as_json=as_json))
 
 
-async def _show(wanted: WantedEntries, limit: int | None, *, as_json: bool) -> None:
+async def _show(at: Acting, wanted: WantedEntries, limit: int | None, *, as_json: bool) -> None:
     left = limit if limit is not None or as_json else 50
     rows: list[tuple[str, ...]] = []
-    async with acting(watching=False) as at:
-        while left is None or left > 0:
-            size = _PAGE if left is None else min(_PAGE, left)
-            page = await at.use_cases.audit.newest(at.actor, wanted, size)
-            for traced in page:
-                if as_json:
-                    click.echo(msgspec.json.encode(_line(traced)).decode())
-                else:
-                    rows.append(_row(traced))
-            if len(page) < size:
-                break
-            left = None if left is None else left - len(page)
-            wanted = msgspec.structs.replace(wanted, before=page[-1].entry.uuid)
-    if as_json:
-        return
-    if not rows:
+    while left is None or left > 0:
+        size = _PAGE if left is None else min(_PAGE, left)
+        page = await at.use_cases.audit.newest(at.actor, wanted, size)
+        for traced in page:
+            if as_json:
+                entry = {**msgspec.to_builtins(traced.entry), "traceparent": traced.traceparent}
+                click.echo(msgspec.json.encode(entry))
+            else:
+                rows.append(_row(traced.entry))
+        if len(page) < size:
+            break
+        left = None if left is None else left - len(page)
+        wanted = msgspec.structs.replace(wanted, before=page[-1].entry.uuid)
+    if rows:
+        table(("When", "By", "From", "Action", "Resource", "Changes"), rows)
+    elif not as_json:
         click.echo("No audit entries found.")
-        return
-    table(("When", "By", "From", "Action", "Resource", "Changes"), rows)
 
 
-def _line(traced: TracedEntry) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.to_builtins(traced.entry)
-    return {**fields, "traceparent": traced.traceparent}
-
-
-def _row(traced: TracedEntry) -> tuple[str, ...]:
-    entry = traced.entry
+def _row(entry: AuditEntry) -> tuple[str, ...]:
     return (
         moment(entry.at),
         entry.actor or entry.actor_uuid or "-",

@@ -1,7 +1,5 @@
 """``phoneprov backup`` and ``phoneprov restore``."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,11 +1,8 @@
 """``phoneprov batch``: switch or restart many phones."""
 
-from __future__ import annotations
-
-import asyncio
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from typing import Any, BinaryIO, TypeVar
+from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 import click
 
@@ -21,10 +18,8 @@ from phoneprov_http.main.commands.batch_view import (
     show_batches,
     write_json,
 )
-from phoneprov_http.main.commands.local_access import Acting, acting, profile_called
-from phoneprov_http.main.commands.options import as_json, macs_of, naming
-
-R = TypeVar("R")
+from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
+from phoneprov_http.main.commands.options import MAC, as_json, naming
 
 _OPTIONS = {
     "macs": "--mac",
@@ -40,7 +35,19 @@ _OPTIONS = {
 }
 
 
-@click.group()
+class _Detachable(click.Group):
+    """A group whose commands can be interrupted: the batch continues in the service."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            text = "\nphoneprov: detached; the batch continues in the running service."
+            click.echo(text, err=True)
+            sys.exit(130)
+
+
+@click.group(cls=_Detachable)
 def batch() -> None:
     """Switch or restart many phones at a limited rate."""
 
@@ -53,9 +60,7 @@ def batch() -> None:
     "revision of the profile that it has.",
 )
 @click.option("--revision", type=int, help="Revision of --profile; the newest by default.")
-@click.option(
-    "--mac", "macs", multiple=True, callback=macs_of, help="MAC of a phone; can be repeated."
-)
+@click.option("--mac", "macs", multiple=True, type=MAC, help="MAC of a phone; can be repeated.")
 @click.option(
     "--macs-from",
     type=click.File("rb"),
@@ -121,7 +126,7 @@ def start(
             begun = await act.use_cases.batches.start(act.actor, new)
         return begun if detach else await following(act, begun, quiet=as_json)
 
-    seen = _run(work)
+    seen = as_operator(work)
     if as_json:
         write_json(seen)
     elif detach:
@@ -157,7 +162,7 @@ def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
         phones = await batches.phones(act.actor, uuid, WantedPhones(state=state))
         await show_batch_and_phones(seen, phones, as_json=as_json)
 
-    _run(work)
+    as_operator(work)
 
 
 @batch.command()
@@ -165,11 +170,7 @@ def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
 @as_json
 def cancel(uuid: str, *, as_json: bool) -> None:
     """Cancel a batch. Phones that are in progress finish; no further phone starts."""
-
-    async def work(act: Acting) -> Batch:
-        return await act.use_cases.batches.cancel(act.actor, uuid)
-
-    seen = _run(work)
+    seen = as_operator(lambda act: act.use_cases.batches.cancel(act.actor, uuid))
     if as_json:
         write_json(seen)
     else:
@@ -196,15 +197,3 @@ def _macs_in(file: BinaryIO | None) -> Iterator[str]:
 
 def _name_of(file: BinaryIO) -> str:
     return "--macs-from: " + ("standard input" if file is sys.stdin.buffer else str(file.name))
-
-
-def _run(work: Callable[[Acting], Coroutine[Any, Any, R]]) -> R:
-    async def opened() -> R:
-        async with acting() as act:
-            return await work(act)
-
-    try:
-        return asyncio.run(opened())
-    except KeyboardInterrupt:
-        click.echo("\nphoneprov: detached; the batch continues in the running service.", err=True)
-        sys.exit(130)

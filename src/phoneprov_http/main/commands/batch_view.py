@@ -1,7 +1,5 @@
 """Batches on a terminal, and as JSON."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 
@@ -9,7 +7,7 @@ import click
 import msgspec
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from phoneprov_core.batches.model import Batch, BatchPhone, BatchState
+from phoneprov_core.batches.model import Batch, BatchPhone
 from phoneprov_core.kernel.paging import Listing
 from phoneprov_http.main.commands.local_access import Acting, console
 from phoneprov_http.main.commands.output import table
@@ -48,13 +46,7 @@ def _how_far(batch: Batch) -> str:
 def show_batch(batch: Batch) -> None:
     """A batch in a few lines."""
     counts = batch.phones
-    words = {
-        BatchState.RUNNING: "running",
-        BatchState.DONE: "done",
-        BatchState.STOPPED: "stopped",
-        BatchState.CANCELLED: "cancelled",
-    }
-    click.echo(f"The batch {batch.uuid} ({batch.action.value}) is {words[batch.state]}.")
+    click.echo(f"The batch {batch.uuid} ({batch.action.value}) is {batch.state.value}.")
     numbers = {
         "waiting": counts.waiting,
         "running": counts.running,

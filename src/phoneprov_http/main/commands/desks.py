@@ -1,23 +1,30 @@
 """``phoneprov desks``, ``phoneprov desk`` and ``phoneprov phone-urls``."""
 
-from __future__ import annotations
-
-import asyncio
 import ipaddress
+from typing import Any
 from urllib.parse import urlsplit
 from xml.sax.saxutils import escape
 
 import click
-from msgspec import UNSET, UnsetType
 
 from phoneprov_core.desks.model import Desk, DeskPatch
-from phoneprov_http.main.commands.local_access import acting, profile_called
-from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
+from phoneprov_http.main.commands.options import MAC, as_json, print_json
 from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.settings import settings_of_installation
 from phoneprov_http.main.commands.wording import moment
 
 _LONGEST_URL = 255
+_ELEMENTS = {
+    "authenticationURL": "authentication",
+    "servicesURL": "services",
+    "directoryURL": "directories",
+}
+_SECURE = {
+    "secureAuthenticationURL": "authentication",
+    "secureServicesURL": "services",
+    "secureDirectoryURL": "directories",
+}
 
 
 @click.command()
@@ -31,7 +38,7 @@ def desks(*, as_json: bool) -> None:
       phoneprov desks
       phoneprov desks --json
     """
-    found, names = asyncio.run(_found())
+    found, names = as_operator(_found)
     if as_json:
         print_json(found)
         return
@@ -50,12 +57,10 @@ def desks(*, as_json: bool) -> None:
     table(("phone", "user", "profile", "since", "until", "hotdesk", "default profile"), rows)
 
 
-async def _found() -> tuple[list[Desk], dict[str, str]]:
-    async with acting() as at:
-        found = await (await at.use_cases.desks.all(at.actor)).everything()
-        profiles = await at.use_cases.profiles.all(at.actor)
-        names = {one.uuid: one.name async for piece in profiles for one in piece}
-        return found, names
+async def _found(at: Acting) -> tuple[list[Desk], dict[str, str]]:
+    found = await (await at.use_cases.desks.all(at.actor)).everything()
+    profiles = await at.use_cases.profiles.all(at.actor)
+    return found, {one.uuid: one.name async for piece in profiles for one in piece}
 
 
 @click.group()
@@ -64,7 +69,7 @@ def desk() -> None:
 
 
 @desk.command("set-default")
-@click.argument("mac", callback=mac_of)
+@click.argument("mac", type=MAC)
 @click.argument("profile", required=False)
 @click.option("--none", "clear", is_flag=True, help="The phone has no default profile.")
 @click.option("--hotdesk/--no-hotdesk", default=None, help="Whether users can log in.")
@@ -81,37 +86,27 @@ def set_default(mac: str, profile: str | None, *, clear: bool, hotdesk: bool | N
     if (profile is not None and clear) or (profile is None and not clear and hotdesk is None):
         raise click.UsageError("Name a profile, or use --none.")
 
-    async def change() -> Desk:
-        async with acting() as at:
-            default: str | UnsetType | None = UNSET
-            if clear:
-                default = None
-            elif profile is not None:
-                default = await profile_called(at, profile)
-            patch = DeskPatch(
-                default_profile_uuid=default, hotdesk=UNSET if hotdesk is None else hotdesk
-            )
-            return await at.use_cases.desks.update(at.actor, mac, patch)
+    async def change(at: Acting) -> Desk:
+        fields: dict[str, Any] = {} if hotdesk is None else {"hotdesk": hotdesk}
+        if clear or profile is not None:
+            uuid = None if profile is None else await profile_called(at, profile)
+            fields["default_profile_uuid"] = uuid
+        return await at.use_cases.desks.update(at.actor, mac, DeskPatch(**fields))
 
-    changed = asyncio.run(change())
+    changed = as_operator(change)
     default = "no default profile" if changed.default_profile_uuid is None else "a default profile"
     click.echo(f"{mac} has {default}; users can{'' if changed.hotdesk else 'not'} log in.")
 
 
 @desk.command("logout")
-@click.argument("mac", callback=mac_of)
+@click.argument("mac", type=MAC)
 def logout(mac: str) -> None:
     """Log out the user at the phone MAC, and deploy its default profile.
 
     \b
       phoneprov desk logout 001bd4123456
     """
-
-    async def log_out() -> Desk:
-        async with acting() as at:
-            return await at.use_cases.desks.log_out(at.actor, mac)
-
-    asyncio.run(log_out())
+    as_operator(lambda at: at.use_cases.desks.log_out(at.actor, mac))
     click.echo(f"No user is logged in at {mac}.")
 
 
@@ -130,23 +125,13 @@ def phone_urls(address: str | None) -> None:
     if not base:
         raise click.UsageError("Name the address of the service, or set PHONEPROV_PHONE_URL.")
     base = _base(base)
-    services = f"{base}/phone/services"
-    lines = [
-        f"<authenticationURL>{escape(base)}/phone/authentication</authenticationURL>",
-        f"<servicesURL>{escape(services)}</servicesURL>",
-        f"<directoryURL>{escape(base)}/phone/directories</directoryURL>",
-    ]
-    if base.startswith("https"):
-        lines += [
-            f"<secureAuthenticationURL>{escape(base)}/phone/authentication</secureAuthenticationURL>",
-            f"<secureServicesURL>{escape(services)}</secureServicesURL>",
-            f"<secureDirectoryURL>{escape(base)}/phone/directories</secureDirectoryURL>",
-        ]
-    click.echo("\n".join(lines))
+    pages = f"{escape(base)}/phone"
+    for name, page in (_ELEMENTS | _SECURE if base.startswith("https") else _ELEMENTS).items():
+        click.echo(f"<{name}>{pages}/{page}</{name}>")
     click.echo("<!-- A line key for one press, on button n: -->")
     click.echo(
         '<line button="n"><featureID>20</featureID><featureLabel>Log in</featureLabel>'
-        f"<serviceURI>{escape(services)}</serviceURI></line>"
+        f"<serviceURI>{pages}/services</serviceURI></line>"
     )
 
 

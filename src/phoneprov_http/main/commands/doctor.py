@@ -1,7 +1,5 @@
 """``phoneprov doctor``: check the whole installation."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

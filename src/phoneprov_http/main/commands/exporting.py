@@ -1,12 +1,10 @@
 """``phoneprov export``: all records of a kind as a file."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -15,9 +13,10 @@ import click
 
 from phoneprov_adapters.files.csv import CsvWriter
 from phoneprov_adapters.files.vcard import DIRECTORIES, VcardWriter, is_vcard
-from phoneprov_core.transfer.sheets import SHEETS, Sheet
+from phoneprov_core.transfer.asterisk import Section
+from phoneprov_core.transfer.sheets import SHEETS
 from phoneprov_core.transfer.use_cases import sheet_of
-from phoneprov_http.main.commands.local_access import acting
+from phoneprov_http.main.commands.local_access import Acting, as_operator
 
 _ASTERISK = {"sccp": "chan_sccp", "pjsip": "chan_pjsip"}
 
@@ -55,15 +54,28 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
         raise click.UsageError("--format vcard is for directories only.")
     if _is_standard_output(file):
         file = Path("-")
+    by_name = format_ == "auto" and kind in DIRECTORIES and is_vcard(file)
+    as_vcard = format_ == "vcard" or by_name
+    left_out: list[str] = []
     try:
         with _written(file, private=with_secrets) as out:
-            if format_ in _ASTERISK:
-                work = _asterisk(_ASTERISK[format_], out, context, with_secrets=with_secrets)
-            else:
-                by_name = format_ == "auto" and kind in DIRECTORIES and is_vcard(file)
-                as_vcard = format_ == "vcard" or by_name
-                work = _export(sheet, out, as_vcard=as_vcard, with_secrets=with_secrets)
-            count, left_out = asyncio.run(work)
+
+            async def write(at: Acting) -> int:
+                if driver := _ASTERISK.get(format_):
+                    sections = at.use_cases.transfer.asterisk(
+                        at.actor, driver, with_secrets=with_secrets, context=context
+                    )
+                    return await _write_sections(sections, out, left_out)
+                rows = at.use_cases.transfer.out(at.actor, kind, with_secrets=with_secrets)
+                columns = sheet.leaving(with_secrets=with_secrets)
+                writer = VcardWriter(out) if as_vcard else CsvWriter(out, columns)
+                count = 0
+                async for piece in rows:
+                    await asyncio.to_thread(writer.write, piece)
+                    count += len(piece)
+                return count
+
+            count = as_operator(write)
     except OSError as error:
         raise click.UsageError(f"{file} cannot be written ({error.strerror}).") from None
     except ValueError as error:
@@ -75,36 +87,18 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
         sys.exit(1)
 
 
-async def _export(
-    sheet: Sheet, out: TextIO, *, as_vcard: bool, with_secrets: bool
-) -> tuple[int, list[str]]:
+async def _write_sections(
+    sections: AsyncIterator[Section], out: TextIO, left_out: list[str]
+) -> int:
     count = 0
-    columns = sheet.leaving(with_secrets=with_secrets)
-    writer = VcardWriter(out) if as_vcard else CsvWriter(out, columns)
-    async with acting(watching=False) as at:
-        async for rows in at.use_cases.transfer.out(
-            at.actor, sheet.name, with_secrets=with_secrets
-        ):
-            await asyncio.to_thread(writer.write, rows)
-            count += len(rows)
-    return count, []
-
-
-async def _asterisk(
-    driver: str, out: TextIO, context: str, *, with_secrets: bool
-) -> tuple[int, list[str]]:
-    count, left_out = 0, []
-    async with acting(watching=False) as at:
-        out.write("; Written by phoneprov; changes made here are lost with the next export.\n\n")
-        sections = at.use_cases.transfer.asterisk(
-            at.actor, driver, with_secrets=with_secrets, context=context
-        )
-        async for section in sections:
-            out.write(section.text)
-            count += section.left_out is None
-            if section.left_out is not None:
-                left_out.append(section.left_out)
-    return count, left_out
+    out.write("; Written by phoneprov; changes made here are lost with the next export.\n\n")
+    async for section in sections:
+        out.write(section.text)
+        if section.left_out is None:
+            count += 1
+        else:
+            left_out.append(section.left_out)
+    return count
 
 
 @contextmanager

@@ -1,8 +1,5 @@
 """``phoneprov history``: the deployments of phones."""
 
-from __future__ import annotations
-
-import asyncio
 from collections.abc import Iterable
 from typing import Literal
 
@@ -12,8 +9,8 @@ from phoneprov_core.deployments.model import Action, Deployment, Wanted
 from phoneprov_core.kernel.actor import SYSTEM
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import Listing, Window
-from phoneprov_http.main.commands.local_access import Acting, acting, profile_called
-from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
+from phoneprov_http.main.commands.options import MAC, as_json, print_json
 from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.wording import how_it_went, moment
 
@@ -21,7 +18,7 @@ Outcome = Literal["running", "deployed", "failed", "unknown", "interrupted"]
 
 
 @click.command()
-@click.argument("mac", required=False, callback=mac_of)
+@click.argument("mac", required=False, type=MAC)
 @click.option("--current", is_flag=True, help="Show only the current deployment of each phone.")
 @click.option("--profile", help="Show only deployments of this profile (name or uuid).")
 @click.option(
@@ -55,7 +52,14 @@ def history(
       phoneprov history --current
       phoneprov history --outcome failed --json
     """
-    found, now, names = asyncio.run(_found(mac, profile, outcome, limit, current=current))
+
+    async def work(at: Acting) -> tuple[list[Deployment], set[str], dict[str, str]]:
+        uuid = None if profile is None else await profile_called(at, profile)
+        wanted = Wanted(mac=mac, profile_uuid=uuid, outcome=outcome, current=current)
+        found = await _newest(at, wanted, limit)
+        return found, await _on_phones(at, found), await _names(at, found)
+
+    found, now, names = as_operator(work)
     if as_json:
         print_json(found)
         return
@@ -82,30 +86,20 @@ def history(
     table(columns, rows)
 
 
-async def _found(
-    mac: str | None, profile: str | None, outcome: Outcome | None, limit: int, *, current: bool
-) -> tuple[list[Deployment], set[str], dict[str, str]]:
-    """The deployments, the uuids of those that are on phones now, and the names of users."""
-    async with acting() as at:
-        wanted = Wanted(
-            mac=mac,
-            profile_uuid=None if profile is None else await profile_called(at, profile),
-            outcome=outcome,
-            current=current,
-        )
-        counted = await _listed(at, wanted, Window(limit=1))
-        offset = max(0, (counted.total or 0) - limit)
-        found = (await _listed(at, wanted, Window(limit=limit, offset=offset))).first
-        return found, await _on_phones(at, found), await _names(at, found)
+async def _newest(at: Acting, wanted: Wanted, limit: int) -> list[Deployment]:
+    """The newest deployments, oldest first."""
 
+    async def listed(window: Window) -> Listing[Deployment]:
+        if wanted.mac is None:
+            return await at.use_cases.deployments.all(at.actor, wanted, window)
+        return await at.use_cases.deployments.of_phone(at.actor, wanted.mac, wanted, window)
 
-async def _listed(at: Acting, wanted: Wanted, window: Window) -> Listing[Deployment]:
-    if wanted.mac is None:
-        return await at.use_cases.deployments.all(at.actor, wanted, window)
-    return await at.use_cases.deployments.of_phone(at.actor, wanted.mac, wanted, window)
+    total = (await listed(Window(limit=1))).total or 0
+    return (await listed(Window(limit=limit, offset=max(0, total - limit)))).first
 
 
 async def _on_phones(at: Acting, found: Iterable[Deployment]) -> set[str]:
+    """The uuids of the deployments that are on phones now."""
     now = set()
     for mac in {one.mac for one in found if one.place is not None}:
         now.add((await at.use_cases.deployments.current(at.actor, mac)).uuid)

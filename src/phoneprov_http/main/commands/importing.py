@@ -1,7 +1,5 @@
 """``phoneprov import``: many records from a file."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import sys
@@ -9,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,9 +19,12 @@ from phoneprov_core.transfer.model import OWNER, Imported, Table
 from phoneprov_core.transfer.profiles import PROFILE_COLUMNS
 from phoneprov_core.transfer.sheets import SHEETS
 from phoneprov_core.transfer.use_cases import sheet_of
-from phoneprov_http.main.commands.local_access import acting, counting
+from phoneprov_http.main.commands.local_access import Acting, as_operator, counting
 
 _PROFILES = "profiles"
+
+Place = Callable[[int], str]
+"""The name of a place in the file, from the number of its row."""
 
 
 @click.command("import")
@@ -49,68 +51,55 @@ def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str
       phoneprov import personal-directory contacts.vcf --user ada
       phoneprov import profiles /srv/tftp --user ada
     """
-    if kind == _PROFILES:
-        _import_profiles(file, user, dry_run=dry_run, keep_going=keep_going)
-        return
+    load = _import_profiles if kind == _PROFILES else _import_rows
+    try:
+        imported, place = load(kind, file, user, dry_run=dry_run, keep_going=keep_going)
+    except OSError as error:
+        raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
+    _report(imported, place, user, dry_run=dry_run)
+
+
+def _import_rows(kind: str, file: Path, user: str | None, **how: Any) -> tuple[Imported, Place]:
     if file.is_dir():
         raise click.UsageError(f"{file} is a folder; only profiles are imported from a folder.")
     sheet = sheet_of(kind)
     if user is not None and not sheet.owned:
         raise click.UsageError("--user is for personal-directory and profiles only.")
-    try:
-        with _readable(file) as path:
-            table: Table = CsvTable(path)
-            if kind in DIRECTORIES and is_vcard(file):
-                table = VcardTable(path, sheet.columns)
-            if user is not None:
-                table = OwnedBy(table, user)
-            imported = asyncio.run(_import(kind, table, dry_run=dry_run, keep_going=keep_going))
-    except OSError as error:
-        raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
     name = "stdin" if str(file) == "-" else file.name
-    _report(imported, lambda line: f"{name}:{line}", user, dry_run=dry_run)
+    with _readable(file) as path:
+        table: Table = CsvTable(path)
+        if kind in DIRECTORIES and is_vcard(file):
+            table = VcardTable(path, sheet.columns)
+        if user is not None:
+            table = OwnedBy(table, user)
+
+        async def work(at: Acting) -> Imported:
+            with counting() as bar:
+                task = bar.add_task("", total=None)
+
+                def progress(what: str, done: int, total: int | None) -> None:
+                    bar.update(task, description=f"Rows {what}", completed=done, total=total)
+
+                return await at.use_cases.transfer.into(
+                    at.actor, kind, table, progress=progress, **how
+                )
+
+        return as_operator(work), lambda line: f"{name}:{line}"
 
 
-def _import_profiles(file: Path, user: str | None, *, dry_run: bool, keep_going: bool) -> None:
+def _import_profiles(_: str, file: Path, user: str | None, **how: Any) -> tuple[Imported, Place]:
     table = ConfigurationTable(file, user)
-    is_csv = file.suffix.lower() in {".csv", ".tsv", ".txt"}
-    if user is None and not is_csv:
+    if user is None and file.suffix.lower() not in {".csv", ".tsv", ".txt"}:
         raise click.UsageError("--user is required: it names the owner of the profiles.")
-
-    async def work() -> Imported:
-        if wrong := await table.unknown_columns():
-            known = ", ".join(("file", *PROFILE_COLUMNS[:-1]))
-            raise click.UsageError(
-                f"{file.name}: {wrong[0]} is not a column of this table; the columns are {known}."
-            )
-        async with acting(watching=False) as at:
-            return await at.use_cases.transfer.profiles(
-                at.actor, table, dry_run=dry_run, keep_going=keep_going
-            )
-
-    try:
-        imported = asyncio.run(work())
-    except OSError as error:
-        raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
+    if wrong := asyncio.run(table.unknown_columns()):
+        known = ", ".join(("file", *PROFILE_COLUMNS[:-1]))
+        raise click.UsageError(
+            f"{file.name}: {wrong[0]} is not a column of this table; the columns are {known}."
+        )
+    imported = as_operator(lambda at: at.use_cases.transfer.profiles(at.actor, table, **how))
     if imported.total == 0:
         raise click.UsageError(f"{file} contains no SEP*.cnf.xml.")
-    _report(imported, table.place, user, dry_run=dry_run)
-
-
-async def _import(kind: str, table: Table, *, dry_run: bool, keep_going: bool) -> Imported:
-    async with acting(watching=False) as at:
-        with counting() as progress:
-            task = progress.add_task("", total=None)
-            return await at.use_cases.transfer.into(
-                at.actor,
-                kind,
-                table,
-                dry_run=dry_run,
-                keep_going=keep_going,
-                progress=lambda what, done, total: progress.update(
-                    task, description=f"Rows {what}", completed=done, total=total
-                ),
-            )
+    return imported, table.place
 
 
 @contextmanager
@@ -126,9 +115,7 @@ def _readable(file: Path) -> Iterator[Path]:
         yield Path(copy.name)
 
 
-def _report(
-    imported: Imported, place: Callable[[int], str], user: str | None, *, dry_run: bool
-) -> None:
+def _report(imported: Imported, place: Place, user: str | None, *, dry_run: bool) -> None:
     """Print what is wrong in each row, and the numbers of records. Exits with 1 if a row is
     wrong."""
     problems = imported.problems
@@ -137,19 +124,12 @@ def _report(
     for problem in problems:
         field = f"{problem.field} " if problem.field else ""
         click.echo(f"{place(problem.line)}: {field}{problem.message}.", err=True)
-    click.echo(_summary(imported, dry_run=dry_run))
+    outcome = "Dry run, nothing was written" if dry_run else "Nothing was written"
+    if imported.written:
+        outcome = "Imported"
+    click.echo(
+        f"{outcome}: {imported.created} new, {imported.updated} changed, {imported.unchanged} "
+        f"unchanged, {len({problem.line for problem in problems})} wrong."
+    )
     if problems:
         sys.exit(1)
-
-
-def _summary(imported: Imported, *, dry_run: bool) -> str:
-    bad = len({problem.line for problem in imported.problems})
-    counts = (
-        f"{imported.created} new, {imported.updated} changed, {imported.unchanged} unchanged, "
-        f"{bad} wrong"
-    )
-    if imported.written:
-        return f"Imported: {counts}."
-    if dry_run:
-        return f"Dry run, nothing was written: {counts}."
-    return f"Nothing was written: {counts}."

@@ -1,7 +1,5 @@
 """``phoneprov keys``: status and rotation of the secret keys."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 
@@ -9,11 +7,9 @@ import click
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.installation import require_keys
-from phoneprov_adapters.composition.lifecycle import migrate_embedded, opened, prepare
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyStatus, Rotated
 from phoneprov_adapters.sql.stores.sealed import PINS
-from phoneprov_http.main.commands.local_access import counting
-from phoneprov_http.main.commands.settings import settings_of_installation
+from phoneprov_http.main.commands.local_access import counting, own_container
 
 _MOST_NAMES = 20
 _MOST_PLACES = 5
@@ -88,8 +84,7 @@ def key_lines(status: KeyStatus, owners: PinOwners) -> list[str]:
 
 
 async def _status() -> tuple[KeyStatus, PinOwners]:
-    container = await _container()
-    async with opened(container):
+    async with own_container() as container:
         status = await container.rotation.status()
         if status.missing and (made := container.keys.made):
             # It was created because the key file is missing; no secret needs it yet.
@@ -98,8 +93,7 @@ async def _status() -> tuple[KeyStatus, PinOwners]:
 
 
 async def _rotate(*, end_sessions: bool) -> tuple[Rotated, PinOwners, int | None]:
-    container = await _container()
-    async with opened(container):
+    async with own_container() as container:
         await require_keys(container)
         with counting() as progress:
             task = progress.add_task("Encrypting")
@@ -108,13 +102,6 @@ async def _rotate(*, end_sessions: bool) -> tuple[Rotated, PinOwners, int | None
             )
         ended = await container.rotation.end_sessions() if end_sessions else None
         return rotated, await _pin_owners(container, rotated.status), ended
-
-
-async def _container() -> Container:
-    settings = settings_of_installation()
-    container = prepare(settings)
-    await migrate_embedded(settings)
-    return container
 
 
 async def _pin_owners(container: Container, status: KeyStatus) -> PinOwners:

@@ -1,7 +1,5 @@
 """``phoneprov lint``: mistakes in configurations, in the format of a compiler."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter
@@ -14,7 +12,7 @@ from phoneprov_core.configuration.lint import lint as findings_in
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.kernel import addresses
 from phoneprov_core.phones.model import FAMILIES, Family
-from phoneprov_http.main.commands.options import as_json, mac_of, print_json, printable
+from phoneprov_http.main.commands.options import MAC, as_json, print_json, printable
 
 _OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
 
@@ -29,7 +27,7 @@ _OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
 )
 @click.option(
     "--mac",
-    callback=mac_of,
+    type=MAC,
     help="MAC of the phone; by default taken from a file name such as SEP001BD4123456.cnf.xml.",
 )
 @click.option(

@@ -1,23 +1,30 @@
 """Access to the use cases for commands, as the operator of the machine."""
 
-from __future__ import annotations
-
+import asyncio
 import logging
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from phoneprov_adapters.composition.lifecycle import open_phoneprov
+from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.lifecycle import (
+    migrate_embedded,
+    open_phoneprov,
+    opened,
+    prepare,
+)
 from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.system import known_id
 from phoneprov_http.main.commands.settings import settings_of_installation
+
+R = TypeVar("R")
 
 NOT_SEEN = 3
 """The exit code when the file is in place, but the phone was not restarted, or was not seen to
@@ -31,6 +38,16 @@ class Acting(NamedTuple):
 
     use_cases: UseCases
     actor: Actor
+
+
+def as_operator(work: Callable[[Acting], Awaitable[R]], *, watching: bool = True) -> R:
+    """The result of ``work``, which is called with the database open. See :func:`acting`."""
+
+    async def opened() -> R:
+        async with acting(watching=watching) as at:
+            return await work(at)
+
+    return asyncio.run(opened())
 
 
 @asynccontextmanager
@@ -47,6 +64,15 @@ async def acting(*, watching: bool = True) -> AsyncIterator[Acting]:
         settings = msgspec.structs.replace(settings, confirm_seconds=0)
     async with open_phoneprov(settings) as use_cases:
         yield Acting(use_cases, use_cases.system_actor())
+
+
+@asynccontextmanager
+async def own_container() -> AsyncIterator[Container]:
+    """The container of an installation, with the database open and its schema up to date."""
+    container = prepare(settings_of_installation())
+    await migrate_embedded(container.settings)
+    async with opened(container):
+        yield container
 
 
 async def profile_called(acting: Acting, text: str) -> str:

@@ -1,7 +1,5 @@
 """``phoneprov openapi``: the OpenAPI document."""
 
-from __future__ import annotations
-
 import click
 import msgspec
 

@@ -1,7 +1,5 @@
 """Options and output that several commands share. Every command loads it, so it imports little."""
 
-from __future__ import annotations
-
 import re
 import socket
 from collections.abc import Iterator, Mapping
@@ -17,20 +15,19 @@ PORT = click.IntRange(0, 65535)
 """A port to listen on, 0 for a free one; the resolver would take 70000 for 4464."""
 
 
-def mac_of(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
-    """The callback of a parameter that takes a MAC in any spelling."""
-    try:
-        return None if text is None else addresses.mac(text)
-    except ValueError as error:
-        raise click.BadParameter(f"it {error}") from None
+class _Mac(click.ParamType[str]):
+    """A MAC in any spelling."""
+
+    name = "text"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return addresses.mac(value)
+        except ValueError as error:
+            self.fail(f"it {error}", param, ctx)
 
 
-def macs_of(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """The callback of an option that takes a MAC and may be repeated."""
-    try:
-        return tuple(addresses.mac(text) for text in texts)
-    except ValueError as error:
-        raise click.BadParameter(f"it {error}") from None
+MAC = _Mac()
 
 
 @contextmanager

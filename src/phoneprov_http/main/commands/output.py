@@ -1,7 +1,5 @@
 """Tables for people: one record a line in a pipe, no wider than the window on a terminal."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 import textwrap

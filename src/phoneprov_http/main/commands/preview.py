@@ -1,8 +1,5 @@
 """``phoneprov preview``: a dry run of a switch."""
 
-from __future__ import annotations
-
-import asyncio
 import sys
 
 import click
@@ -13,8 +10,8 @@ from phoneprov_core.deployments.observation import Reach
 from phoneprov_core.deployments.preview import Preview
 from phoneprov_core.profiles.model import SwitchRequest
 from phoneprov_http.main.commands.lint import line_of
-from phoneprov_http.main.commands.local_access import acting, console, profile_called
-from phoneprov_http.main.commands.options import as_json, mac_of, print_json, printable
+from phoneprov_http.main.commands.local_access import Acting, as_operator, console, profile_called
+from phoneprov_http.main.commands.options import MAC, as_json, print_json, printable
 from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.wording import how_it_went, moment, what
 
@@ -26,7 +23,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 @click.command()
 @click.argument("profile")
-@click.argument("mac", callback=mac_of)
+@click.argument("mac", type=MAC)
 @as_json
 def preview(profile: str, mac: str, *, as_json: bool) -> None:
     """Show what phoneprov switch PROFILE MAC would do; changes nothing.
@@ -39,7 +36,12 @@ def preview(profile: str, mac: str, *, as_json: bool) -> None:
     \b
       phoneprov preview "Ada at the front desk" 001bd4123456
     """
-    previewed = asyncio.run(_previewed(profile, mac))
+
+    async def work(at: Acting) -> Preview:
+        request = SwitchRequest(profile_uuid=await profile_called(at, profile), mac=mac)
+        return await at.use_cases.preview_switch(at.actor, request)
+
+    previewed = as_operator(work)
     if as_json:
         print_json(previewed)
     else:
@@ -50,12 +52,6 @@ def preview(profile: str, mac: str, *, as_json: bool) -> None:
         or has_errors(previewed.findings)
     ):
         sys.exit(1)
-
-
-async def _previewed(profile: str, mac: str) -> Preview:
-    async with acting() as at:
-        request = SwitchRequest(profile_uuid=await profile_called(at, profile), mac=mac)
-        return await at.use_cases.preview_switch(at.actor, request)
 
 
 def _show(previewed: Preview) -> None:

@@ -1,8 +1,5 @@
 """``phoneprov profile``: profiles from configuration files."""
 
-from __future__ import annotations
-
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +8,7 @@ import click
 from phoneprov_adapters.files.configurations import profile_name, read_configuration
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
-from phoneprov_http.main.commands.local_access import Acting, acting, profile_called
+from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.options import as_json, naming, print_json
 
 _FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -57,16 +54,15 @@ def add(file: Path, *, user: str, name: str | None, as_json: bool, **more: Any) 
     text = _content(file)
     fields = _given(more)
 
-    async def work() -> Profile:
-        async with acting(watching=False) as at:
-            owner = await _user_called(at, user)
-            with naming(_OPTIONS):
-                new = NewProfile(
-                    user_uuid=owner, name=name or profile_name(file), cnf_xml=text, **fields
-                )
-                return await at.use_cases.profiles.create(at.actor, new)
+    async def work(at: Acting) -> Profile:
+        owner = await _user_called(at, user)
+        with naming(_OPTIONS):
+            new = NewProfile(
+                user_uuid=owner, name=name or profile_name(file), cnf_xml=text, **fields
+            )
+            return await at.use_cases.profiles.create(at.actor, new)
 
-    made = asyncio.run(work())
+    made = as_operator(work)
     if as_json:
         print_json(made)
     else:
@@ -92,17 +88,15 @@ def update(
     text = _content(file)
     fields = _given(more) | ({"name": name} if name else {})
 
-    async def work() -> tuple[Profile, int | None]:
-        async with acting(watching=False) as at:
-            uuid = await profile_called(at, profile or profile_name(file))
-            with naming(_OPTIONS):
-                patch = ProfilePatch(cnf_xml=text, **fields)
-                changed = await at.use_cases.profiles.update(at.actor, uuid, patch)
-            revisions = await at.use_cases.profiles.revisions(at.actor, uuid)
-            numbers = [one.number async for piece in revisions for one in piece]
-            return changed, max(numbers, default=None)
+    async def work(at: Acting) -> tuple[Profile, int | None]:
+        uuid = await profile_called(at, profile or profile_name(file))
+        with naming(_OPTIONS):
+            patch = ProfilePatch(cnf_xml=text, **fields)
+            changed = await at.use_cases.profiles.update(at.actor, uuid, patch)
+        revisions = await (await at.use_cases.profiles.revisions(at.actor, uuid)).everything()
+        return changed, max((one.number for one in revisions), default=None)
 
-    changed, newest = asyncio.run(work())
+    changed, newest = as_operator(work)
     if as_json:
         print_json(changed)
     else:

@@ -1,7 +1,5 @@
 """``phoneprov provision``: serve files to phones over HTTP and TFTP."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

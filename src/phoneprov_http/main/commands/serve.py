@@ -1,7 +1,5 @@
 """``phoneprov serve``: the HTTP service in one or more worker processes."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import socket

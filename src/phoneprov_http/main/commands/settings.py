@@ -1,7 +1,5 @@
 """``phoneprov settings``, and the settings of the environment for other commands."""
 
-from __future__ import annotations
-
 import os
 import re
 

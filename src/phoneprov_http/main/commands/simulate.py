@@ -1,19 +1,21 @@
 """``phoneprov simulate-phone``: a simulated phone for trials."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
+import sys
+from collections.abc import Awaitable
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import click
+import httpx
 
 from phoneprov_adapters.simulator.events import Event, FileArrived
 from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_adapters.simulator.screen import Screen, ScreenPage
 from phoneprov_core.kernel.errors import Refused
-from phoneprov_http.main.commands.options import PORT, mac_of
-from phoneprov_http.main.commands.screen import show_screen
+from phoneprov_http.main.commands.options import MAC, PORT, printable
 
 
 @click.command("simulate-phone")
@@ -28,7 +30,7 @@ from phoneprov_http.main.commands.screen import show_screen
     "--mac",
     default="00:1B:D4:12:34:56",
     show_default=True,
-    callback=mac_of,
+    type=MAC,
     help="MAC of the phone.",
 )
 @click.option("--model", default="CP-7945G", show_default=True, help="Model of the phone.")
@@ -50,35 +52,15 @@ from phoneprov_http.main.commands.screen import show_screen
     metavar="URL",
     help="Show the pages of the service at this address, such as http://127.0.0.1:8000.",
 )
-def simulate_phone(
-    host: str,
-    ftp_port: int,
-    http_port: int,
-    mac: str,
-    model: str,
-    ftp_user: str,
-    ftp_password: str,
-    folder: Path | None,
-    screen: str | None,
-) -> None:
+def simulate_phone(screen: str | None, **phone: Any) -> None:
     """Run a simulated phone until Ctrl-C, and print the files and commands it receives.
 
     It has an FTP server, which stores files, and the web server of a phone, which accepts
     commands (POST /CGI/Execute) and answers GET /DeviceInformationX.
     """
-    phone = SimulatedPhone(
-        host=host,
-        ftp_port=ftp_port,
-        http_port=http_port,
-        mac=mac,
-        model=model,
-        ftp_user=ftp_user,
-        ftp_password=ftp_password,
-        folder=folder,
-        on_event=lambda event: click.echo(event_line(event)),
-    )
+    simulated = SimulatedPhone(**phone, on_event=lambda event: click.echo(event_line(event)))
     try:
-        asyncio.run(_run(phone, ftp_user, ftp_password, screen))
+        asyncio.run(_run(simulated, phone["ftp_user"], phone["ftp_password"], screen))
     except KeyboardInterrupt:
         click.echo("Stopped.")
 
@@ -97,7 +79,7 @@ async def _run(phone: SimulatedPhone, ftp_user: str, ftp_password: str, screen: 
         for name, value in reaching(phone, ftp_user, ftp_password).items():
             click.echo(f"  export {name}={value}")
         if screen is not None:
-            await show_screen(screen, phone.mac, phone.model)
+            await _show_screen(screen, phone.mac, phone.model)
         else:
             await asyncio.Event().wait()
 
@@ -118,3 +100,64 @@ def event_line(event: Event) -> str:
     if isinstance(event, FileArrived):
         return f"The file {event.name} arrived: {event.size} bytes, SHA-256 {event.sha256}"
     return f"The phone received the command {event.uri}"
+
+
+async def _show_screen(base: str, mac: str, model: str) -> None:
+    """Show the screen of the phone, and take keys until the input ends."""
+    click.echo("Keys: a number chooses a line, a name presses a soft key, s is Services, q ends.")
+    async with Screen(base, mac, model) as screen:
+        page = await _fetched(screen.services())
+        while True:
+            if page is not None:
+                for line in page.lines():
+                    click.echo(f"  | {printable(line)}")
+            try:
+                page = await _next(screen, page)
+            except (EOFError, click.Abort):
+                return
+
+
+async def _next(screen: Screen, page: ScreenPage | None) -> ScreenPage | None:
+    """The page after the keys of the user. Raises ``EOFError`` at the end."""
+    if page is not None and page.fields:
+        values = [await _typed(name, hidden="PIN" in name.upper()) for name, _ in page.fields]
+        return await _fetched(screen.submit(page, *values))
+    key = (await _typed("key")).strip()
+    if key == "q":
+        raise EOFError
+    if key == "s" or page is None:
+        return await _fetched(screen.services())
+    if key.isascii() and key.isdigit() and 0 < int(key) <= len(page.items):
+        return await _fetched(screen.open(page.items[int(key) - 1][1]))
+    pressed = [url for name, url in page.keys if key and name.casefold() == key.casefold()]
+    if not pressed:
+        return page
+    if not pressed[0].startswith("SoftKey:"):
+        return await _fetched(screen.open(pressed[0]))
+    if pressed[0] == "SoftKey:Exit":
+        return await _fetched(screen.services())
+    click.echo(f"  | ({pressed[0]})")
+    return page
+
+
+async def _typed(label: str, *, hidden: bool = False) -> str:
+    # Input that is not from a terminal is read as it is.
+    hidden = hidden and sys.stdin.isatty()
+
+    def prompt() -> str:
+        return str(click.prompt(label, default="", show_default=False, hide_input=hidden))
+
+    return await asyncio.to_thread(prompt)
+
+
+async def _fetched(fetching: Awaitable[ScreenPage]) -> ScreenPage | None:
+    """The page, or None with a message where a phone shows an error."""
+    try:
+        page = await fetching
+    except httpx.HTTPError as error:
+        click.echo(f"  | Host Not Found ({type(error).__name__})")
+    except (ValueError, LookupError) as error:
+        click.echo(f"  | {error}")
+    else:
+        return page
+    return None

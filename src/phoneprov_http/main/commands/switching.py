@@ -1,7 +1,5 @@
 """``phoneprov switch`` and ``phoneprov rollback``."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
@@ -18,11 +16,11 @@ from phoneprov_core.profiles.model import SwitchRequest
 from phoneprov_http.main.commands.local_access import (
     NOT_SEEN,
     Acting,
-    acting,
+    as_operator,
     console,
     profile_called,
 )
-from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+from phoneprov_http.main.commands.options import MAC, as_json, print_json
 from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.wording import STEPS, how_it_went, is_seen_through, what
 
@@ -43,7 +41,7 @@ _wait = click.option(
 
 @click.command()
 @click.argument("profile")
-@click.argument("mac", callback=mac_of)
+@click.argument("mac", type=MAC)
 @_wait
 @as_json
 def switch(profile: str, mac: str, *, wait: bool, as_json: bool) -> None:
@@ -69,11 +67,11 @@ def switch(profile: str, mac: str, *, wait: bool, as_json: bool) -> None:
         request = SwitchRequest(profile_uuid=await profile_called(at, profile), mac=mac)
         return await at.use_cases.switch_profile.deployment(at.actor, request, on_step)
 
-    _finish(asyncio.run(_done(work, wait=wait)), as_json=as_json)
+    _deploy(work, wait=wait, as_json=as_json)
 
 
 @click.command()
-@click.argument("mac", callback=mac_of)
+@click.argument("mac", type=MAC)
 @click.option(
     "--deployment",
     metavar="NUMBER|UUID",
@@ -115,7 +113,7 @@ def rollback(
         )
         return await at.use_cases.rollback(at.actor, mac, request, on_step)
 
-    _finish(asyncio.run(_done(work, wait=wait)), as_json=as_json)
+    _deploy(work, wait=wait, as_json=as_json)
 
 
 async def _deployment_called(at: Acting, mac: str, text: str | None) -> str | UnsetType:
@@ -130,51 +128,33 @@ async def _deployment_called(at: Acting, mac: str, text: str | None) -> str | Un
     raise NotFound(f"This phone has no deployment number {text}.")
 
 
-async def _done(work: Work, *, wait: bool) -> Deployment:
-    with _Shown() as shown:
-        async with acting(watching=wait) as at:
-            deployment = await work(at, shown.step)
+def _deploy(work: Work, *, wait: bool, as_json: bool) -> None:
+    """Show the steps of a deployment on a terminal, then its result. Exits with ``NOT_SEEN`` if
+    the phone is not seen to be back."""
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TimeElapsedColumn(),
+        console=console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    ) as progress:
+        task = progress.add_task("begin", total=len(STEPS) + 1)
+
+        def on_step(name: StepName, step: Step | None) -> None:
+            done = 1 if step else 0
+            progress.update(task, description=STEPS[name], advance=done, refresh=True)
+
+        async def confirmed(at: Acting) -> Deployment:
+            deployment = await work(at, on_step)
             while deployment.confirmation is Confirmation.PENDING:
-                shown.waits()
+                progress.update(task, description="wait for the phone")
                 await asyncio.sleep(_LOOK_SECONDS)
                 deployment = await at.use_cases.deployments.get(at.actor, deployment.uuid)
             return deployment
 
-
-class _Shown:
-    """The progress of the steps, on a terminal."""
-
-    def __init__(self) -> None:
-        self._progress = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            TimeElapsedColumn(),
-            console=console(stderr=True),
-            transient=True,
-            disable=not sys.stderr.isatty(),
-        )
-        self._task = self._progress.add_task("begin", total=len(STEPS) + 1)
-
-    def __enter__(self) -> _Shown:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def step(self, name: StepName, step: Step | None) -> None:
-        """Show that a step began or ended."""
-        self._progress.update(
-            self._task, description=STEPS[name], advance=1 if step else 0, refresh=True
-        )
-
-    def waits(self) -> None:
-        """Show that all steps are done, and the confirmation is pending."""
-        self._progress.update(self._task, description="wait for the phone")
-
-
-def _finish(deployment: Deployment, *, as_json: bool) -> None:
+        deployment = as_operator(confirmed, watching=wait)
     if as_json:
         print_json(deployment)
     else:

@@ -1,7 +1,5 @@
 """Deployments as text for people."""
 
-from __future__ import annotations
-
 from phoneprov_core.deployments.deploy import RESTARTED
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome, StepName
 

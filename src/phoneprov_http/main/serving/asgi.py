@@ -1,7 +1,5 @@
 """The ASGI entry: ``phoneprov_http.main.serving.asgi:make_app`` is a factory for any server."""
 
-from __future__ import annotations
-
 import gc
 import os
 from collections.abc import AsyncIterator

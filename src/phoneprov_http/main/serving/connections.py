@@ -4,8 +4,6 @@ Each connection is an open file of the process. Without a bound, clients that op
 and send nothing use up the limit, and then neither the database nor a phone can be reached.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import logging
@@ -13,11 +11,11 @@ import resource
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, Self
+
+from phoneprov_http.middleware.origins import Network, parsed_address
 
 log = logging.getLogger("phoneprov.connections")
-
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 MOST_FILES = 65_536
 """Limit of open files that a process asks for; a larger one serves no purpose here."""
@@ -71,7 +69,7 @@ class Connections:
         self._said: dict[str, float] = {}
 
     @classmethod
-    def within(cls, files: int, trusted: Sequence[Network] = ()) -> Connections:
+    def within(cls, files: int, trusted: Sequence[Network] = ()) -> Self:
         """The bounds that fit into this number of open files."""
         most = files - min(RESERVED_FILES, files // 2)
         return cls(most, max(1, most // SHARE_OF_ONE), trusted)
@@ -114,13 +112,8 @@ class Connections:
                 del self._of[key]
 
     def _key(self, address: str | None) -> str | None:
-        try:
-            ip = ipaddress.ip_address((address or "").partition("%")[0])
-        except ValueError:
-            return None
-        if isinstance(ip, ipaddress.IPv6Address):
-            ip = ip.ipv4_mapped or ip
-        if any(ip in network for network in self._trusted):
+        ip = parsed_address(address or "")
+        if ip is None or any(ip in network for network in self._trusted):
             return None
         if ip.version == 6:
             return str(ipaddress.ip_network((ip, 64), strict=False))

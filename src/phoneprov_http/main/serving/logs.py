@@ -1,7 +1,5 @@
 """Logs as lines of JSON on standard error, one an event."""
 
-from __future__ import annotations
-
 import atexit
 import logging
 import os

@@ -1,16 +1,29 @@
-"""Metrics of a process that serves: the listener, and the application around the real one."""
+"""Metrics of a process that serves: ``GET /metrics``, one observation a request, the listener."""
 
-from __future__ import annotations
-
+import hmac
 import os
+import secrets
 import socket
+import time
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import Settings
-from phoneprov_http.main.serving.metrics_endpoint import Metrics
+from phoneprov_http.envelope import ErrorInfo, failure
 from phoneprov_http.main.serving.sockets import bound
+from phoneprov_http.middleware.headers import HEADERS
+
+Expose = Callable[[], Awaitable[bytes]]
+"""The metrics as text for Prometheus."""
+Observe = Callable[[str, str, int, float], None]
+"""Takes the method, the template of the path, the status, and the seconds of a request."""
+
+Headers = dict[str, str]
+
+_PATH = "/metrics"
+_TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 
 
 def with_metrics(app: Any, container: Container, *, apart_only: bool = False) -> Any:
@@ -46,3 +59,94 @@ def counts_of(workers: int, settings: Settings) -> AbstractContextManager[None]:
     from phoneprov_adapters.metrics.shared import shared_counts  # noqa: PLC0415
 
     return shared_counts()
+
+
+class Metrics:
+    """An ASGI application around another one.
+
+    With a ``token``, ``/metrics`` answers callers that send it as a Bearer. Requests that arrive
+    at ``port``, a listener for metrics alone, need no token and reach no other path. Such
+    requests are neither logged nor observed.
+    """
+
+    def __init__(
+        self,
+        app: Any,
+        expose: Expose,
+        observe: Observe | None = None,
+        *,
+        token: str | None = None,
+        port: int | None = None,
+    ) -> None:
+        self._app = app
+        self._expose = expose
+        self._observe = observe
+        self._token = None if token is None else token.encode()
+        self._port = port
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        server = scope.get("server")
+        apart = self._port is not None and server is not None and server[1] == self._port
+        if scope["path"] == _PATH and (apart or self._token is not None):
+            await self._answer(scope, send, is_allowed=apart or self._is_token(scope["headers"]))
+        elif apart:
+            await _refuse(scope, send, 404, "not_found", "Only /metrics is served here.")
+        elif self._observe is None:
+            await self._app(scope, receive, send)
+        else:
+            await self._observed(self._observe, scope, receive, send)
+
+    async def _answer(self, scope: Any, send: Any, *, is_allowed: bool) -> None:
+        if not is_allowed:
+            message = "Missing or invalid token for metrics."
+            challenge = {"www-authenticate": "Bearer"}
+            await _refuse(scope, send, 401, "unauthenticated", message, challenge)
+        elif scope["method"] not in {"GET", "HEAD"}:
+            message = "Metrics are read with GET."
+            await _refuse(scope, send, 405, "method_not_allowed", message, {"allow": "GET, HEAD"})
+        else:
+            text = await self._expose()
+            length = (b"content-length", str(len(text)).encode())
+            headers = [(b"content-type", _TEXT), length, *HEADERS]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            body = b"" if scope["method"] == "HEAD" else text
+            await send({"type": "http.response.body", "body": body})
+
+    def _is_token(self, headers: Any) -> bool:
+        sent = [value for name, value in headers if name == b"authorization"]
+        if len(sent) != 1 or self._token is None:
+            return False
+        scheme, _, token = sent[0].partition(b" ")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
+
+    async def _observed(self, observe: Observe, scope: Any, receive: Any, send: Any) -> None:
+        method, status, began = scope["method"], 0, time.perf_counter()
+
+        async def noted(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        finally:
+            route = scope.get("path_template") or "-"
+            observe(method, route, status, time.perf_counter() - began)
+
+
+async def _refuse(
+    scope: Any, send: Any, status: int, code: str, message: str, headers: Headers | None = None
+) -> None:
+    request_id = secrets.token_hex(16)
+    own = {name.decode(): value.decode() for name, value in HEADERS}
+    headers = {**(headers or {}), **own, "x-request-id": request_id}
+    reply = failure(status, message, ErrorInfo(code, (), request_id), headers)
+    await reply.to_asgi_response(None, None)(scope, _nothing, send)
+
+
+async def _nothing() -> Any:
+    """There is nothing to receive."""

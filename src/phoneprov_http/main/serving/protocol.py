@@ -6,11 +6,11 @@ for fields of the request, and leaves out the body of a request that asks for an
 that the body is parsed as the next request. Here
 
 - a request arrives whole within ``ARRIVAL_SECONDS``, its line and fields are bounded, and it
-  names one host (see ``request_head.py``);
+  names one host (see ``bounds.py``);
 - trailers are ignored;
 - ``Upgrade`` is ignored, as RFC 9110 section 7.8 allows;
 - at most ``MOST_WAITING`` requests are queued after the one that is being answered;
-- a client that does not read is cut off (see ``slow_readers.py``);
+- a client that does not read is cut off (see ``bounds.py``);
 - connections are bounded (see ``connections.py``);
 - malformed requests are answered in the envelope like every failure, and logged, but never
   within another reply.
@@ -18,8 +18,6 @@ that the body is parsed as the next request. Here
 When it is stopped, uvicorn closes a connection between two requests at once, even if the next
 request is on its way. Here it stays open for ``SILENCE_SECONDS``, and what arrives is answered.
 """
-
-from __future__ import annotations
 
 import contextlib
 import logging
@@ -32,16 +30,16 @@ from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from phoneprov_http.main.serving.connections import Connections
-from phoneprov_http.main.serving.failures import failure
-from phoneprov_http.main.serving.request_head import (
+from phoneprov_http.main.serving.bounds import (
     LARGEST_HEAD,
     NO_HTTP,
     TOO_LARGE,
     Objection,
+    ReaderWatch,
     RequestHead,
+    failure,
 )
-from phoneprov_http.main.serving.slow_readers import ReaderWatch
+from phoneprov_http.main.serving.connections import Connections
 from phoneprov_http.main.serving.sockets import readable
 
 ARRIVAL_SECONDS = 20.0

@@ -14,8 +14,6 @@ A client that is silent for ``SILENCE_SECONDS`` and sends its request at the ins
 connection is closed gets no answer: HTTP/1.1 cannot prevent this.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools
@@ -31,8 +29,9 @@ import uvicorn
 from litestar.types import ASGIApp
 
 from phoneprov_adapters.composition.lifecycle import DRAIN_SECONDS
-from phoneprov_http.main.serving.connections import Connections, Network, raise_file_limit
+from phoneprov_http.main.serving.connections import Connections, raise_file_limit
 from phoneprov_http.main.serving.protocol import BoundedProtocol
+from phoneprov_http.middleware.origins import Network
 
 log = logging.getLogger("phoneprov.server")
 

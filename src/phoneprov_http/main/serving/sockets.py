@@ -1,7 +1,5 @@
 """The sockets that the server listens on: bound here, or inherited from systemd or a parent."""
 
-from __future__ import annotations
-
 import os
 import select
 import socket

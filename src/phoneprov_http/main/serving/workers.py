@@ -1,7 +1,5 @@
 """Worker processes that serve on the same sockets, and the supervisor that replaces them."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import logging

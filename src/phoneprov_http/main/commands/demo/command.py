@@ -1,7 +1,5 @@
 """``phoneprov demo``: a switch over HTTP, with a simulated phone."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import secrets
@@ -13,15 +11,15 @@ import click
 import httpx
 
 from phoneprov_adapters.simulator.phone import SimulatedPhone
-from phoneprov_http.main.commands.demo.desk import log_in_at_desk
 from phoneprov_http.main.commands.demo.office import PHONES, fill_office, simulated_office
 from phoneprov_http.main.commands.demo.service import DemoFailed, answers, run, served
-from phoneprov_http.main.commands.demo.switch import (
+from phoneprov_http.main.commands.demo.steps import (
     PASSWORD,
     USERNAME,
+    log_in_at_desk,
     switch_over_http,
+    switch_without_ftp,
 )
-from phoneprov_http.main.commands.demo.without_ftp import switch_without_ftp
 from phoneprov_http.main.commands.simulate import reaching
 
 

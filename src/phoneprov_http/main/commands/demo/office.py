@@ -1,19 +1,15 @@
 """An office to look at: 200 phones and a year of deployments, for ``phoneprov demo --keep``."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any
-
-from msgspec import UNSET
+from types import SimpleNamespace
 
 from phoneprov_adapters.composition.lifecycle import opened, prepare
 from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.memory.phone import MemoryPhone
-from phoneprov_adapters.memory.system import MemoryBackground, await_directly
+from phoneprov_adapters.memory.system import FixedClock, MemoryBackground, await_directly
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
@@ -90,7 +86,7 @@ async def fill_office(environment: Mapping[str, str]) -> None:
         settings,
         clock=past,
         journal=lambda _: None,
-        tasks=_Tasks(background),
+        tasks=SimpleNamespace(run=await_directly, start=background),
         watch=Watch(None, watch, seconds=120),
         uploader=uploader,
         phone_commands=MemoryPhone(settings.phone_networks),
@@ -107,7 +103,7 @@ async def fill_office(environment: Mapping[str, str]) -> None:
             profile = chance.choice(profiles)
             if chance.random() < 0.1:
                 xml = _XML.format(name=profile.name, version=number)
-                await use_cases.profiles.update(actor, profile.uuid, _changed(xml))
+                await use_cases.profiles.update(actor, profile.uuid, ProfilePatch(cnf_xml=xml))
             if chance.random() < 0.05:
                 uploader.fail_next(TimedOut("Connecting to the FTP server took over 5 seconds."))
             with suppress(PhoneprovError):
@@ -163,28 +159,9 @@ async def _records(use_cases: UseCases, actor: Actor) -> Sequence[Profile]:
     return profiles
 
 
-def _changed(cnf_xml: str) -> ProfilePatch:
-    return ProfilePatch(cnf_xml=cnf_xml, name=UNSET)
-
-
-class _Past:
+class _Past(FixedClock):
     """A clock in the past: each reading takes a few milliseconds."""
-
-    def __init__(self, now: datetime) -> None:
-        self._now = now
 
     def __call__(self) -> datetime:
         self.advance(0.009)
-        return self._now
-
-    def advance(self, seconds: float) -> None:
-        self._now += timedelta(seconds=seconds)
-
-
-class _Tasks:
-    """Tasks that can be waited for."""
-
-    run = staticmethod(await_directly)
-
-    def __init__(self, start: Any) -> None:
-        self.start = start
+        return self.now

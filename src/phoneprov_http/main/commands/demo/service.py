@@ -1,7 +1,5 @@
 """The processes of the demo: commands of phoneprov, as a user starts them."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process

@@ -1,0 +1,149 @@
+"""The steps of the demo: a switch over HTTP, one without an FTP server, a login at the phone."""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import click
+import httpx
+
+from phoneprov_adapters.simulator.events import CommandReceived, FileArrived
+from phoneprov_adapters.simulator.fetching import fetch_by_tftp
+from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_adapters.simulator.screen import Screen, ScreenPage
+from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_keys
+from phoneprov_http.main.commands.demo.service import DemoFailed, ask, provisioning, run
+from phoneprov_http.main.commands.options import free_port
+
+USERNAME, PASSWORD = "ada", "analytical engine 1843"
+PROFILE = "Ada at the front desk"
+CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
+<device>
+  <deviceProtocol>SCCP</deviceProtocol>
+  <phonePersonalization>Ada à l'accueil</phonePersonalization>
+  <loadInformation>SCCP45.9-4-2SR3-1S</loadInformation>
+  <vendorConfig><webAccess>0</webAccess></vendorConfig>
+</device>
+"""
+PIN = "24681357"
+LOBBY = "<device><deviceProtocol>SCCP</deviceProtocol></device>"
+
+
+async def switch_over_http(client: httpx.AsyncClient, phone: SimulatedPhone) -> None:
+    """Record the phone, save a profile, and switch the phone to it."""
+    session = await ask(client, "POST", "/auth/login", {"username": USERNAME, "password": PASSWORD})
+    client.headers["Authorization"] = f"Bearer {session['accessToken']}"
+    me = await ask(client, "GET", "/me")
+    click.echo(
+        f"{me['username']} logged in, level {me['permission']['level']} "
+        f"({me['permission']['perm_name']})."
+    )
+
+    new = {"mac": phone.mac, "model": phone.model, "phone_ip": phone.host, "software_type": "SCCP"}
+    recorded = await ask(client, "POST", "/phones", new)
+    click.echo(f"The phone {recorded['mac']} ({recorded['model']}) was recorded.")
+
+    draft = {
+        "user_uuid": me["uuid"],
+        "name": PROFILE,
+        "cnf_xml": CONFIGURATION,
+        "compatible_models": ["7945"],
+        "software_type": "SCCP",
+    }
+    profile = await ask(client, "POST", "/phone-profiles", draft)
+    click.echo(f"The profile {profile['name']!r} was saved.")
+
+    body = {"profile_uuid": profile["uuid"], "mac": phone.mac}
+    switched = await ask(client, "POST", "/phone-profiles/switch", body)
+    name, mac = switched["profile"], switched["mac"]
+    click.echo(f"{name!r} was deployed to {mac}; restart: {switched['restart']}.")
+    _check_arrived(phone, switched)
+
+
+def _check_arrived(phone: SimulatedPhone, switched: Mapping[str, Any]) -> None:
+    content = CONFIGURATION.encode()
+    files = [event for event in phone.events if isinstance(event, FileArrived)]
+    commands = [event.uri for event in phone.events if isinstance(event, CommandReceived)]
+    for file in files:
+        click.echo(f"On the phone: {file.name}, {file.size} bytes, SHA-256 {file.sha256}.")
+    click.echo(f"The phone received these commands: {', '.join(commands) or 'nothing'}.")
+    name = f"SEP{phone.mac.replace(':', '')}.cnf.xml"
+    expected = FileArrived(name, len(content), hashlib.sha256(content).hexdigest())
+    if files != [expected] or (phone.folder / name).read_bytes() != content:
+        raise DemoFailed("The file on the phone is not the profile's configuration.")
+    orders = [key.uri for key in (*CLEAR_SERVICES, *restart_keys(phone.model))]
+    if commands != orders or not isinstance(phone.events[0], FileArrived):
+        raise DemoFailed("The phone did not receive the commands to clear and to restart.")
+    if switched["restart"] != "ok" or not phone.restarted:
+        raise DemoFailed("The phone was not restarted.")
+
+
+async def switch_without_ftp(
+    client: httpx.AsyncClient, environment: Mapping[str, str], phone: SimulatedPhone
+) -> None:
+    """Switch the phone with ``PHONEPROV_UPLOADER=served``; the phone fetches its file by TFTP and
+    by HTTP, which confirms the switch."""
+    served = {**environment, "PHONEPROV_UPLOADER": "served", "PHONEPROV_CONFIRM_TIMEOUT": "0"}
+    tftp_port, http_port = free_port(datagrams=True), free_port()
+    name = f"SEP{phone.mac.replace(':', '')}.cnf.xml"
+    async with provisioning(served, http_port, tftp_port):
+        await run(served, "switch", PROFILE, phone.mac, "--no-wait")
+        click.echo("Switched once more, without an FTP server: phoneprov provision has the file.")
+        by_tftp = await fetch_by_tftp(phone.host, tftp_port, name)
+        async with httpx.AsyncClient(timeout=10, trust_env=False) as web:
+            by_http = (await web.get(f"http://{phone.host}:{http_port}/{name}")).content
+        if by_tftp != CONFIGURATION.encode() or by_http != by_tftp:
+            raise DemoFailed("The file that the phone fetched is not the profile's configuration.")
+        click.echo(f"The phone fetched {name}: {len(by_tftp)} bytes by TFTP, and by HTTP.")
+    path = f"/api/v1/phones/{phone.mac}/deployments"
+    newest = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+    reply = await client.get(path, params={"before": newest, "limit": 1})
+    [deployment] = reply.json()["data"]
+    if deployment["confirmation"] != "confirmed":
+        raise DemoFailed("The fetch did not confirm the switch.")
+    click.echo(f"The switch is confirmed: {deployment['confirmation_message']}")
+
+
+async def log_in_at_desk(client: httpx.AsyncClient, base: str, phone: SimulatedPhone) -> None:
+    """Log out, log in at the phone with a PIN, and search the company directory there."""
+    me = await ask(client, "GET", "/me")
+    body = {"user_uuid": me["uuid"], "name": "Lobby", "cnf_xml": LOBBY}
+    lobby = await ask(client, "POST", "/phone-profiles", body)
+    desk = f"/phones/{phone.mac}/desk"
+    await ask(client, "PUT", desk, {"default_profile_uuid": lobby["uuid"]})
+    await ask(client, "PUT", f"/vendor-users/{me['uuid']}", {"pin_code": PIN})
+    contact = {"name": "Charles Babbage", "work": "1001", "mobile": "0170 1001"}
+    await ask(client, "POST", "/company-directory", contact)
+    await ask(client, "POST", f"{desk}/logout")
+    await _until_confirmed(client, phone.mac)
+    click.echo("The phone has its default profile 'Lobby'; no user is logged in.")
+    async with Screen(base, phone.mac, phone.model) as screen:
+        form = await screen.choose(_shown(await screen.services()), "Log in")
+        choice = _shown(await screen.submit(_shown(form), USERNAME, PIN))
+        page = _shown(await screen.choose(choice, "Ada"))
+        if page.title != "Logged in":
+            raise DemoFailed(f"The login at the phone failed: {page.text}")
+        at = await ask(client, "GET", desk)
+        click.echo(f"{at['username']} is logged in at {at['mac']}.")
+        menu = await screen.choose(_shown(await screen.services()), "Directories")
+        form = await screen.choose(_shown(menu), "Company")
+        found = _shown(await screen.submit(_shown(form), "bab", ""))
+        if [number for _, number in found.entries] != ["1001", "01701001"]:
+            raise DemoFailed("The search at the phone did not find the contact.")
+
+
+async def _until_confirmed(client: httpx.AsyncClient, mac: str) -> None:
+    """Wait until the watch of the phone's last restart has ended."""
+    for _ in range(300):
+        current = await ask(client, "GET", f"/phones/{mac}/deployments?current=true")
+        if current[0]["confirmation"] != "pending":
+            return
+        await asyncio.sleep(0.1)
+    raise DemoFailed("It is not known whether the phone came back.")
+
+
+def _shown(page: ScreenPage) -> ScreenPage:
+    for line in page.lines():
+        click.echo(f"    | {line}")
+    return page
