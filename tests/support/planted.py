@@ -61,7 +61,7 @@ def _forms(secret: bytes) -> Iterator[bytes]:
     yield secret
     yield secret.decode().encode("utf-16-le")
     yield secret.hex().encode()
-    # Base64 of a part depends on its position modulo 3, except for characters at its ends.
+    # Its Base64 within another text depends on its position modulo 3; the ends differ.
     for before in range(3):
         text = base64.b64encode(b"." * before + secret)
         yield text[4 if before else 0 : len(text) - 4]

@@ -10,7 +10,7 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.composition.factories import (
     connection_of,
     database_of,
-    journal_of,
+    journals_of,
     manager_of,
     phone_driver_of,
     rotation_of,
@@ -61,7 +61,8 @@ class Adapters:
             longest=settings.longest_password,
         )
         self.phone_commands = PhoneWeb(settings.phone_web, settings.phone_networks)
-        self.journal = journal_of(settings)
+        self.journals = journals_of(settings)
+        self.journal = self.journals.deployment
         self.compare = Comparing()
         for name, adapter in replaced.items():
             if name not in vars(self) and not hasattr(Adapters, name):

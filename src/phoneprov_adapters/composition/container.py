@@ -6,18 +6,15 @@ opened and closed by ``phoneprov_adapters.composition.lifecycle``.
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable, Coroutine
+from functools import cached_property, partial
+from typing import Any
 
 from phoneprov_adapters.composition.adapters import Adapters
-from phoneprov_adapters.composition.factories import (
-    calls_of,
-    fetch_observer_of,
-    pin_journal_of,
-    shared_files_of,
-)
+from phoneprov_adapters.composition.factories import calls_of, shared_files_of
 from phoneprov_adapters.files.csv import CsvText
-from phoneprov_adapters.runtime.batch_worker import BatchWorker
 from phoneprov_adapters.runtime.journal import log_batch, log_login_failure
+from phoneprov_adapters.runtime.tasks import process_batches
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.application import UseCases
 from phoneprov_core.audit.use_cases import Audit
@@ -76,7 +73,7 @@ class Container(Adapters):
             self.journal,
             self.clock,
             self.new_id,
-            fetch_observer_of(self.settings),
+            self.journals.fetch,
         )
 
     @cached_property
@@ -97,7 +94,8 @@ class Container(Adapters):
         )
 
     @cached_property
-    def batch_worker(self) -> BatchWorker:
+    def batch_worker(self) -> Callable[[], Coroutine[Any, Any, None]]:
+        """Processes open batches."""
         work = PhoneWork(
             self.database,
             self.deploy,
@@ -107,11 +105,10 @@ class Container(Adapters):
             self.clock,
             self.new_id,
         )
-        return BatchWorker(
-            RunBatches(
-                self.database, work, self.tasks.run, self.pause, log_batch, self.clock, self.new_id
-            )
+        run = RunBatches(
+            self.database, work, self.tasks.run, self.pause, log_batch, self.clock, self.new_id
         )
+        return partial(process_batches, run)
 
     @cached_property
     def change_desk(self) -> ChangeDesk:
@@ -139,8 +136,7 @@ class Container(Adapters):
     @cached_property
     def phone_services(self) -> PhoneServices:
         settings, database, clock = self.settings, self.database, self.clock
-        journal = pin_journal_of(settings)
-        check_pin = CheckPin(database, self.hasher, clock, journal=journal)
+        check_pin = CheckPin(database, self.hasher, clock, journal=self.journals.pin_failure)
         return PhoneServices(
             identify=IdentifyPhone(
                 database, settings.phone_networks, settings.desks.binding, clock

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
@@ -84,31 +86,21 @@ def shared_files_of(settings: Settings) -> SharedFiles:
     return Folder(settings.files_dir) if settings.files_dir else NoFolder()
 
 
-def journal_of(settings: Settings) -> Journal:
-    """The journal that logs deployments and, with metrics, counts them."""
+class Journals(NamedTuple):
+    """What records deployments, refused logins at phones, and requests of phones for files."""
+
+    deployment: Journal = log_deployment
+    pin_failure: LoginJournal = log_login_failure
+    fetch: FetchObserver | None = None
+
+
+def journals_of(settings: Settings) -> Journals:
+    """The journals, which log and, with metrics, count."""
     if not settings.has_metrics:
-        return log_deployment
-    from phoneprov_adapters.metrics.counters import journal_deployment  # noqa: PLC0415 - slow to load
+        return Journals()
+    from phoneprov_adapters.metrics import counters  # noqa: PLC0415 - slow to load
 
-    return journal_deployment
-
-
-def pin_journal_of(settings: Settings) -> LoginJournal:
-    """The journal that logs refused logins at phones and, with metrics, counts them."""
-    if not settings.has_metrics:
-        return log_login_failure
-    from phoneprov_adapters.metrics.counters import journal_pin_failure  # noqa: PLC0415 - slow to load
-
-    return journal_pin_failure
-
-
-def fetch_observer_of(settings: Settings) -> FetchObserver | None:
-    """The counter of requests of phones for files, with metrics."""
-    if not settings.has_metrics:
-        return None
-    from phoneprov_adapters.metrics.counters import count_fetch  # noqa: PLC0415 - slow to load
-
-    return count_fetch
+    return Journals(counters.journal_deployment, counters.journal_pin_failure, counters.count_fetch)
 
 
 def connection_of(settings: Settings) -> ManagerConnection | None:

@@ -43,12 +43,13 @@ class SqlExtensions(SqlSearchedStore[Extension]):
         return row
 
     def _entity_of(self, row: Row) -> Extension:
-        fields = dict(zip(_COLUMNS, row, strict=True))
-        for column in (_PASSWORD, _PASSCODE):
-            key_id, data = (fields.pop(name) for name in column.names)
-            opened = data and column.opened(self._box, key_id, data, fields["uuid"]).decode()
-            fields[column.name] = opened
-        return Extension(**fields)
+        *plain, key_id, password, passcode_key_id, passcode = row
+        fields = dict(zip(_PLAIN, plain, strict=True))
+        uuid = fields["uuid"]
+        fields["password"] = _PASSWORD.opened(self._box, key_id, password, uuid).decode()
+        if passcode is not None:
+            passcode = _PASSCODE.opened(self._box, passcode_key_id, passcode, uuid).decode()
+        return Extension(**fields, voicemail_passcode=passcode)
 
 
 _OF_USER = {name: users.c[name] for name in ("username", "first_name", "last_name")}
