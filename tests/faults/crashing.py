@@ -59,8 +59,8 @@ POINTS = {
     "the lease is to be taken": Point(owner=SqlLeases, method="take", outcome=None),
     "the lease is taken": Point(owner=SqlLeases, method="take", after=True, outcome=None),
     "the record is written": Point(owner=SqlDeployments, method="add", after=True, outcome=None),
-    "the record is kept": Point(owner=FtpSession, method="open"),
-    "the FTP server let us in": Point(owner=FtpSession, method="open", after=True),
+    "the record is kept": Point(owner=FtpClient, method="connect"),
+    "the FTP server let us in": Point(owner=FtpClient, method="login", after=True),
     "the file is under way": Point(
         owner=aioftp.client.DataConnectionThrottleStreamIO, method="write", after=True
     ),
@@ -72,7 +72,7 @@ POINTS = {
         owner=FtpSession, method="verify", after=True, nth=2, new=True
     ),
     "leftovers are removed": Point(owner=FtpSession, method="names", after=True, new=True),
-    "the FTP server is left": Point(owner=FtpSession, method="quit", after=True, new=True),
+    "the FTP server is left": Point(owner=FtpSession, method="_quit", after=True, new=True),
     "the place is to be written": Point(owner=SqlDeployments, method="put", new=True),
     "the place is written": Point(owner=SqlDeployments, method="put", after=True, new=True),
     "the session is written": Point(owner=SqlDesks, method="use", after=True, new=True),

@@ -11,13 +11,13 @@ from phoneprov_adapters.composition.factories import (
     calls_of,
     connection_of,
     database_of,
-    journal_of,
+    journals_of,
     manager_of,
     phone_driver_of,
     rotation_of,
     uploader_of,
+    watch_of,
 )
-from phoneprov_adapters.composition.phone_watch import watch_of
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.reachability import RealReachability
@@ -74,7 +74,8 @@ class Adapters(containers.DeclarativeContainer):
     phone_driver: providers.Provider[PhoneDriver] = providers.Singleton(
         phone_driver_of, settings, phone_commands, manager
     )
-    journal = providers.Singleton(journal_of, settings)
+    journals = providers.Singleton(journals_of, settings)
+    journal = journals.provided.deployment
     watch = providers.Singleton(watch_of, settings, phone_commands, ami)
     reachability: providers.Provider[Reachability] = providers.Singleton(
         RealReachability, uploader, phone_commands

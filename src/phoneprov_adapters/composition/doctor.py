@@ -6,14 +6,13 @@ import asyncio
 import shutil
 import stat
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
 from enum import Enum
 
 from msgspec import Struct
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.installation import require_installation, require_keys
-from phoneprov_adapters.composition.lifecycle import opened, prepare
+from phoneprov_adapters.composition.lifecycle import prepare
 from phoneprov_adapters.composition.reading import check_names, read_settings
 from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.security.keys import key_file
@@ -83,14 +82,17 @@ async def examine(environment: Mapping[str, str]) -> AsyncIterator[Finding]:
 
 
 async def _database(container: Container) -> AsyncIterator[Finding]:
-    async with _reachable(container) as unavailable:
-        if unavailable is not None:
-            yield _failed("database", unavailable, _database_step(container.settings()))
-            for check in ("schema", "keys", "clock", "phones"):
-                yield Finding(check, State.SKIPPED, "The database is not available.")
-            return
+    database = container.database()
+    try:
+        await database.open()
+    except PhoneprovError as error:
+        yield _failed("database", error.message, _database_step(container.settings()))
+        for check in ("schema", "keys", "clock", "phones"):
+            yield Finding(check, State.SKIPPED, "The database is not available.")
+        return
+    try:
         yield _ok("database", "The database answers.")
-        schema = await _schema(container.database())
+        schema = await _schema(database)
         yield schema
         if schema.state is State.FAILED:
             for check in ("keys", "clock", "phones"):
@@ -99,27 +101,14 @@ async def _database(container: Container) -> AsyncIterator[Finding]:
         yield await _keys(container)
         yield await _clock(container)
         yield await _phones(container)
+    finally:
+        await database.close()
 
 
 def _database_step(settings: Settings) -> str:
     if embedded_file(settings.database_url) is not None:
         return "Check the disk and the owner of the file; if it is damaged, restore a backup."
     return "Start the server, or correct PHONEPROV_DATABASE_URL; the log names host and cause."
-
-
-@asynccontextmanager
-async def _reachable(container: Container) -> AsyncIterator[str | None]:
-    """The database is open; else the reason why it is not."""
-    entered = opened(container)
-    try:
-        await entered.__aenter__()
-    except PhoneprovError as error:
-        yield error.message
-        return
-    try:
-        yield None
-    finally:
-        await entered.__aexit__(None, None, None)
 
 
 async def _schema(database: object) -> Finding:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.composition.plugins import DATABASES, PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.phone.http import PhoneWeb
+from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.provisioning.folder import Folder, NoFolder
 from phoneprov_adapters.provisioning.uploader import ServedUploader
 from phoneprov_adapters.runtime.journal import log_deployment, log_login_failure
@@ -20,7 +24,9 @@ from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
 from phoneprov_core.auth.ports import LoginJournal
+from phoneprov_core.deployments.observation import PhoneInformation
 from phoneprov_core.deployments.ports import Journal
+from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.devices.ports import (
     ConfigUploader,
     ManagerInterface,
@@ -80,31 +86,21 @@ def shared_files_of(settings: Settings) -> SharedFiles:
     return Folder(settings.files_dir) if settings.files_dir else NoFolder()
 
 
-def journal_of(settings: Settings) -> Journal:
-    """The journal that logs deployments and, with metrics, counts them."""
+class Journals(NamedTuple):
+    """What records deployments, refused logins at phones, and requests of phones for files."""
+
+    deployment: Journal = log_deployment
+    pin_failure: LoginJournal = log_login_failure
+    fetch: FetchObserver | None = None
+
+
+def journals_of(settings: Settings) -> Journals:
+    """The journals, which log and, with metrics, count."""
     if not settings.has_metrics:
-        return log_deployment
-    from phoneprov_adapters.metrics.counters import journal_deployment  # noqa: PLC0415 - slow to load
+        return Journals()
+    from phoneprov_adapters.metrics import counters  # noqa: PLC0415 - slow to load
 
-    return journal_deployment
-
-
-def pin_journal_of(settings: Settings) -> LoginJournal:
-    """The journal that logs refused logins at phones and, with metrics, counts them."""
-    if not settings.has_metrics:
-        return log_login_failure
-    from phoneprov_adapters.metrics.counters import journal_pin_failure  # noqa: PLC0415 - slow to load
-
-    return journal_pin_failure
-
-
-def fetch_observer_of(settings: Settings) -> FetchObserver | None:
-    """The counter of requests of phones for files, with metrics."""
-    if not settings.has_metrics:
-        return None
-    from phoneprov_adapters.metrics.counters import count_fetch  # noqa: PLC0415 - slow to load
-
-    return count_fetch
+    return Journals(counters.journal_deployment, counters.journal_pin_failure, counters.count_fetch)
 
 
 def connection_of(settings: Settings) -> ManagerConnection | None:
@@ -151,3 +147,14 @@ def cisco_phones(
         manager or manager_of(connection_of(settings)),
         settings.restart_type,
     )
+
+
+def watch_of(
+    settings: Settings, information: PhoneInformation, connection: ManagerConnection | None
+) -> Watch:
+    """By the events of Asterisk if phones are restarted through it, and over the phones' own web
+    servers."""
+    by_exchange = settings.restart in {RestartBy.AUTO, RestartBy.AMI}
+    events = ManagerEvents(connection) if connection and by_exchange else None
+    web = WebWatch(information, settings.phone_networks)
+    return Watch(events, web, seconds=settings.confirm_seconds)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dependency_injector import providers
 
 from phoneprov_adapters.composition.adapters import Adapters
-from phoneprov_adapters.composition.factories import (
-    fetch_observer_of,
-    pin_journal_of,
-    shared_files_of,
-)
-from phoneprov_adapters.runtime.batch_worker import BatchWorker
+from phoneprov_adapters.composition.factories import shared_files_of
 from phoneprov_adapters.runtime.journal import log_batch
+from phoneprov_adapters.runtime.tasks import process_batches
 from phoneprov_core.batches.run import RunBatches
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.batches.work import PhoneWork
@@ -63,7 +61,7 @@ class Switching(Adapters):
         journal,
         clock,
         new_id,
-        providers.Singleton(fetch_observer_of, settings),
+        Adapters.journals.provided.fetch,
     )
     confirm = providers.Singleton(
         Confirm,
@@ -101,8 +99,9 @@ class Switching(Adapters):
         clock,
     )
     deployments = providers.Singleton(Deployments, database, clock)
-    batch_worker = providers.Singleton(
-        BatchWorker,
+    batch_worker = providers.Callable(
+        partial,
+        process_batches,
         providers.Singleton(
             RunBatches,
             database,
@@ -143,7 +142,7 @@ class Switching(Adapters):
         database,
         hasher,
         clock,
-        journal=providers.Singleton(pin_journal_of, settings),
+        journal=Adapters.journals.provided.pin_failure,
     )
     phone_services = providers.Singleton(
         PhoneServices,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.ftp.steps import Steps
@@ -25,11 +25,13 @@ _PAUSES = (0.2, 0.4, 0.8, 0.0)
 
 
 class Aftermath:
-    """``steps`` is the clock of the upload that failed, ``open_`` logs in with another clock."""
+    """``steps`` is the clock of the upload that failed, ``opened`` logs in with another clock."""
 
-    def __init__(self, steps: Steps, open_: Callable[[Steps], Awaitable[FtpSession]]) -> None:
+    def __init__(
+        self, steps: Steps, opened: Callable[[Steps], AbstractAsyncContextManager[FtpSession]]
+    ) -> None:
         self._steps = steps
-        self._open = open_
+        self._opened = opened
 
     async def clean_up(self, session: FtpSession, temporary: str) -> None:
         """Delete the temporary file, if the server permits it within a few seconds.
@@ -47,7 +49,8 @@ class Aftermath:
                         return  # The server does not permit it.
                 else:
                     return
-            async with self._fresh(session, Steps(self._steps.server, seconds, seconds)) as fresh:
+            session.drop()
+            async with self._opened(Steps(self._steps.server, seconds, seconds)) as fresh:
                 await fresh.remove(temporary)
         except PhoneprovError:
             pass  # The next attempt removes it; the caller raises the cause of the failure.
@@ -74,7 +77,8 @@ class Aftermath:
                 if current is not None:
                     found = await _found(current, upload, temporary, digest)
                 else:
-                    async with self._fresh(session, time) as fresh:
+                    session.drop()
+                    async with self._opened(time) as fresh:
                         found = await _found(fresh, upload, temporary, digest)
             except PhoneprovError:
                 current = None
@@ -92,16 +96,6 @@ class Aftermath:
             f"{error.message} It is not known whether {upload.filename} is the new file or the "
             "old one."
         ) from None
-
-    @asynccontextmanager
-    async def _fresh(self, session: FtpSession, time: Steps) -> AsyncIterator[FtpSession]:
-        session.drop()
-        fresh = await self._open(time)
-        try:
-            yield fresh
-            await fresh.quit()
-        finally:
-            fresh.drop()
 
 
 async def _found(session: FtpSession, upload: Upload, temporary: str, digest: str) -> bool | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.ftp.steps import RENAMING
@@ -30,21 +31,21 @@ class Replacement:
     """One such replacement: ``temporary`` takes the name ``final`` from the old file, which gets
     the name ``aside``.
 
-    ``reopen`` opens a new session that restores the old file; it has deadlines of its own, since
+    ``reopened`` opens a new session that restores the old file; it has deadlines of its own, since
     those of the upload may have passed. ``server`` is named in messages.
     """
 
     def __init__(
         self,
         server: str,
-        reopen: Callable[[], Awaitable[FtpSession]],
+        reopened: Callable[[], AbstractAsyncContextManager[FtpSession]],
         *,
         temporary: str,
         final: str,
         aside: str,
     ) -> None:
         self._server = server
-        self._reopen = reopen
+        self._reopened = reopened
         self._temporary = temporary
         self._final = final
         self._aside = aside
@@ -92,14 +93,10 @@ class Replacement:
                 return
         session.drop()
         try:
-            fresh = await self._reopen()
-            try:
+            async with self._reopened() as fresh:
                 await self._restore(fresh, old)
                 if self._may_move_later:
                     await fresh.removed(self._temporary)
-                await fresh.quit()
-            finally:
-                fresh.drop()
         except PhoneprovError:
             raise RefusedMidway(
                 f"The FTP server {self._server} failed while renaming, and the old file could "

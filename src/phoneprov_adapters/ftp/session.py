@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import ssl
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 
 from aioftp.client import DataConnectionThrottleStreamIO
 
@@ -29,9 +30,9 @@ _GOODBYE = 1.0
 class FtpSession:
     """Names are those of files in the configured folder.
 
-    Every method raises like ``Steps.step``, with the name of the step. The caller that opens a
-    session must ``drop`` it. ``rename_sent`` is true from the moment RNTO is sent: from then on the
-    target may be the renamed file. ``rename_refused`` is true if the server refused the last one.
+    Every method raises like ``Steps.step``, with the name of the step. ``rename_sent`` is true
+    from the moment RNTO is sent: from then on the target may be the renamed file.
+    ``rename_refused`` is true if the server refused the last one.
     """
 
     def __init__(self, client: FtpClient, steps: Steps) -> None:
@@ -41,10 +42,12 @@ class FtpSession:
         self._steps = steps
 
     @classmethod
-    async def open(
+    @asynccontextmanager
+    async def opened(
         cls, host: str, settings: FtpSettings, context: ssl.SSLContext | None, steps: Steps
-    ) -> FtpSession:
-        """Connect, log in, change to the folder. Leaves no socket open if it fails."""
+    ) -> AsyncIterator[FtpSession]:
+        """Connect, log in, change to the folder; at the end send QUIT, unless there is an error.
+        Leaves no socket open."""
         client = FtpClient(settings.tls, context)
         is_clear = settings.tls == "off"
         try:
@@ -61,10 +64,11 @@ class FtpSession:
             if settings.directory:
                 async with steps.step(LOGGING_IN, "the configured folder"):
                     await client.command(f"CWD {settings.directory}", "2xx")
-        except BaseException:
+            session = cls(client, steps)
+            yield session
+            await session._quit()
+        finally:
             client.drop()
-            raise
-        return cls(client, steps)
 
     @property
     def idle(self) -> bool:
@@ -75,14 +79,12 @@ class FtpSession:
         """Close every socket at once."""
         self._client.drop()
 
-    async def quit(self) -> None:
+    async def _quit(self) -> None:
         """Send QUIT, if the server waits for a command; its reply may be missing or late."""
         if self.idle:
-            try:
+            with suppress(PhoneprovError):  # The file is in place.
                 async with Steps(self._steps.server, _GOODBYE, self._steps.rest()).step("leaving"):
                     await self._client.command("QUIT", "2xx")
-            except PhoneprovError:
-                pass  # The file is in place.
 
     async def store(self, name: str, content: bytes, doing: str = UPLOADING) -> None:
         """Write a file, and read the server's reply that the transfer is complete."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import ssl
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 
 from phoneprov_adapters.ftp.aftermath import FOUND_LATER, Aftermath
 from phoneprov_adapters.ftp.listings import Listings
@@ -64,14 +64,10 @@ class FtpUploader(ConfigUploader):
 
     async def _upload(self, upload: Upload, host: str, server: str, digest: str) -> Uploaded:
         steps = Steps(server, self._settings.timeout, self._settings.total)
-        session = await self._open(host, steps)
-        try:
+        async with self._opened(host, steps) as session:
             names, notes = await self._put(session, upload, digest, host, steps)
             aside = names.aside if NOT_ATOMIC in notes else None
             notes += await self._tidy(session, upload, steps, host, aside)
-            await session.quit()
-        finally:
-            session.drop()
         place = server + self._settings.path_of(upload.filename)
         return Uploaded(place, len(upload.content), digest, notes)
 
@@ -81,12 +77,8 @@ class FtpUploader(ConfigUploader):
         host = self._host(phone_ip)
         server = self._settings.server_of(host)
         steps = Steps(server, min(self._settings.timeout, seconds), seconds)
-        session = await self._open(host, steps)
-        try:
-            await session.quit()
-        finally:
-            session.drop()
-        return server
+        async with self._opened(host, steps):
+            return server
 
     def _host(self, phone_ip: str | None) -> str:
         if self._settings.host is not None:
@@ -95,8 +87,8 @@ class FtpUploader(ConfigUploader):
             raise NoAddress
         return self._networks.allowed(phone_ip)
 
-    async def _open(self, host: str, steps: Steps) -> FtpSession:
-        return await FtpSession.open(host, self._settings, self._context, steps)
+    def _opened(self, host: str, steps: Steps) -> AbstractAsyncContextManager[FtpSession]:
+        return FtpSession.opened(host, self._settings, self._context, steps)
 
     async def _put(
         self, session: FtpSession, upload: Upload, digest: str, host: str, steps: Steps
@@ -126,7 +118,7 @@ class FtpUploader(ConfigUploader):
         except PhoneprovError as error:
             if error.code == OUTCOME_UNKNOWN:
                 raise
-            aftermath = Aftermath(steps, lambda time: self._open(host, time))
+            aftermath = Aftermath(steps, lambda time: self._opened(host, time))
             if not session.rename_sent:
                 await aftermath.clean_up(session, names.temporary)
                 raise
@@ -139,7 +131,7 @@ class FtpUploader(ConfigUploader):
         timeout = self._settings.timeout
         return Replacement(
             steps.server,
-            lambda: self._open(host, Steps(steps.server, timeout, timeout)),
+            lambda: self._opened(host, Steps(steps.server, timeout, timeout)),
             temporary=names.temporary,
             final=upload.filename,
             aside=names.aside,
@@ -164,14 +156,10 @@ class FtpUploader(ConfigUploader):
                 return ()
         with suppress(PhoneprovError):
             if not session.idle:
-                fresh = await self._open(host, steps)
-                try:
+                async with self._opened(host, steps) as fresh:
                     if aside is not None:
                         await fresh.removed(aside)  # It is refused if only the reply was lost.
                     await self._remove_leftovers(fresh, upload, steps)
-                    await fresh.quit()
-                finally:
-                    fresh.drop()
                 return ()
         return (NOT_TIDY,)
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable
 from typing import Any, TypeVar
+
+from phoneprov_core.batches.run import RunBatches
+from phoneprov_core.kernel.errors import Unavailable
 
 T = TypeVar("T")
 
 _CANCEL_SECONDS = 5.0
 """Seconds that a cancelled task has to end."""
+
+log = logging.getLogger("phoneprov.batches")
 
 
 class OwnedTasks:
@@ -63,3 +69,14 @@ class OwnedTasks:
 def _end(task: asyncio.Future[Any]) -> None:
     # Cancelled in the next turn of the loop, after its start: otherwise its cleanup would not run.
     asyncio.get_running_loop().call_soon(task.cancel)
+
+
+async def process_batches(run: RunBatches) -> None:
+    """Process open batches without a holder until none is left. Failures are logged: the next
+    worker continues the batch."""
+    try:
+        await run()
+    except Unavailable as error:
+        log.warning("A batch worker failed. %s", error.message)
+    except Exception:
+        log.exception("A batch worker failed.")

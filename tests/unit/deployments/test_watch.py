@@ -7,8 +7,7 @@ import asyncio
 import pytest
 
 from phoneprov_adapters.asterisk.events import ManagerEvents
-from phoneprov_adapters.composition.factories import connection_of
-from phoneprov_adapters.composition.phone_watch import watch_of
+from phoneprov_adapters.composition.factories import connection_of, watch_of
 from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.memory.phone import MemoryPhone
 from phoneprov_adapters.memory.watch import MemoryWatch

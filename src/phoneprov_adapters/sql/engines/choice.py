@@ -10,7 +10,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.address import POSTGRES, PostgresAddress
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_adapters.sql.engines.sqlite_locks import Presence
+from phoneprov_adapters.sql.engines.sqlite_locks import Presence, present
 from phoneprov_adapters.sql.engines.timelines import Timelines
 
 Database: TypeAlias = SqliteDatabase | PostgresDatabase
@@ -56,4 +56,4 @@ def database_at(url: str, box: SecretBox, data_dir: Path | None = None) -> Datab
 def presence_at(url: str) -> AbstractAsyncContextManager[Presence | None]:
     """The lock of an embedded database; None for a database that other hosts may use."""
     file = embedded_file(url)
-    return nullcontext() if file is None else Presence(file)
+    return nullcontext() if file is None else present(file)

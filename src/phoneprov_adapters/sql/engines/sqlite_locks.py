@@ -10,8 +10,6 @@ import os
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from phoneprov_core.kernel.errors import Unavailable
 
@@ -20,28 +18,16 @@ _POLL_SECONDS = 0.02
 
 
 class Presence:
-    """Register as a process that uses the database at ``path``, inside this context.
+    """A process that is registered as a user of a database.
 
-    A process that enters when no other one is registered is the ``first``: work that earlier
+    A process that registers when no other one is registered is the ``first``: work that earlier
     processes started will not be finished by them. Until the first has called ``admit``, all others
-    wait. Raises ``Unavailable``.
+    wait.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path.with_name(f"{path.name}-users")
-        self._file = -1
-        self.first = False
-
-    async def __aenter__(self) -> Self:
-        self._file = _lock_file(self._path)
-        try:
-            self.first = _locked(self._file, fcntl.LOCK_EX)
-            if not self.first:
-                await self.admit()
-        except BaseException:
-            os.close(self._file)
-            raise
-        return self
+    def __init__(self, file: int) -> None:
+        self._file = file
+        self.first = _locked(file, fcntl.LOCK_EX)
 
     async def admit(self) -> None:
         """Admit the other processes."""
@@ -49,13 +35,18 @@ class Presence:
         while not _locked(self._file, fcntl.LOCK_SH):  # noqa: ASYNC110
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        os.close(self._file)
+
+@contextlib.asynccontextmanager
+async def present(path: Path) -> AsyncIterator[Presence]:
+    """Register as a process that uses the database at ``path``. Raises ``Unavailable``."""
+    file = _lock_file(path.with_name(f"{path.name}-users"))
+    try:
+        presence = Presence(file)
+        if not presence.first:
+            await presence.admit()
+        yield presence
+    finally:
+        os.close(file)
 
 
 @contextlib.asynccontextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from phoneprov_adapters.sql.tables.accounts import (
     assignments,
+    audit,
     login_addresses,
     login_attempts,
     passwords,
@@ -18,9 +19,7 @@ from phoneprov_adapters.sql.tables.accounts import (
     username_looks,
     users,
 )
-from phoneprov_adapters.sql.tables.audit import audit
 from phoneprov_adapters.sql.tables.columns import metadata
-from phoneprov_adapters.sql.tables.desks import desks
 from phoneprov_adapters.sql.tables.directory import (
     company_contacts,
     contact_terms,
@@ -40,6 +39,7 @@ from phoneprov_adapters.sql.tables.switching import (
     batches,
     current_deployments,
     deployments,
+    desks,
     leases,
     profile_revisions,
     profiles,

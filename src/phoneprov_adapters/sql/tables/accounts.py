@@ -1,4 +1,4 @@
-"""Accounts, passwords, levels, sessions and counted guesses."""
+"""Accounts, passwords, levels, sessions, counted guesses and the audit trail."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ users = Table(
 passwords = Table(
     "passwords",
     metadata,
-    Column("user_uuid", string(36), ForeignKey("users.uuid", ondelete="CASCADE"), primary_key=True),
+    user(primary_key=True),
     Column("hash", Text, nullable=False),
 )
 
@@ -127,7 +127,7 @@ login_attempts = Table(
 login_addresses = Table(
     "login_addresses",
     metadata,
-    Column("user_uuid", string(36), ForeignKey("users.uuid", ondelete="CASCADE"), primary_key=True),
+    user(primary_key=True),
     Column("address", string(45), primary_key=True),
     Column("last_at", BigInteger, nullable=False),
     Index(None, "address", "last_at"),
@@ -141,4 +141,26 @@ rates = Table(
     Column("events", Integer, nullable=False),
     Column("items", Text, nullable=False),
     Index(None, "first_at"),
+)
+
+# It refers to no other table: entries outlive what they name, and adding one waits for no row.
+audit = Table(
+    "audit",
+    metadata,
+    uuid(),
+    moment("at"),
+    Column("actor_uuid", string(36)),
+    Column("actor", Text),
+    Column("client_ip", string(45)),
+    Column("request_id", string(64)),
+    Column("action", string(64), nullable=False),
+    Column("resource", string(32), nullable=False),
+    Column("resource_id", string(255)),
+    Column("changes", Text, nullable=False),
+    Column("traceparent", string(55)),
+    Index(None, "at", "uuid"),
+    Index(None, "actor_uuid", "at", "uuid"),
+    Index(None, "action", "at", "uuid"),
+    Index(None, "resource", "at", "uuid"),
+    Index(None, "resource_id", "at", "uuid"),
 )

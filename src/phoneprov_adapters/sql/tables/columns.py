@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import Column, ForeignKey, Index, LargeBinary, MetaData, String, Text
 from sqlalchemy.schema import SchemaItem
 
@@ -61,12 +63,12 @@ def sealed_hash() -> tuple[Column[bytes], Column[str]]:
     return Column("sha256_sealed", LargeBinary), Column("sha256_key_id", string(16))
 
 
-def user(*, unique: bool = False) -> Column[str]:
-    """The account that owns the record; the record is deleted with it."""
-    return Column(
-        "user_uuid",
-        string(36),
-        ForeignKey("users.uuid", ondelete="CASCADE"),
-        nullable=False,
-        unique=unique,
-    )
+def owner(name: str, table: str, **options: Any) -> Column[str]:
+    """The record that owns this one, which is deleted with it."""
+    reference = ForeignKey(f"{table}.uuid", ondelete="CASCADE")
+    return Column(name, string(36), reference, nullable=False, **options)
+
+
+def user(**options: Any) -> Column[str]:
+    """The account that owns the record."""
+    return owner("user_uuid", "users", **options)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, ForeignKey, Index, Table, Text
+from sqlalchemy import Boolean, Column, Index, Table, Text
 
 from phoneprov_adapters.sql.tables.columns import (
     listed,
     metadata,
     moment,
+    owner,
     search,
-    string,
     text,
     user,
     uuid,
@@ -42,12 +42,7 @@ contact_terms = Table(
     "contact_terms",
     metadata,
     Column("term", text, primary_key=True),
-    Column(
-        "contact_uuid",
-        string(36),
-        ForeignKey("company_contacts.uuid", ondelete="CASCADE"),
-        primary_key=True,
-    ),
+    owner("contact_uuid", "company_contacts", primary_key=True),
     Index(None, "contact_uuid", "term"),
 )
 

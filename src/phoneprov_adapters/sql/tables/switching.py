@@ -1,11 +1,11 @@
-"""Phone profiles, deployments and batches."""
+"""Phone profiles, deployments, batches and desks."""
 
 from __future__ import annotations
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
-    ForeignKey,
     Index,
     Integer,
     LargeBinary,
@@ -18,6 +18,7 @@ from phoneprov_adapters.sql.tables.columns import (
     listed,
     metadata,
     moment,
+    owner,
     sealed_hash,
     search,
     string,
@@ -45,12 +46,7 @@ profile_revisions = Table(
     "profile_revisions",
     metadata,
     uuid(),
-    Column(
-        "profile_uuid",
-        string(36),
-        ForeignKey("profiles.uuid", ondelete="CASCADE"),
-        nullable=False,
-    ),
+    owner("profile_uuid", "profiles"),
     Column("number", Integer, nullable=False),
     *sealed_hash(),
     Column("size", BigInteger, nullable=False),
@@ -150,9 +146,7 @@ batches = Table(
 batch_phones = Table(
     "batch_phones",
     metadata,
-    Column(
-        "batch_uuid", string(36), ForeignKey("batches.uuid", ondelete="CASCADE"), primary_key=True
-    ),
+    owner("batch_uuid", "batches", primary_key=True),
     Column("position", Integer, primary_key=True),
     Column("mac", string(17), nullable=False),
     Column("state", string(16), nullable=False),
@@ -169,4 +163,28 @@ batch_phones = Table(
     UniqueConstraint("batch_uuid", "mac"),
     # Finds the next phone and counts phones per state without reading the other rows.
     Index(None, "batch_uuid", "state", "not_before", "position"),
+)
+
+# Users, profiles and phones may be deleted before the phone has another configuration: the desk
+# stays until then, so there is no foreign key.
+desks = Table(
+    "desks",
+    metadata,
+    Column("mac", string(17), primary_key=True),
+    Column("default_profile_uuid", string(36)),
+    Column("hotdesk", Boolean, nullable=False),
+    Column("turn", BigInteger, nullable=False),
+    Column("user_uuid", string(36)),
+    Column("profile_uuid", string(36)),
+    moment("since", nullable=True),
+    moment("until", nullable=True),
+    Column("due", string(16)),
+    Column("change_uuid", string(36)),
+    Column("change_user_uuid", string(36)),
+    Column("not_before", BigInteger, nullable=False),
+    Index(None, "user_uuid"),
+    Index(None, "change_user_uuid"),
+    Index(None, "until"),
+    Index(None, "due"),
+    Index(None, "change_uuid"),
 )
