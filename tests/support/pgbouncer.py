@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import socket
 import subprocess
 import time
 from functools import cache
@@ -65,11 +66,17 @@ def _folder() -> Path:
     )
     atexit.register(_close, keeper)
     deadline = time.monotonic() + 10
-    while not (folder / ".s.PGSQL.5432").exists():
+    while not _listens(folder / ".s.PGSQL.5432"):
         if time.monotonic() > deadline:
             raise RuntimeError(f"pgbouncer did not start: {(folder / 'out').read_text()}")
         time.sleep(0.005)
     return folder
+
+
+def _listens(path: Path) -> bool:
+    # The file exists before pgbouncer listens on it.
+    with socket.socket(socket.AF_UNIX) as connection:
+        return connection.connect_ex(str(path)) == 0
 
 
 def _close(keeper: subprocess.Popen[bytes]) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
 from phoneprov_adapters.composition.container import Container
@@ -92,6 +93,13 @@ async def running(
     batches of other processes are continued; batches started here are always processed.
     """
     database, url = container.database, container.settings.database_url
+
+    async def work_on_batches() -> None:
+        container.tasks.start(container.batch_worker())
+
+    async def prune() -> None:
+        log_pruned(await container.prune.in_turn() or ())
+
     async with presence_at(url) as presence:
         try:
             try:
@@ -104,15 +112,18 @@ async def running(
                 log.warning("The database cannot be reached. %s", error.message)
             if presence is not None:
                 await presence.admit()
-            looking = [asyncio.create_task(_go_on_marking(database))]
+            looking = [_every(LOOK_SECONDS, partial(_mark_interrupted, database))]
             if batches:
-                looking.append(asyncio.create_task(_go_on_with_batches(container)))
-                looking.append(asyncio.create_task(_keep_desks(container)))
-                looking.append(asyncio.create_task(_prune_from_time_to_time(container)))
+                looking += [
+                    _every(LOOK_FOR_BATCHES_SECONDS, work_on_batches, at_once=True),
+                    _every(DESK_SECONDS, container.keep_desks, at_once=True),
+                    _every(LOOK_FOR_OLD_RECORDS_SECONDS, prune),
+                ]
+            tasks = [asyncio.create_task(work) for work in looking]
             try:
                 yield container.use_cases
             finally:
-                for task in looking:
+                for task in tasks:
                     task.cancel()
                 await container.tasks.drain(DRAIN_SECONDS)
         finally:
@@ -134,34 +145,16 @@ async def _mark_interrupted(database: Database, *, first: bool = False) -> None:
         log.warning("%d deployments of ended processes were marked as interrupted.", count)
 
 
-async def _go_on_marking(database: Database) -> None:
-    while True:
-        await asyncio.sleep(LOOK_SECONDS)
-        with suppress(Unavailable):
-            await _mark_interrupted(database)
-
-
-async def _keep_desks(container: Container) -> None:
-    """End logins whose time is over, and repair what crashes interrupted. The database may be
-    away for a while."""
-    keep_desks = container.keep_desks
+async def _every(
+    seconds: float, work: Callable[[], Awaitable[object]], *, at_once: bool = False
+) -> None:
+    """Repeat some work. The database may be unavailable for a while."""
+    if not at_once:
+        await asyncio.sleep(seconds)
     while True:
         with suppress(Unavailable):
-            await keep_desks()
-        await asyncio.sleep(DESK_SECONDS)
-
-
-async def _go_on_with_batches(container: Container) -> None:
-    while True:
-        container.tasks.start(container.batch_worker())
-        await asyncio.sleep(LOOK_FOR_BATCHES_SECONDS)
-
-
-async def _prune_from_time_to_time(container: Container) -> None:
-    while True:
-        await asyncio.sleep(LOOK_FOR_OLD_RECORDS_SECONDS)
-        with suppress(Unavailable):
-            log_pruned(await container.prune.in_turn() or ())
+            await work()
+        await asyncio.sleep(seconds)
 
 
 @asynccontextmanager

@@ -283,3 +283,16 @@ async def test_deadlines_are_set_on_the_server(short_deadline_database: Postgres
     assert settings["idle_in_transaction_session_timeout"] == pytest.approx(
         SHORT.total + SHORT.answer
     )
+
+
+async def test_open_synchronous_commit_off_logs_a_warning(
+    url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    database = database_at(f"{url}{'&' if '?' in url else '?'}synchronous_commit=off")
+
+    with caplog.at_level(logging.WARNING, "phoneprov.database"):
+        await database.open()
+    await database.close()
+
+    expected = "The database may lose what it acknowledged: synchronous_commit is off."
+    assert expected in [record.getMessage() for record in caplog.records]

@@ -12,9 +12,8 @@ from typing import Any
 import asyncpg
 
 from phoneprov_adapters.security.box import SecretBox
-from phoneprov_adapters.sql.engines.address import PostgresAddress
+from phoneprov_adapters.sql.engines.address import Deadlines, PostgresAddress
 from phoneprov_adapters.sql.engines.connection import Row, version_at
-from phoneprov_adapters.sql.engines.deadlines import Deadlines
 from phoneprov_adapters.sql.engines.hosts import Hosts, Opened, log_host_failure
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_pool import PostgresPool
@@ -33,6 +32,10 @@ from phoneprov_core.kernel.store import ReadAndWrite, Trail
 _LOOK_SECONDS = 0.25
 _OVERDUE_SECONDS = 1.0
 """Seconds without a response after which the host is checked."""
+
+_UNSAFE = """
+    SELECT name FROM pg_settings
+    WHERE name IN ('fsync', 'synchronous_commit') AND setting = 'off' ORDER BY name"""
 
 log = logging.getLogger("phoneprov.database")
 
@@ -83,15 +86,8 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         Raises ``NotPostgres``."""
         pool = self._pool = PostgresPool(self._connect, self._deadlines.wait)
         self._watching = asyncio.create_task(self._watch(pool))
-        opened = await pool.borrow()
-        usable = False
-        try:
-            await _check_durability(opened.driver)
-            usable = True
-        except FAILURES as error:
-            raise translated(error) from error
-        finally:
-            pool.give_back(opened, usable=usable)
+        for (setting,) in await self.answered(_UNSAFE, ()):
+            log.warning("The database may lose what it acknowledged: %s is off.", setting)
 
     async def _connect(self) -> Opened:
         return await self._hosts.connect(
@@ -197,9 +193,3 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
 
 def _timeline(opened: Opened) -> int:
     return opened.timeline
-
-
-async def _check_durability(connection: asyncpg.Connection) -> None:
-    for setting in ("fsync", "synchronous_commit"):
-        if await connection.fetchval("SELECT current_setting($1)", setting) == "off":
-            log.warning("The database may lose what it acknowledged: %s is off.", setting)
