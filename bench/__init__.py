@@ -1,4 +1,4 @@
-"""How fast the service is, beside a peer that does the same work and the floor below both.
+"""The speed of the service, compared with a peer that does the same work, and with the floor.
 
 ``make bench`` runs it; see ``docs/explanation/performance.md``.
 """

@@ -1,4 +1,4 @@
-"""Measure the service beside a peer and the floor: make bench."""
+"""Measure the service, a peer and the floor: make bench."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def bench(
 
 
 def _switches(service: str) -> list[str]:
-    """What a batch of switches came to beside a bare FTP loop, on both processors."""
+    """The rate of a batch of switches and of a bare FTP loop, on both processors."""
     os.sched_setaffinity(0, range(os.cpu_count() or 1))
     return subprocess.run(
         [service, "-m", "bench.batch_rate"], check=False, capture_output=True, text=True
@@ -95,7 +95,7 @@ def _sqlite(folder: Path) -> Iterator[World]:
 
 @contextlib.contextmanager
 def _postgres(_: Path) -> Iterator[World]:
-    # As careful with what it was told as one that is used in earnest.
+    # Commits are as durable as in production.
     server = Server("fsync=on", "full_page_writes=on", "shared_buffers=256MB")
     try:
         yield PostgresWorld(server.url("postgres"), server.pid)

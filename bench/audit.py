@@ -1,11 +1,11 @@
-"""What is known to be insecure: make audit.
+"""Known vulnerabilities and insecure code: make audit.
 
 Bandit reads our sources; pip-audit asks PyPI's advisories about every package that the service
-is installed with. Ends with 1 when either has found something.
+is installed with. Exits with 1 if one of them has a finding.
 
-Where PyPI's advisories cannot be asked, pip-audit passes packages over and still says that it
-found nothing. That is told apart here: what was not audited is counted, and with
-``PHONEPROV_AUDIT=complete``, as for a release, it ends with 1 as well.
+If PyPI's advisories cannot be read, pip-audit skips packages and still reports no finding. The
+packages that were not audited are counted here, and with ``PHONEPROV_AUDIT=complete``, as for a
+release, they make the exit code 1 as well.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ LOCK = "requirements/run.txt"
 
 
 def bandit() -> bool:
-    """Whether it has nothing to object to."""
-    told = subprocess.run(
+    """Whether bandit has no finding."""
+    process = subprocess.run(
         [sys.executable, "-m", "bandit", "--quiet", "-c", "pyproject.toml", "-r", "src"],
         cwd=ROOT,
         check=False,
     )
-    print("bandit: nothing found in src" if told.returncode == 0 else "bandit: see above")
-    return told.returncode == 0
+    print("bandit: nothing found in src" if process.returncode == 0 else "bandit: see above")
+    return process.returncode == 0
 
 
-def asked() -> Mapping[str, Any] | None:
-    """What pip-audit reports, None when it could not report anything."""
-    told = subprocess.run(
+def audited() -> Mapping[str, Any] | None:
+    """The report of pip-audit; None if it made none."""
+    process = subprocess.run(
         [
             *(sys.executable, "-m", "pip_audit", "--requirement", LOCK, "--require-hashes"),
             *("--disable-pip", "--progress-spinner", "off", "--format", "json"),
@@ -46,20 +46,20 @@ def asked() -> Mapping[str, Any] | None:
         check=False,
     )
     try:
-        report: Mapping[str, Any] = json.loads(told.stdout)
+        report: Mapping[str, Any] = json.loads(process.stdout)
     except ValueError:
-        print(told.stderr[-2000:], file=sys.stderr)
+        print(process.stderr[-2000:], file=sys.stderr)
         return None
     return report
 
 
 def judged(report: Mapping[str, Any] | None, *, complete: bool) -> tuple[bool, list[str]]:
-    """Whether that is good enough, and what there is to say."""
+    """Whether the report is accepted, and the lines to print."""
     packages = [] if report is None else report["dependencies"]
     known = [package for package in packages if "skip_reason" not in package]
     lines = [
         f"pip-audit: {package['name']} {package['version']}: {flaw['id']}, "
-        f"mended in {', '.join(flaw['fix_versions']) or 'no version yet'}"
+        f"fixed in {', '.join(flaw['fix_versions']) or 'no version yet'}"
         for package in known
         for flaw in package["vulns"]
     ]
@@ -67,14 +67,14 @@ def judged(report: Mapping[str, Any] | None, *, complete: bool) -> tuple[bool, l
     lines.append(f"pip-audit: {len(known)} packages of {LOCK} audited, {len(lines)} flaws known")
     if not packages or len(known) < len(packages):
         missing = f"{len(packages) - len(known)} packages" if packages else "any package"
-        lines.append(f"pip-audit: NOT AUDITED, for PyPI's advisories do not tell of: {missing}")
+        lines.append(f"pip-audit: NOT AUDITED, because PyPI has no advisories for {missing}")
         good &= not complete
     return good, lines
 
 
 def main() -> None:
     clean = bandit()
-    good, lines = judged(asked(), complete=os.environ.get("PHONEPROV_AUDIT") == "complete")
+    good, lines = judged(audited(), complete=os.environ.get("PHONEPROV_AUDIT") == "complete")
     print("\n".join(lines))
     sys.exit(0 if clean and good else 1)
 

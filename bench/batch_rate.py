@@ -1,15 +1,15 @@
-"""How fast a batch is, beside a bare aioftp loop: python -m bench.batch_rate.
+"""The rate of a batch, compared with a bare aioftp loop: python -m bench.batch_rate.
 
 The FTP server of the simulated phone and the web server of all phones run in processes of their
 own. The bare loop does nothing but put a file under a temporary name, read it back, rename it
 and read it back again, over one connection a phone, as many at once as the batch. It runs before
-and behind the batch, and both go into its rate. The batch does the same for each phone and all
-else that a deployment is: lease and record in a SQLite file, leftovers, the phone's service
+and after the batch, and both count in its rate. The batch does the same for each phone and all
+other parts of a deployment: lease and record in a SQLite file, leftovers, the phone's service
 session, the restart.
 
 A phone that is restarted over its web needs pauses between its keys, two seconds in all, in
-which nothing is done; they are left out unless ``--pauses`` is given. Ends with 1 when the batch
-comes to less than GOAL per cent of the bare rate.
+which nothing is sent; they are left out unless ``--pauses`` is given. Exits with 1 if the batch
+reaches less than GOAL per cent of the bare rate.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def batch_rate(
     *,
     pauses: bool,
 ) -> None:
-    """Print the rate of a batch of PHONES phones beside that of a bare loop."""
+    """Print the rates of a batch of PHONES phones and of a bare loop."""
     profiler = cProfile.Profile() if profile else None
     if not pauses:
         remove_pauses()
@@ -175,7 +175,7 @@ async def _require_done(use_cases: UseCases, batch: Batch) -> None:
 
 
 async def an_office(container: Container, use_cases: UseCases, phones: int) -> str:
-    """An inventory of so many phones, and a profile for all of them; its uuid."""
+    """Create ``phones`` phones, and a profile for all of them; returns its uuid."""
     made = await use_cases.create_admin(
         Registration(
             first_name="Ada",
@@ -212,14 +212,14 @@ async def an_office(container: Container, use_cases: UseCases, phones: int) -> s
 
 
 def bare_loop(port: int, folder: str, phones: int, at_once: int) -> Took:
-    """What it takes to put so many files in place with aioftp alone."""
+    """Duration of as many uploads with aioftp alone."""
     began, processor = time.monotonic(), time.process_time()
     uvloop.run(put_all(port, folder, phones, at_once))
     return Took(time.monotonic() - began, time.process_time() - processor)
 
 
 async def put_all(port: int, folder: str, phones: int, at_once: int) -> None:
-    """Put files in place, so many at once."""
+    """Upload a file for each phone, ``at_once`` at a time."""
     waiting = iter(range(phones))
 
     async def put() -> None:
@@ -245,7 +245,7 @@ async def read_back(client: aioftp.Client, name: str) -> None:
 
 
 def remove_pauses() -> None:
-    """From now on no pause is made between the keys of a phone."""
+    """Remove the pauses between the keys of a phone."""
     execute = PhoneWeb.execute
 
     async def execute_without_pauses(

@@ -1,4 +1,4 @@
-"""What is measured, and on whom."""
+"""The cases, and the stacks on which they are measured."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import argon2
 from msgspec import Struct
 
-from bench.load import Load, Measured, round_beside, round_of, start, told
+from bench.load import Load, Measured, figures_of, round_beside, round_of, start
 from bench.load.lines import creations, lists, logins, reads
 from bench.process import Server, pinned
 from bench.serving import ASKING, FLOOR, OURS, PEER, SERVING, serving
@@ -37,13 +37,13 @@ class Plan(Struct, frozen=True):
     service: str
 
     def wants(self, name: str) -> bool:
-        """Whether a case is to be measured."""
+        """Whether a case is selected."""
         return not self.only or name in self.only
 
 
 class Beside(Struct, frozen=True):
-    """Readers by themselves and while logins fill the hashing pool, and what those come to
-    meanwhile, a second."""
+    """Readers alone, and while logins fill the hashing pool; ``logins`` is the rate of those
+    logins, a second."""
 
     alone: Measured
     beside: Measured
@@ -51,8 +51,8 @@ class Beside(Struct, frozen=True):
 
 
 class Figures(Struct):
-    """What was found on one database. ``cases`` has medians by case and stack, ``readers`` what
-    logins do to so many of them, ``memory`` the mebibytes of the largest process by stack,
+    """The figures of one database. ``cases`` has medians by case and stack, ``readers`` the effect
+    of logins by number of readers, ``memory`` the mebibytes of the largest process by stack,
     ``workers`` reads by stack, workers and processors; ``notes`` are single figures by their
     name."""
 
@@ -64,7 +64,7 @@ class Figures(Struct):
     notes: dict[str, float] = {}
 
     def ratio(self, case: str, to: str) -> float | None:
-        """How many times the rate of another stack ours is."""
+        """Our rate divided by that of another stack."""
         found = self.cases.get(case, {})
         if OURS not in found or to not in found:
             return None
@@ -72,7 +72,7 @@ class Figures(Struct):
 
 
 def measure(world: World, plan: Plan, folder: Path, say: Say) -> Figures:
-    """All cases that are wanted, on one database."""
+    """All selected cases, on one database."""
     figures = Figures(world.name)
     world.fill(PEOPLE)
     figures.notes["start"], figures.notes["idle"] = _started(world, plan, folder)
@@ -192,7 +192,7 @@ def _reads_beside_logins(
         entering = start(many, ours.url, plan.seconds + 2, ASKING, folder / "logins")
         time.sleep(1)
         beside.append(round_beside(asked, ours, plan.seconds, ASKING, folder / "requests"))
-        entered = told(entering, plan.seconds)
+        entered = figures_of(entering, plan.seconds)
         rates.append(entered["requests"] / entered["microseconds"] * 1e6)
         say(
             f"{readers} readers: p99 {alone[-1].p99:.1f} ms alone, {beside[-1].p99:.1f} beside"
@@ -223,7 +223,7 @@ def _workers(world: World, plan: Plan, folder: Path, figures: Figures, say: Say)
 
 
 def _large(world: World, plan: Plan, folder: Path, figures: Figures, say: Say) -> None:
-    """A read among few records, and among very many."""
+    """A read in a small and in a large table."""
     for people in (world.people, plan.rows):
         world.fill(people)
         with serving(OURS, world, plan.service, folder) as ours:

@@ -1,7 +1,7 @@
-"""Ask the service at random until so many cases were asked: make schemathesis-long.
+"""Send random requests to the service: make schemathesis-long.
 
-Every round takes another seed. Ends with 1 at the first reply that the document does not
-describe, which is shown with the request that caused it.
+Every round has another seed. Exits with 1 at the first response that the document does not
+describe, and prints it with its request.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from support.served import served
 @click.option("--cases", default=50_000, show_default=True)
 @click.option("--seed", default=0, show_default=True)
 def fuzz(cases: int, seed: int) -> None:
-    """Ask at least CASES times."""
+    """Send at least CASES requests."""
     logging.disable(logging.INFO)
     began = time.monotonic()
     asked = 0
@@ -42,7 +42,7 @@ def fuzz(cases: int, seed: int) -> None:
                 asker.end()
             click.echo(f"{asked} cases, {time.monotonic() - began:.0f} s")
             seed += 1
-    click.echo(f"{asked} cases of {len(asker.labels)} operations: every reply was as described.")
+    click.echo(f"{asked} cases of {len(asker.labels)} operations: every response is as described.")
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def hot_paths(times: int, *, write: bool) -> None:
 
 
 def seen_on(world: World, folder: str, times: int) -> dict[str, Seen]:
-    """What was seen on one database, by kind of request."""
+    """The figures of one database, by kind of request."""
     world.fill(PEOPLE)
     os.environ |= {
         "PHONEPROV_DATABASE_URL": world.url,

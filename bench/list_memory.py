@@ -1,4 +1,4 @@
-"""How much memory the service takes to answer a long list: python -m bench.list_memory.
+"""The memory of the service during the response of a long list: python -m bench.list_memory.
 
 Serves a SQLite database with ROWS company contacts from a process of its own, asks for the
 list several times, and prints the growth of that process's resident memory. Ends with 1 when

@@ -41,7 +41,7 @@ def web_process(told: Connection) -> None:
 
 
 class _Phone(asyncio.Protocol):
-    """Says yes to each command, at once."""
+    """Accepts each command at once."""
 
     def __init__(self) -> None:
         self._received = b""
@@ -68,7 +68,7 @@ _YES = b"HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: %d\r\n\r\n
 
 @contextmanager
 def started(program: object, *arguments: str) -> Iterator[int]:
-    """A program in a process of its own; the port it tells."""
+    """A program in a process of its own; returns the port that it sends."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=program, args=(theirs, *arguments), daemon=True)  # type: ignore[arg-type]

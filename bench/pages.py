@@ -1,4 +1,4 @@
-"""What a page by key takes in a short list and in a long one: python -m bench.pages.
+"""Duration of a page by key in a short list and in a long one: python -m bench.pages.
 
 For each number of ROWS it fills an SQLite database with that many deployments, phones of one
 batch and, as every one of them is counted, a tenth as many batches, and prints the shortest time of
@@ -138,7 +138,7 @@ async def _measure(rows: int, rounds: int) -> dict[str, float]:
 @click.option("--rows", multiple=True, type=int, default=(1000, 10_000, 100_000), show_default=True)
 @click.option("--rounds", default=20, show_default=True)
 def pages(rows: tuple[int, ...], rounds: int) -> None:
-    """Print what pages by key take in lists of ROWS."""
+    """Print the duration of pages by key in lists of ROWS."""
     measured = {size: asyncio.run(_measure(size, rounds)) for size in sorted(rows)}
     shortest, longest = measured[min(rows)], measured[max(rows)]
     click.echo(f"{'milliseconds':28}" + "".join(f"{size:>12}" for size in measured))

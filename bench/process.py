@@ -38,14 +38,14 @@ class Server:
         return max(resident_mib(pid) for pid in self._pids())
 
     def peak_mib(self) -> float:
-        """The most that its largest process ever had resident."""
+        """Maximum resident memory of its largest process so far."""
         return max(_status_kib(pid, "VmHWM") for pid in self._pids()) / 1024
 
     def _pids(self) -> list[int]:
         return [self._process.pid, *descendants(self._process.pid)]
 
     def wait_for(self, path: str) -> None:
-        """Until it answers 200; raises RuntimeError with its log."""
+        """Wait until it answers 200; raises RuntimeError with its log."""
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline and self._process.poll() is None:
             try:
@@ -57,7 +57,7 @@ class Server:
         raise RuntimeError(f"{self.name} does not answer: {self.log_text()}")
 
     def wait_until_idle(self) -> None:
-        """Until it has done nothing for a moment; raises RuntimeError when that takes long."""
+        """Wait until it is idle; raises RuntimeError when that takes long."""
         deadline, before = time.monotonic() + IDLE_SECONDS, -1.0
         while (now := self.cpu_seconds()) != before:
             if time.monotonic() > deadline:
@@ -70,7 +70,7 @@ class Server:
         return self._log.read_text(errors="replace")[-1500:]
 
     def stop(self) -> None:
-        """End it, and everything that it started."""
+        """End it and all its children."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -126,7 +126,7 @@ def pinned(processors: set[int]) -> Iterator[None]:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A port without a listener."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

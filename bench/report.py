@@ -1,4 +1,4 @@
-"""What was measured, as a table, a chart, and a part of a page."""
+"""The measurements as a table, a chart, and a part of a page."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from bench.serving import FLOOR, OURS, PEER
 
 
 def as_markdown(measured: Sequence[Figures]) -> str:
-    """Tables of all that was found."""
+    """Tables of all figures."""
     return "\n".join(line for figures in measured for line in _tables(figures))
 
 
 def write_page(page: Path, measured: Sequence[Figures], switches: Sequence[str]) -> None:
-    """Put the tables, and what was said of switches, on the page."""
+    """Write the tables, and the lines about switches, to the page."""
     where = f"Python {platform.python_version()}, {os.cpu_count()} processors, {platform.system()}"
     middle = f"Measured on: {where}.\n\n{as_markdown(measured)}"
     if switches:

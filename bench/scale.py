@@ -469,7 +469,7 @@ class _Taken(msgspec.Struct):
 
 
 def _while(process: subprocess.Popen[bytes], ask: Callable[[int], float]) -> _Taken:
-    """Ask again and again until a process ends."""
+    """Repeat a request until a process ends."""
     began, taken = time.monotonic(), []
     while process.poll() is None:
         taken.append(ask(0))

@@ -1,4 +1,4 @@
-"""What a search in a list of phones takes beside a page without one: python -m bench.search.
+"""Duration of a search in a list of phones, and of a page without one: python -m bench.search.
 
 Fills SQLite and PostgreSQL with ROWS phones and prints the shortest time of a page through the use
 case, its total included. Ends with 1 if a search takes more than LIMIT milliseconds longer.
@@ -166,7 +166,7 @@ async def _measure(name: str, rows: int, rounds: int) -> float:
 @click.option("--limit", default=50.0, show_default=True, help="Milliseconds")
 @click.option("--database", type=click.Choice(sorted(DATABASES)), multiple=True)
 def search(rows: int, rounds: int, limit: float, database: tuple[str, ...]) -> None:
-    """Print what searches among ROWS phones take."""
+    """Print the duration of searches among ROWS phones."""
     names = database or tuple(DATABASES)
     worst = max(asyncio.run(_measure(name, rows, rounds)) for name in names)
     if worst > limit:

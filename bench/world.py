@@ -29,7 +29,7 @@ from phoneprov_core.users.model import folded
 KEY = "a key that only ever signs benchmarks: 0123456789"
 PASSWORD = "analytical engine 1843"
 SESSIONS = 512
-"""So many of the first people are logged in and hold level 0."""
+"""Number of the first people who are logged in and hold level 0."""
 _PERMISSION = "00000000-0000-4000-9000-000000000000"
 _DAY = 24 * 3600 * 1000
 
@@ -60,7 +60,7 @@ class World(ABC):
         asyncio.run(migrate.upgrade(url))
 
     def fill(self, people: int) -> None:
-        """Make it hold so many people; the first of them can log in."""
+        """Fill it with people; the first of them can log in."""
         first = self.people == 0
         self.insert("users", _people(self.people, people))
         if first:
@@ -100,7 +100,7 @@ class World(ABC):
 
     @abstractmethod
     def pin(self, processors: set[int]) -> None:
-        """Let whatever serves the database run on these processors alone."""
+        """Run the processes of the database on these processors alone."""
 
     @abstractmethod
     def insert(self, table: str, rows: Iterator[Sequence[Any]] | list[Any]) -> None:
@@ -129,7 +129,7 @@ class SqliteWorld(World):
         super().__init__(f"sqlite+aiosqlite:///{self._path}")
 
     def pin(self, processors: set[int]) -> None:
-        """Nothing to do: it is part of the service."""
+        """No effect: the database is part of the service."""
 
     def insert(self, table: str, rows: Iterator[Sequence[Any]] | list[Any]) -> None:
         columns = tables.metadata.tables[table].columns.keys()

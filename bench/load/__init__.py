@@ -1,4 +1,4 @@
-"""Load: wrk, and what it is told to send."""
+"""Load: wrk, and the requests that it sends."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def start(
     )
 
 
-def told(process: subprocess.Popen[str], seconds: float) -> dict[str, float]:
-    """What wrk found, once it has ended. Raises RuntimeError when it did not as it should."""
+def figures_of(process: subprocess.Popen[str], seconds: float) -> dict[str, float]:
+    """The figures of wrk after its end. Raises RuntimeError if wrk failed."""
     try:
         said, _ = process.communicate(timeout=seconds + 30)
     except subprocess.TimeoutExpired:
@@ -89,9 +89,9 @@ def round_of(
 def round_beside(
     load: Load, server: Server, seconds: float, processors: AbstractSet[int], file: Path
 ) -> Measured:
-    """One round of load on a server, whatever else it does meanwhile."""
+    """One round of load on a server that may have other load."""
     before = server.cpu_seconds()
-    found = told(start(load, server.url, seconds, processors, file), seconds)
+    found = figures_of(start(load, server.url, seconds, processors, file), seconds)
     used = server.cpu_seconds() - before
     requests = max(1.0, found["requests"])
     return Measured(

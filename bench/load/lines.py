@@ -1,4 +1,4 @@
-"""What is asked for, as lines that ``requests.lua`` reads."""
+"""The requests, as lines that ``requests.lua`` reads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def creations(world: World) -> list[str]:
 
 
 def logins() -> list[str]:
-    """Everybody who has a password."""
+    """All people with a password."""
     return [
         plain("POST", "/api/v1/auth/login", "", msgspec.json.encode(sent).decode())
         for sent in ({"username": f"person{n}", "password": PASSWORD} for n in range(SESSIONS))

@@ -50,8 +50,8 @@ def test_audit_vulnerability_is_named_with_its_fixed_version(
 
     assert not good
     assert lines == [
-        "pip-audit: flawed 1.0: PYSEC-1, mended in 1.1",
-        "pip-audit: flawed 1.0: PYSEC-2, mended in no version yet",
+        "pip-audit: flawed 1.0: PYSEC-1, fixed in 1.1",
+        "pip-audit: flawed 1.0: PYSEC-2, fixed in no version yet",
         "pip-audit: 2 packages of requirements/run.txt audited, 2 flaws known",
     ]
 

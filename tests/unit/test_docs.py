@@ -1,11 +1,15 @@
-"""Every link between the pages has a target, and every test that a page names exists."""
+"""What the pages link to or name exists: pages, tests, files, settings, targets, commands."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+import click
 import pytest
+
+from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_http.main.cli import main
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
@@ -90,3 +94,36 @@ def test_private_words_are_rare(pages: tuple[str, ...], most: int) -> None:
                 found += PRIVATE.findall(path.read_text(encoding="utf-8"))
 
     assert len(found) <= most
+
+
+SETTING = re.compile(r"PHONEPROV_[A-Z_]*[A-Z](?![A-Z_.*])")
+TARGET = re.compile(r"(?:`|^ *\$ )make ([a-z][a-z-]*)", re.MULTILINE)
+COMMAND = re.compile(r"(?:`|^ *\$ )phoneprov ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_settings_targets_and_commands_that_are_named_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    readings = read_settings({}).variables.readings()
+    settings = {name for one in readings for name in (one.name, f"{one.name}_FILE")}
+    missing = [
+        *({*SETTING.findall(text)} - settings - OTHER_SETTINGS),
+        *({*TARGET.findall(text)} - {*re.findall(r"^([a-z-]+):", makefile, re.MULTILINE)}),
+    ]
+    for name, inner in COMMAND.findall(text):
+        command = main.get_command(click.Context(main), name)
+        if command is None or (
+            inner and isinstance(command, click.Group) and inner not in command.commands
+        ):
+            missing.append(f"phoneprov {name} {inner}")
+
+    assert missing == []
+
+
+OTHER_SETTINGS = {
+    "PHONEPROV_AUDIT",
+    "PHONEPROV_OUTLETS",  # of an example
+    "PHONEPROV_TESTS",
+    "PHONEPROV_WRITE_DOCS",
+}
