@@ -8,7 +8,8 @@ from typing import Annotated, Protocol
 import msgspec
 from msgspec import Struct
 
-from phoneprov_core.access.model import AssignmentStore, PermissionLevel, PermissionName
+from phoneprov_core.access.model import PermissionLevel, PermissionName
+from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kems import Kem
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import record_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from phoneprov_core.access.model import AssignmentStore, Permission
+from phoneprov_core.access.model import Permission
+from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.audit.ports import AuditStore
 from phoneprov_core.auth.ports import LoginAddressStore, LoginAttemptStore, SessionStore
 from phoneprov_core.batches.ports import BatchStore
@@ -19,8 +20,9 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.store import Notes, RateStore, ReadAndWrite, Rows, SearchedStore, Store
 from phoneprov_core.links import LinkStore
 from phoneprov_core.me import EnrichedPhone
-from phoneprov_core.phones.model import PhoneStore
-from phoneprov_core.profiles.model import ProfileRecord, RevisionStore, WholeProfileStore
+from phoneprov_core.phones.ports import PhoneStore
+from phoneprov_core.profiles.model import ProfileRecord
+from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 from phoneprov_core.retention.ports import RetentionStore
 from phoneprov_core.statistics.ports import StatisticsStore

@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Annotated, Protocol
 
-from phoneprov_core.access.model import KnownUsers
+from phoneprov_core.access.ports import KnownUsers
 from phoneprov_core.access.rules import require_owner
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command

@@ -34,7 +34,8 @@ from phoneprov_core.kems import Kem, KemStore
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.me import EnrichedPhone, enriched
-from phoneprov_core.phones.model import Phone, PhoneStore
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.ports import PhoneStore
 from phoneprov_core.provisioning.model import (
     MOST_DISCOVERED,
     DiscoveredPhone,

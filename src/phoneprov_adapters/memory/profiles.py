@@ -26,14 +26,8 @@ from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.profiles.model import (
-    Profile,
-    ProfileRecord,
-    Revision,
-    RevisionStore,
-    WholeProfileStore,
-    whole,
-)
+from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision, whole
+from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 from phoneprov_core.retention.model import Kept, Moment, Piece, Place
 from phoneprov_core.retention.ports import RetentionStore
 
@@ -44,12 +38,7 @@ class MemoryRevisions(MemoryRows[KeptRevision, Revision], RevisionStore):
     """Revisions, by uuid; those of a profile by their numbers."""
 
     def __init__(self, tables: Tables) -> None:
-        super().__init__(
-            tables,
-            REVISIONS,
-            partial(part, Revision),
-            owner=REVISIONS.owner,
-        )
+        super().__init__(tables, REVISIONS, partial(part, Revision), owner=REVISIONS.owner)
 
     async def add(self, revision: Revision, cnf_xml: str) -> None:
         self._tables.add(

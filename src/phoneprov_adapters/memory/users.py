@@ -26,7 +26,8 @@ from phoneprov_adapters.memory.store import (
     MemorySearchedStore,
     MemoryStore,
 )
-from phoneprov_core.access.model import Assignment, AssignmentStore, Permission
+from phoneprov_core.access.model import Assignment, Permission
+from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kernel.actor import SUPERADMIN, LevelRule
 from phoneprov_core.kernel.errors import already_taken
 from phoneprov_core.kernel.store import Rows

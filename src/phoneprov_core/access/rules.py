@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from phoneprov_core.access.model import AssignmentStore
+from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.errors import Conflict, Forbidden
 

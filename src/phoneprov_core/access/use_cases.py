@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phoneprov_core.access.model import (
-    AccessTransaction,
     Assignment,
     NewAssignment,
     NewPermission,
     Permission,
     PermissionPatch,
 )
+from phoneprov_core.access.ports import AccessTransaction
 from phoneprov_core.access.rules import require_another_superadmin, require_superadmin
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.commands import applied, record_of, require_same

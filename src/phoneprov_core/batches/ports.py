@@ -12,7 +12,7 @@ from phoneprov_core.batches.transitions import BatchItem, Hold, Transition, Turn
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import NewestRows, Rows
-from phoneprov_core.phones.model import PhoneStore
+from phoneprov_core.phones.ports import PhoneStore
 
 
 class NoPhones(Conflict):

@@ -9,7 +9,8 @@ from phoneprov_core.deployments.errors import PhoneInactive, ProfileDoesNotFit
 from phoneprov_core.deployments.model import Action
 from phoneprov_core.kernel.field_types import redacted
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.model import ProfileRecord, ProfilesTransaction, Revision
+from phoneprov_core.profiles.model import ProfileRecord, Revision
+from phoneprov_core.profiles.ports import ProfilesTransaction
 
 
 class Order(Struct, frozen=True):

@@ -9,7 +9,7 @@ from phoneprov_core.deployments.desk_use import DeskSessions
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.kernel.store import NewestRows, Notes, RateStore, Store
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.model import ProfilesTransaction
+from phoneprov_core.profiles.ports import ProfilesTransaction
 from phoneprov_core.users.model import User
 
 T = TypeVar("T")

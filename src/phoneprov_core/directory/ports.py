@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from phoneprov_core.access.model import KnownUsers
+from phoneprov_core.access.ports import KnownUsers
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.terms import FoundContact, TermSearch
 from phoneprov_core.kernel.store import SearchedStore, Store

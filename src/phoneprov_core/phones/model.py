@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Annotated, Literal, Protocol, get_args
+from typing import Annotated, Literal, get_args
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kems import KemsTransaction
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import (
     CreatedAt,
@@ -24,8 +22,6 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
-from phoneprov_core.kernel.store import SearchedStore
-from phoneprov_core.vendor_phones import VendorPhonesTransaction
 
 Model = Annotated[OptionalLine, schema("Model", examples=["CP-7945G"])]
 
@@ -150,38 +146,6 @@ _OUTCOME = (
     "Needs level 0"
 )
 _USER = "Only phones at which this user is logged in; another user than the caller needs level 0"
-
-
-class ForgetDesk(Protocol):
-    """The one method of desks that the inventory uses."""
-
-    async def remove(self, mac: str) -> bool:
-        """Forget who uses the phone, and its default profile. Returns whether anything was
-        recorded."""
-
-
-class PhoneStore(SearchedStore[Phone], Protocol):
-    """Phones, by MAC.
-
-    Besides the fields of a phone, ``matching`` filters by ``last_outcome``, the outcome of the
-    phone's deployment with the largest number (``none`` without one), and by ``user_uuid``, the
-    user who is logged in at the phone.
-    """
-
-    async def unknown(self, macs: Sequence[str]) -> list[str]:
-        """Those of ``macs`` that are not in the inventory, in their order. The number of queries is
-        that of thousands of MACs."""
-
-
-class PhonesTransaction(KemsTransaction, VendorPhonesTransaction, Protocol):
-    """Stores that the use cases of phones use. The key of a phone is its MAC in canonical form.
-    Stores do not change each other: the use case deletes a phone's flag and disconnects its
-    KEMs."""
-
-    @property
-    def phones(self) -> PhoneStore: ...
-    @property
-    def desks(self) -> ForgetDesk: ...
 
 
 class PhoneSearch(Command, frozen=True, kw_only=True):

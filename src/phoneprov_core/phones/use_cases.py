@@ -12,7 +12,8 @@ from phoneprov_core.kernel.errors import Forbidden, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.system import Clock, shown
-from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch, PhoneSearch, PhonesTransaction
+from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch, PhoneSearch
+from phoneprov_core.phones.ports import PhonesTransaction
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,7 @@ class Phones:
     clock: Clock
 
     async def all(
-        self,
-        actor: Actor,
-        page: Page = None,
-        wanted: PhoneSearch | None = None,
+        self, actor: Actor, page: Page = None, wanted: PhoneSearch | None = None
     ) -> Listing[Phone]:
         """The phones that match, oldest first. Raises ``Forbidden`` if the filter reads what the
         caller may not see: deployments and logins of other users."""

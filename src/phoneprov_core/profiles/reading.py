@@ -17,12 +17,8 @@ from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.profiles.model import (
-    AnyRevision,
-    FirmwareFamily,
-    ProfilesTransaction,
-    RevisionNumber,
-)
+from phoneprov_core.profiles.model import AnyRevision, FirmwareFamily, RevisionNumber
+from phoneprov_core.profiles.ports import ProfilesTransaction
 from phoneprov_core.profiles.use_cases import profile_of
 
 

@@ -22,11 +22,11 @@ from phoneprov_core.profiles.model import (
     ProfilePatch,
     ProfileRecord,
     ProfileSearch,
-    ProfilesTransaction,
     Revision,
     TooManyProfiles,
     whole,
 )
+from phoneprov_core.profiles.ports import ProfilesTransaction
 
 # A profile may have 512 KiB: long lists are read in pieces of few profiles.
 PIECE = 16

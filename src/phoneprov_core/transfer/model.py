@@ -18,8 +18,8 @@ from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import PhoneprovError, Problem
 from phoneprov_core.kernel.store import Notes
 from phoneprov_core.links import LinkStore
-from phoneprov_core.phones.model import PhonesTransaction
-from phoneprov_core.profiles.model import ProfilesTransaction
+from phoneprov_core.phones.ports import PhonesTransaction
+from phoneprov_core.profiles.ports import ProfilesTransaction
 from phoneprov_core.users.ports import UserStore, UsersTransaction
 
 OWNER = "username"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from phoneprov_core.access.model import AssignmentStore
+from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kernel.store import SearchedStore
 from phoneprov_core.users.model import User
 

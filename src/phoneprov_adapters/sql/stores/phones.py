@@ -16,7 +16,8 @@ from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlSt
 from phoneprov_adapters.sql.tables import deployments, desks, kems, phones, vendor_phones
 from phoneprov_core.kems import Kem, KemStore
 from phoneprov_core.me import EnrichedPhone, enriched
-from phoneprov_core.phones.model import PHONE_FIELDS, Phone, PhoneStore
+from phoneprov_core.phones.model import PHONE_FIELDS, Phone
+from phoneprov_core.phones.ports import PhoneStore
 from phoneprov_core.vendor_phones import VendorPhone, VendorPhoneRecord, VendorPhoneStore
 
 _MACS = json_items(bindparam("macs", type_=Text())).table_valued("value")

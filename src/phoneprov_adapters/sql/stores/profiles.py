@@ -28,15 +28,8 @@ from phoneprov_core.deployments.ports import DeploymentStore
 from phoneprov_core.deployments.rollback_target import rollback_target
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.profiles.model import (
-    PROFILE_FIELDS,
-    Profile,
-    ProfileRecord,
-    Revision,
-    RevisionStore,
-    WholeProfileStore,
-    whole,
-)
+from phoneprov_core.profiles.model import PROFILE_FIELDS, Profile, ProfileRecord, Revision, whole
+from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 
 _MOST_PHONES = 100
 _CNF_XML = SealedColumn(revisions, "cnf_xml")

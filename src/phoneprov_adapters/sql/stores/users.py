@@ -19,7 +19,8 @@ from phoneprov_adapters.sql.tables import (
     users,
     vendor_users,
 )
-from phoneprov_core.access.model import Assignment, AssignmentStore
+from phoneprov_core.access.model import Assignment
+from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.users.model import USER_FIELDS, User, folded
 from phoneprov_core.users.passwords import looks_alike

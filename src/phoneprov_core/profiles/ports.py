@@ -1,0 +1,59 @@
+"""Store ports for profiles and their revisions."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from phoneprov_core.access.ports import KnownUsers
+from phoneprov_core.kernel.store import Rows, SearchedRows, Store
+from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision
+
+
+class RevisionStore(Rows[Revision], Protocol):
+    """The revisions of profiles, each with its configuration. They are deleted with their profile,
+    which is their owner. Lists are by number, then uuid."""
+
+    async def add(self, revision: Revision, cnf_xml: str) -> None:
+        """Raises ``Conflict`` (code ``already_exists``) if the profile has a revision of this
+        number, ``NotFound`` if the profile does not exist."""
+
+    async def find(self, profile_uuid: str, number: int) -> Revision | None:
+        """The revision, or None."""
+
+    async def newest(self, profile_uuid: str) -> Revision | None:
+        """The revision with the largest number, or None if the profile does not exist."""
+
+    async def cnf_xml(self, uuid: str) -> str | None:
+        """The exact configuration of the revision with this uuid, or None."""
+
+    async def remove_oldest(self, profile_uuid: str, most: int) -> int:
+        """Remove the oldest revisions of a profile until ``most`` are left; returns the number of
+        removed revisions.
+
+        Keeps the newest revision and those that are needed: by a running deployment, by a batch
+        that has not ended, as the current revision of a phone, as one of the three other
+        revisions that were on that phone before (two of them may have the same text), or as what
+        a rollback of a phone deploys again. At most 100 phones of a revision are examined for
+        the last reason; a revision for which that does not decide is kept.
+        """
+
+
+class WholeProfileStore(SearchedRows[Profile], Protocol):
+    """Read access to profiles with the configuration of their newest revision. Profiles without a
+    revision are not included."""
+
+    async def find(self, key: str) -> Profile | None:
+        """The profile, or None."""
+
+
+class ProfilesTransaction(Protocol):
+    """Stores that the use cases of profiles use. A profile is deleted with its user."""
+
+    @property
+    def users(self) -> KnownUsers: ...
+    @property
+    def profiles(self) -> Store[ProfileRecord]: ...
+    @property
+    def whole_profiles(self) -> WholeProfileStore: ...
+    @property
+    def revisions(self) -> RevisionStore: ...
