@@ -17,7 +17,9 @@ from phoneprov_core.directory.ports import CompanyContactStore
 from phoneprov_core.extensions import Extension
 from phoneprov_core.kems import KemStore
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.store import Notes, RateStore, ReadAndWrite, Rows, SearchedStore, Store
+from phoneprov_core.kernel.rates import RateStore
+from phoneprov_core.kernel.store import ReadAndWrite, Rows, SearchedStore, Store
+from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.links import LinkStore
 from phoneprov_core.me import EnrichedPhone
 from phoneprov_core.phones.ports import PhoneStore

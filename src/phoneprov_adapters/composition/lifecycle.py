@@ -22,8 +22,8 @@ from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.deploy import LEASE_SECONDS
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.store import Event
 from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.stores import Database
 
 DRAIN_SECONDS = 32.0

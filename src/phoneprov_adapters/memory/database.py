@@ -13,12 +13,7 @@ from phoneprov_adapters.memory.batches import MemoryBatches
 from phoneprov_adapters.memory.deployments import MemoryDeployments, MemoryLeases
 from phoneprov_adapters.memory.desks import MemoryDesks
 from phoneprov_adapters.memory.directory import MemoryCompanyContacts
-from phoneprov_adapters.memory.kinds import (
-    EXTENSIONS,
-    OF_USER,
-    PERMISSIONS,
-    PROFILES,
-)
+from phoneprov_adapters.memory.kinds import EXTENSIONS, OF_USER, PERMISSIONS, PROFILES
 from phoneprov_adapters.memory.logins import (
     MemoryLoginAddresses,
     MemoryLoginAttempts,
@@ -35,11 +30,7 @@ from phoneprov_adapters.memory.phones import (
     MemoryVendorPhones,
     enriched_phones,
 )
-from phoneprov_adapters.memory.profiles import (
-    MemoryRetention,
-    MemoryRevisions,
-    MemoryWholeProfiles,
-)
+from phoneprov_adapters.memory.profiles import MemoryRetention, MemoryRevisions, MemoryWholeProfiles
 from phoneprov_adapters.memory.records import Kind, Records
 from phoneprov_adapters.memory.store import MemorySearchedStore, MemoryStore
 from phoneprov_adapters.memory.tables import Millis, Tables
@@ -52,7 +43,8 @@ from phoneprov_adapters.memory.users import (
 from phoneprov_core.directory.model import PersonalContact
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite, Trail
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.trail import Trail
 from phoneprov_core.vendor_services import VendorService
 
 # Records that need no more than the methods of every store.

@@ -28,7 +28,7 @@ from phoneprov_core.auth.ports import (
     SessionStore,
 )
 from phoneprov_core.auth.throttle import KEPT_UNKNOWN, RECENT, Attempts
-from phoneprov_core.kernel.store import Rate, RateStore
+from phoneprov_core.kernel.rates import Rate, RateStore
 from phoneprov_core.users.model import folded
 
 

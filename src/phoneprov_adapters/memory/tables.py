@@ -7,14 +7,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from phoneprov_adapters.memory.records import (
-    EVERY,
-    Kind,
-    Position,
-    Records,
-)
+from phoneprov_adapters.memory.records import EVERY, Kind, Position, Records
 from phoneprov_core.kernel.errors import InUse, NotFound, already_taken
-from phoneprov_core.kernel.store import Trail
+from phoneprov_core.kernel.trail import Trail
 
 E = TypeVar("E")
 

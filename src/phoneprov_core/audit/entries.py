@@ -14,8 +14,8 @@ from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.extensions import Extension
 from phoneprov_core.kems import Kem
 from phoneprov_core.kernel.origin import Origin
-from phoneprov_core.kernel.store import Change, Event, Trail
 from phoneprov_core.kernel.system import NewId
+from phoneprov_core.kernel.trail import Change, Event, Trail
 from phoneprov_core.links import Link
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord, Revision

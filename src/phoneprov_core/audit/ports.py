@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
-from phoneprov_core.kernel.store import Notes, RateStore
+from phoneprov_core.kernel.rates import RateStore
+from phoneprov_core.kernel.trail import Notes
 
 
 class AuditStore(Protocol):

@@ -10,8 +10,10 @@ from phoneprov_core.audit.model import TracedEntry, WantedEntries
 from phoneprov_core.audit.ports import AuditTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable, found
-from phoneprov_core.kernel.store import Event, Rate, ReadAndWrite
+from phoneprov_core.kernel.rates import Rate
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
+from phoneprov_core.kernel.trail import Event
 
 REFUSALS = Rate(60, 15 * 60 * 1000)
 """Maximum number of refusals that are recorded for one account: it must not fill the disk."""

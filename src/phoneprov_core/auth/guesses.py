@@ -21,8 +21,10 @@ from phoneprov_core.auth.throttle import (
     address_key,
 )
 from phoneprov_core.kernel.actor import anonymous
-from phoneprov_core.kernel.store import Event, Rate, ReadAndWrite
+from phoneprov_core.kernel.rates import Rate
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.users.model import User, account_key
 
 _PAUSE = 0.03

@@ -20,8 +20,9 @@ from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
 from phoneprov_core.kernel.field_types import redacted
-from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, millis, shown
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.users.model import User
 from phoneprov_core.users.passwords import PasswordHasher
 

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from phoneprov_core.auth.model import Claims, Exchange, LoginFailure, Principal, Session, TokenKind
 from phoneprov_core.auth.throttle import Attempts
-from phoneprov_core.kernel.store import Notes, RateStore
+from phoneprov_core.kernel.rates import RateStore
+from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.users.ports import EndSessions, UserStore
 
 

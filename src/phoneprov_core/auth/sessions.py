@@ -21,8 +21,9 @@ from phoneprov_core.auth.ports import AuthTransaction, Tokens
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, millis
+from phoneprov_core.kernel.trail import Event
 
 
 def new_session(

@@ -20,8 +20,9 @@ from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.origin import NO_ORIGIN, belonging_to
-from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, Pause, shown
+from phoneprov_core.kernel.trail import Event
 
 log = logging.getLogger("phoneprov.batches")
 

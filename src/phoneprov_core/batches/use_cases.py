@@ -16,8 +16,9 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
-from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.kernel.trail import Event
 
 PIECE = 1000
 """Number of phones read at a time."""
@@ -61,11 +62,7 @@ class Batches:
             return found(await tx.batches.find(known_id(uuid)), "batch")
 
     async def phones(
-        self,
-        actor: Actor,
-        uuid: str,
-        wanted: WantedPhones | None = None,
-        page: Page = None,
+        self, actor: Actor, uuid: str, wanted: WantedPhones | None = None, page: Page = None
     ) -> Listing[BatchPhone]:
         """The phones of one batch, by position. With ``after``, a page by key, without a total.
         Raises ``Forbidden`` and ``NotFound``."""

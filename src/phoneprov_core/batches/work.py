@@ -21,8 +21,9 @@ from phoneprov_core.devices.ports import PhoneDriver
 from phoneprov_core.devices.restart import SWITCHED_OFF
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
-from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, shown
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone, software_type_of
 
 _IN_A_CALL = "The phone is in a call."
@@ -186,8 +187,7 @@ class PhoneWork:
             return
         message, now = f"The attempt was interrupted {times} times.", shown(self.clock())
         await tx.batches.move(
-            turn,
-            ended(PhoneState.FAILED, now, message=message, deployment_uuid=deployment_uuid),
+            turn, ended(PhoneState.FAILED, now, message=message, deployment_uuid=deployment_uuid)
         )
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from phoneprov_core.deployments.errors import TooManySwitches
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
-from phoneprov_core.kernel.store import Rate, RateStore
+from phoneprov_core.kernel.rates import Rate, RateStore
 
 SWITCHES_PER_PHONE = 30
 PHONES_PER_CALLER = 60

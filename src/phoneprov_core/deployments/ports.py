@@ -7,7 +7,9 @@ from typing import Protocol, TypeVar
 
 from phoneprov_core.deployments.desk_use import DeskSessions
 from phoneprov_core.deployments.model import Deployment, Wanted
-from phoneprov_core.kernel.store import NewestRows, Notes, RateStore, Store
+from phoneprov_core.kernel.rates import RateStore
+from phoneprov_core.kernel.store import NewestRows, Store
+from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.ports import ProfilesTransaction
 from phoneprov_core.users.model import User

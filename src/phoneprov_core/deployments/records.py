@@ -6,7 +6,7 @@ import hashlib
 
 from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.order import Order
-from phoneprov_core.kernel.store import Event, Value
+from phoneprov_core.kernel.trail import Event, Value
 
 _OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})
 

@@ -22,8 +22,9 @@ from phoneprov_core.devices.calls import Calls, is_in_call
 from phoneprov_core.devices.ports import ForgetsCalls, PhoneDriver
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError
-from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, Pause, shown
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone
 
 ANSWER_SECONDS = 2.0

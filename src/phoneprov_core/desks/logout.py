@@ -16,8 +16,9 @@ from phoneprov_core.desks.tokens import Purpose
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
+from phoneprov_core.kernel.trail import Event
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.kernel.actor import Actor, anonymous
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
 from phoneprov_core.kernel.field_types import redacted
-from phoneprov_core.kernel.store import Event, ReadAndWrite, Value
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
+from phoneprov_core.kernel.trail import Event, Value
 from phoneprov_core.users.model import User, account_key
 from phoneprov_core.vendor_users import PinHasher, guess_key
 

@@ -12,7 +12,8 @@ from phoneprov_core.desks.login import ChangePin, LogInAtPhone
 from phoneprov_core.desks.logout import LogOut
 from phoneprov_core.directory.lookup import LookUp
 from phoneprov_core.kernel.actor import anonymous
-from phoneprov_core.kernel.store import Rate, RateStore, ReadAndWrite
+from phoneprov_core.kernel.rates import Rate, RateStore
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
 from phoneprov_core.vendor_services import VendorService, VendorServicesTransaction
 
@@ -51,11 +52,7 @@ class PhoneCredentials:
     """
 
     def __init__(
-        self,
-        database: ReadAndWrite[CredentialsTransaction],
-        user: str,
-        password: str,
-        clock: Clock,
+        self, database: ReadAndWrite[CredentialsTransaction], user: str, password: str, clock: Clock
     ) -> None:
         self._database = database
         self._user = user.encode()

@@ -15,8 +15,9 @@ from phoneprov_core.desks.model import DeskRecord, Due
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.kernel.store import Event, ReadAndWrite
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis, shown
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone
 
 RETRY_SECONDS = 60

@@ -17,8 +17,9 @@ from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import Event, Notes, ReadAndWrite, Store, Value
+from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.kernel.trail import Event, Notes, Value
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.users.ports import ClearAttempts

@@ -1,8 +1,7 @@
-"""The base ports of stores and transactions; rates, and the trail of what a transaction changes."""
+"""The base ports of stores and transactions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -91,122 +90,6 @@ def selected(rows: SearchedRows[E], wanted: Struct | None) -> Rows[E]:
     """The records that a search command selects; all records without one."""
     search = search_for(wanted)
     return rows if search is None else rows.matching(search)
-
-
-R = TypeVar("R", bound=Struct)
-
-Value = str | int | float | bool | None | list[str]
-
-
-class Event(Struct, frozen=True):
-    """Something that is not the change of one record, such as a failed login.
-
-    ``action`` is ``<subject>.<verb in the past tense>``. ``changes`` holds field values that
-    were not there before.
-    """
-
-    action: str
-    resource: str
-    resource_id: str | None = None
-    changes: Mapping[str, Value] = {}
-
-
-class Change(Struct):
-    """A record that was added (``before`` is None), changed, or removed (``after`` is None).
-    ``secrets`` names what changed beside the fields, such as a password."""
-
-    before: Struct | None
-    after: Struct | None
-    secrets: tuple[str, ...] = ()
-
-
-class Notes(Protocol):
-    """What use cases see of a trail."""
-
-    def note(self, event: Event) -> None:
-        """Record an event. It is written when the transaction commits."""
-
-
-class Trail(Notes):
-    """The changes and events of one writing transaction, in their order.
-
-    The stores record each change of a record here, and use cases note events. The database turns
-    the trail into audit entries before it commits, so that they are part of the transaction.
-    Without an actor nothing is recorded: for maintenance and tests that write records
-    directly.
-    """
-
-    def __init__(self, by: Actor | None = None) -> None:
-        self.by = by
-        self.records: list[Change | Event] = []
-        self._found: dict[tuple[type[Struct], str], Struct] = {}
-
-    @property
-    def active(self) -> bool:
-        """Whether changes are recorded."""
-        return self.by is not None
-
-    def changes(self) -> list[Change]:
-        """The changes of records, without the events."""
-        return [record for record in self.records if isinstance(record, Change)]
-
-    def note(self, event: Event) -> None:
-        if self.active:
-            self.records.append(event)
-
-    def found(self, key: str, entity: Struct) -> None:
-        """Remember a record as it was read in this transaction."""
-        if self.active:
-            self._found[type(entity), key] = entity
-
-    def known(self, kind: type[R], key: str) -> R | None:
-        """The record as this transaction knows it, or None if it was not read."""
-        return self._found.get((kind, key))  # type: ignore[return-value]
-
-    def changed(
-        self,
-        key: str,
-        before: Struct | None,
-        after: Struct | None,
-        *,
-        secrets: tuple[str, ...] = (),
-    ) -> None:
-        """Record the change of a record."""
-        if not self.active:
-            return
-        self.records.append(Change(before, after, secrets))
-        if after is not None:
-            self._found[type(after), key] = after
-        elif before is not None:
-            self._found.pop((type(before), key), None)
-
-
-class Rate(Struct, frozen=True):
-    """A rate limit: at most ``most`` events within ``window`` milliseconds, which begins with the
-    first event; 0 for no limit."""
-
-    most: int
-    window: int
-
-
-class RateStore(Protocol):
-    """Counted events, by subject."""
-
-    async def add(
-        self, subject: str, rate: Rate, now: int, *, item: str = "", force: bool = False
-    ) -> int:
-        """Count one more event. Returns 0 if it was counted, else the milliseconds until the next
-        one is allowed.
-
-        Checks and counts in one statement: of concurrent callers in all processes, exactly the
-        number that the rate allows is counted. The window begins with the first event; the first
-        one after its end begins another. An ``item`` counts once in a window; no item may be a
-        substring of another. With ``force`` the event is counted regardless of the rate. A window
-        that begins in the future, because the clock was set back, has ended.
-        """
-
-    async def take_back(self, subject: str) -> None:
-        """Subtract one event of the subject, if there is one."""
 
 
 class ReadAndWrite(Protocol[T_co]):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from phoneprov_core.kernel.store import Notes, RateStore
+from phoneprov_core.kernel.rates import RateStore
+from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.retention.model import Kept, Moment, Piece, Place
 
 

@@ -8,8 +8,10 @@ from datetime import timedelta
 
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.store import Event, Rate, ReadAndWrite
+from phoneprov_core.kernel.rates import Rate
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.retention.model import KeepDays, Kept, Moment, Place, Pruned, limits
 from phoneprov_core.retention.ports import RetentionTransaction
 

@@ -22,7 +22,7 @@ from phoneprov_core.deployments.model import Outcome, Step, StepName
 from phoneprov_core.desks.model import Due
 from phoneprov_core.directory.terms import TermSearch
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.kernel.store import Rate
+from phoneprov_core.kernel.rates import Rate
 from phoneprov_core.stores import Database, Stores
 from support.phone_parts import a_flag, a_kem
 from support.stores import DATABASES

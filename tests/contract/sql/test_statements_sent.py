@@ -19,7 +19,7 @@ from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.auth.model import Exchange
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.store import Event
+from phoneprov_core.kernel.trail import Event
 
 ADA = Actor("00000000-0000-4000-8000-000000000001", 0, "10.0.0.1", username="ada")
 
@@ -30,13 +30,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     words: list[str] = []
     for name in ("fetch", "execute"):
 
-        def counted(
-            self: Any,
-            sql: str,
-            *parameters: Any,
-            call: Any,
-            **options: Any,
-        ) -> Any:
+        def counted(self: Any, sql: str, *parameters: Any, call: Any, **options: Any) -> Any:
             words.append(sql.split(maxsplit=1)[0])
             return call(self, sql, *parameters, **options)
 

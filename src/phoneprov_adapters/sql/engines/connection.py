@@ -9,7 +9,7 @@ from sqlalchemy import Column, MetaData, String, Table, select
 
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_core.kernel.errors import AlreadyExists, NotFound, already_taken
-from phoneprov_core.kernel.store import Trail
+from phoneprov_core.kernel.trail import Trail
 
 Row = Sequence[Any]
 

@@ -18,16 +18,13 @@ from phoneprov_adapters.sql.engines.hosts import Hosts, Opened, log_host_failure
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_pool import PostgresPool
 from phoneprov_adapters.sql.engines.postgres_reading import PostgresReadConnection
-from phoneprov_adapters.sql.engines.postgres_writing import (
-    BEGIN,
-    WriteConnection,
-    usable_and_lost,
-)
+from phoneprov_adapters.sql.engines.postgres_writing import BEGIN, WriteConnection, usable_and_lost
 from phoneprov_adapters.sql.engines.timelines import Timelines
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite, Trail
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.trail import Trail
 
 _LOOK_SECONDS = 0.25
 _OVERDUE_SECONDS = 1.0

@@ -46,7 +46,8 @@ from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite, Trail
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.trail import Trail
 
 READERS = 4
 BUSY_SECONDS = 10

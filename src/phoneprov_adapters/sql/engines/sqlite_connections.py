@@ -24,7 +24,7 @@ from phoneprov_adapters.sql.engines.sqlite_file import damages
 from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, Step, to_its_end
 from phoneprov_adapters.sql.engines.statements import Compiled, Compiler, Statement
 from phoneprov_core.kernel.errors import DiskFull, Unavailable
-from phoneprov_core.kernel.store import Trail
+from phoneprov_core.kernel.trail import Trail
 
 DAMAGED = "The database file is damaged; restore a backup."
 
@@ -182,16 +182,10 @@ def typed(rows: Sequence[Row], compiled: Compiled) -> Sequence[Row]:
 
 
 def _violation(error: sqlite3.IntegrityError) -> Exception:
-    if error.sqlite_errorname in {
-        "SQLITE_CONSTRAINT_UNIQUE",
-        "SQLITE_CONSTRAINT_PRIMARYKEY",
-    }:
+    if error.sqlite_errorname in {"SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY"}:
         # The message ends with the columns, each with the prefix of its table and a dot.
         return unique_violation(str(error).rsplit(".", 1)[-1])
-    if error.sqlite_errorname in {
-        "SQLITE_CONSTRAINT_FOREIGNKEY",
-        "SQLITE_CONSTRAINT_TRIGGER",
-    }:
+    if error.sqlite_errorname in {"SQLITE_CONSTRAINT_FOREIGNKEY", "SQLITE_CONSTRAINT_TRIGGER"}:
         return foreign_key_violation()
     return error
 

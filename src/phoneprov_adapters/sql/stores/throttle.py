@@ -11,7 +11,7 @@ from phoneprov_adapters.sql.stores.rows import SqlQueries
 from phoneprov_adapters.sql.tables import login_addresses, login_attempts, rates, users
 from phoneprov_core.auth.ports import Familiarity, LoginAddressStore, LoginAttemptStore
 from phoneprov_core.auth.throttle import KEPT_UNKNOWN, RECENT, Attempts
-from phoneprov_core.kernel.store import Rate, RateStore
+from phoneprov_core.kernel.rates import Rate, RateStore
 from phoneprov_core.users.model import folded
 
 _COUNTED = Attempts.__struct_fields__
@@ -79,8 +79,7 @@ class SqlLoginAttempts(SqlQueries, LoginAttemptStore):
 _recent = login_addresses.c.last_at > bindparam("since")
 _from_address = login_addresses.c.address == bindparam("address")
 _of_account = and_(
-    login_addresses.c.user_uuid == users.c.uuid,
-    users.c.username_key == bindparam("username_key"),
+    login_addresses.c.user_uuid == users.c.uuid, users.c.username_key == bindparam("username_key")
 )
 _ANSWERS: list[Any] = [
     exists().where(_recent, _of_account),

@@ -12,7 +12,7 @@ from phoneprov_adapters.testing.stores.base import DatabaseTests
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.origin import Origin, belonging_to
-from phoneprov_core.kernel.store import Event
+from phoneprov_core.kernel.trail import Event
 
 ADA = Actor(identifier(77), 0, "10.0.0.7", username="ada")
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

@@ -11,7 +11,7 @@ from phoneprov_adapters.testing.stores.base import DatabaseTests
 from phoneprov_core.auth.ports import Familiarity
 from phoneprov_core.auth.throttle import RECENT
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.kernel.store import Rate
+from phoneprov_core.kernel.rates import Rate
 
 ADA, BOB = identifier(1), identifier(2)
 HOME, WORK = "192.0.2.1", "2001:db8:1:2::/64"

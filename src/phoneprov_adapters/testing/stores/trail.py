@@ -20,7 +20,7 @@ from phoneprov_adapters.testing.records import (
 )
 from phoneprov_adapters.testing.stores.audit import ADA
 from phoneprov_adapters.testing.stores.base import DatabaseTests
-from phoneprov_core.kernel.store import Event
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.links import Link
 from phoneprov_core.vendor_users import VendorUser
 

@@ -21,8 +21,8 @@ from phoneprov_core.audit.model import AuditEntry
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.origin import NO_ORIGIN
-from phoneprov_core.kernel.store import Event, Trail
 from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.trail import Event, Trail
 from phoneprov_http.main.commands.settings import settings_of_environment, settings_of_installation
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
