@@ -80,8 +80,10 @@ class ApiRequest(Request[Actor, None, State]):
         return command_of_texts(command, given) if given else absent
 
 
-def require_plain_query(request: Request[Any, Any, Any]) -> None:
-    """Raises ``Malformed`` for a long query, ``Invalid`` for each parameter that is sent twice."""
+async def require_plain_query(request: Request[Any, Any, Any]) -> None:
+    """Raises ``Malformed`` for a long query, ``Invalid`` for each parameter that is sent twice.
+
+    A coroutine, because the framework runs a plain function in a thread."""
     query = request.scope["query_string"]
     if len(query) > _LONGEST_QUERY:
         raise Malformed("The query is too long.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -347,3 +348,21 @@ async def test_query_long_or_with_a_repeated_parameter_is_refused_where_none_is_
 
     assert error_of(repeated, 422, "invalid") == {"a": "must be sent once"}
     assert error_of(long, 400, "malformed") == {}
+
+
+async def test_request_without_a_hash_uses_no_thread_pool(
+    admin: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted: list[object] = []
+    submit = ThreadPoolExecutor.submit
+
+    def counted(pool: ThreadPoolExecutor, work: Any, /, *values: Any, **named: Any) -> Any:
+        submitted.append(work)
+        return submit(pool, work, *values, **named)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", counted)
+    await admin.post("/phones", {"mac": "00:1B:D4:12:34:56"})
+    await admin.get("/phones/00:1B:D4:12:34:56")
+    await admin.get("/phones", limit="1")
+
+    assert submitted == []
