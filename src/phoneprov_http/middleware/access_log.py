@@ -16,7 +16,7 @@ from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 from phoneprov_core.kernel.origin import belonging_to
 from phoneprov_http.envelope import ErrorInfo, failure
-from phoneprov_http.middleware.headers import with_headers, without_body
+from phoneprov_http.middleware.headers import as_get, with_headers
 from phoneprov_http.middleware.origins import Network, origin_of
 
 log = logging.getLogger("phoneprov.requests")
@@ -72,9 +72,7 @@ class AccessLog:
 
         answer: Send = send_framed
         if method == "HEAD":
-            # The server reads the method of its own scope at the end of the response.
-            scope = {**scope, "method": "GET"}
-            answer = without_body(send_framed)
+            answer = as_get(scope, send_framed)
         elif method == "OPTIONS":
             # Litestar answers OPTIONS by itself, without an envelope. This is a method like any
             # other that no path has.

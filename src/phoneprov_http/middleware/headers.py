@@ -1,6 +1,6 @@
 """Response headers, and ``HEAD`` answered like ``GET``."""
 
-from litestar.types import Message, Scope, Send
+from litestar.types import HTTPScope, Message, Scope, Send
 
 HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cache-control", b"no-store"),
@@ -33,10 +33,13 @@ def with_headers(message: Message, request_id: bytes) -> Message:
     return message
 
 
-def without_body(send: Send) -> Send:
-    """A ``send`` for a HEAD request: it leaves the body out."""
+def as_get(scope: HTTPScope, send: Send) -> Send:
+    """Turn a HEAD request into a GET request for the application. Returns a ``send`` that leaves
+    the body out and restores the method, which the server reads with each message."""
+    scope["method"] = "GET"
 
     async def send_head(message: Message) -> None:
+        scope["method"] = "HEAD"
         if message["type"] == "http.response.body":
             if message.get("more_body", False):
                 return
