@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import ignored_auth
 from phoneprov_adapters.testing.records import a_permission, a_session, a_user, identifier, moment
 from phoneprov_core.access.model import Assignment
 from phoneprov_core.auth.model import Claims, TokenKind
-from phoneprov_core.users.passwords import check_new_username
+from phoneprov_core.users.names import check_new_username
 from support.fuzz_records import RECORDS, fill
 from support.served import Served
 

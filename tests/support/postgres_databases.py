@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.sql.engines.address import Deadlines
+from phoneprov_adapters.sql.engines.deadlines import Deadlines
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.timelines import Timelines
 from support.stores import KEY

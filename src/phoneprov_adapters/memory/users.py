@@ -33,7 +33,7 @@ from phoneprov_core.kernel.errors import already_taken
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
 from phoneprov_core.users.model import User, folded
-from phoneprov_core.users.passwords import looks_alike
+from phoneprov_core.users.names import looks_alike
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_users import VendorUser, VendorUserStore
 

@@ -1,4 +1,4 @@
-"""Permissions and assignments, and where they are stored."""
+"""Permissions and assignments."""
 
 from __future__ import annotations
 

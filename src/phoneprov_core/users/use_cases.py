@@ -22,7 +22,8 @@ from phoneprov_core.users.model import (
     UserSearch,
     account_key,
 )
-from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher, check_new_username
+from phoneprov_core.users.names import check_new_username
+from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.users.ports import UsersTransaction
 
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL address: its hosts, the connection to one of them, and the deadlines of calls."""
+"""A PostgreSQL address: its hosts, and the connection to one of them."""
 
 from __future__ import annotations
 
@@ -47,32 +47,6 @@ _UNSUPPORTED = frozenset(
 )
 """Options of libpq 18 that asyncpg does not know: it would send them to the server as settings.
 https://www.postgresql.org/docs/18/libpq-connect.html#LIBPQ-PARAMKEYWORDS"""
-
-
-class Deadlines(Struct, frozen=True):
-    """Deadlines of calls to PostgreSQL, all in seconds.
-
-    ``statement`` is the server's timeout for each statement, including waiting for locks; the
-    server then reports an error. ``answer`` is the client's timeout for a response: without one the
-    network or the server has failed. ``total`` bounds one read query, or a writing transaction
-    except its commit. ``wait`` bounds waiting for a free connection, ``connect`` a new connection,
-    ``rollback`` a rollback.
-    """
-
-    connect: float = 3.0
-    wait: float = 3.0
-    statement: float = 4.0
-    answer: float = 5.0
-    total: float = 10.0
-    rollback: float = 2.0
-
-    def settings(self) -> dict[str, str]:
-        """The timeouts that the server enforces. If a host disappears during a transaction, its
-        locks last no longer than the transaction could have taken."""
-        return {
-            "statement_timeout": f"{self.statement * 1000:.0f}",
-            "idle_in_transaction_session_timeout": f"{(self.total + self.answer) * 1000:.0f}",
-        }
 
 
 class Host(Struct, frozen=True):

@@ -12,8 +12,9 @@ from typing import Any
 import asyncpg
 
 from phoneprov_adapters.security.box import SecretBox
-from phoneprov_adapters.sql.engines.address import Deadlines, PostgresAddress
+from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.engines.connection import Row, version_at
+from phoneprov_adapters.sql.engines.deadlines import Deadlines
 from phoneprov_adapters.sql.engines.hosts import Hosts, Opened, log_host_failure
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_pool import PostgresPool

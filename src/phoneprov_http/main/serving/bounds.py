@@ -1,18 +1,11 @@
-"""The bounds of one connection: the head of a request, a client that does not read; and failures
-that the server answers by itself."""
+"""The bounds of one connection: the head of a request, and a client that does not read."""
 
 import asyncio
 import contextlib
 import fcntl
 import struct
 import termios
-import uuid
 from collections.abc import Sequence
-
-import msgspec
-
-from phoneprov_http.envelope import ErrorInfo, Failure
-from phoneprov_http.middleware.headers import HEADERS
 
 LARGEST_HEAD = 64 * 1024
 MOST_FIELDS = 100
@@ -108,20 +101,3 @@ class ReaderWatch:
             with contextlib.suppress(OSError):  # not every system reports it
                 waiting += struct.unpack("i", fcntl.ioctl(fd, termios.TIOCOUTQ, bytes(4)))[0]
         return waiting
-
-
-def failure(status: bytes, code: str, message: str, *more: tuple[bytes, bytes]) -> bytes:
-    """The bytes of a response in the envelope, after which the connection is closed."""
-    request_id = uuid.uuid4().hex
-    error = ErrorInfo(code, (), request_id)
-    body = msgspec.json.encode(Failure(False, message, None, error))
-    fields = [
-        *HEADERS,
-        *more,
-        (b"content-type", b"application/json"),
-        (b"x-request-id", request_id.encode()),
-        (b"content-length", b"%d" % len(body)),
-        (b"connection", b"close"),
-    ]
-    head = b"".join(b"%s: %s\r\n" % field for field in fields)
-    return b"HTTP/1.1 " + status + b"\r\n" + head + b"\r\n" + body

@@ -37,9 +37,9 @@ from phoneprov_http.main.serving.bounds import (
     Objection,
     ReaderWatch,
     RequestHead,
-    failure,
 )
 from phoneprov_http.main.serving.connections import Connections
+from phoneprov_http.main.serving.failures import failure
 from phoneprov_http.main.serving.sockets import readable
 
 ARRIVAL_SECONDS = 20.0
