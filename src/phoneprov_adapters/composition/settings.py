@@ -8,8 +8,10 @@ from msgspec import Struct
 
 from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.composition.texts import Network
-from phoneprov_adapters.composition.variables import SettingsError as SettingsError  # noqa: PLC0414
-from phoneprov_adapters.composition.variables import Variables
+from phoneprov_adapters.composition.variables import (
+    SettingsError as SettingsError,  # noqa: PLC0414
+    Variables,
+)
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.phone.http import PhoneWebSettings
 from phoneprov_adapters.runtime.networks import PhoneNetworks

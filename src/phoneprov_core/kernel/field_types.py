@@ -5,8 +5,16 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
-from typing import get_type_hints as hints_of
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints as hints_of,
+)
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType

@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from litestar import Litestar, Router, post, put
 from litestar.exceptions import ImproperlyConfiguredException
 from litestar.params import FromPath, JSONBody

@@ -11,8 +11,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 import schemathesis
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import phoneprov_core
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN

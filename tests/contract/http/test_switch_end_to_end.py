@@ -15,8 +15,7 @@ from phoneprov_adapters.simulator.events import CommandReceived
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_adapters.simulator.web import PhoneWebServer
 from phoneprov_http.main.commands.simulate import reaching
-from support import ami_stub
-from support import api as support
+from support import ami_stub, api as support
 from support.ami_stub import AmiStub, event
 from support.api import Caller, error_of, opened_api
 from support.desk import press_without_pauses

@@ -19,8 +19,7 @@ from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.deployments.observation import Reach, Reachability
 from support.phone_simulated import FTP_PASSWORD, web
 from support.phone_stub import PhoneStub, nothing
-from support.phone_web import IP, LOOPBACK, SLACK
-from support.phone_web import web as web_of_stub
+from support.phone_web import IP, LOOPBACK, SLACK, web as web_of_stub
 from support.watching import OTHER, PHONE, at
 
 SHORT = 0.4

@@ -7,8 +7,7 @@ import tracemalloc
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from phoneprov_core.configuration.diff import unified_diff
 from phoneprov_core.configuration.findings import MOST_FINDINGS

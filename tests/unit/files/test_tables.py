@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from phoneprov_adapters.files.csv import CsvTable, CsvWriter, harmless, meant
 from phoneprov_adapters.files.vcard import VcardTable, VcardWriter

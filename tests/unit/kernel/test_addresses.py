@@ -6,8 +6,7 @@ import ipaddress
 from collections.abc import Callable
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from phoneprov_core.kernel import addresses
 from support.refusals import refused

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from zoneinfo import available_timezones
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from phoneprov_core.kernel import addresses, values
 from support.refusals import refused

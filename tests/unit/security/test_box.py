@@ -5,8 +5,7 @@ from __future__ import annotations
 import traceback
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
 from phoneprov_adapters.security.box import Sealed, SecretBox

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from phoneprov_adapters.tftp import packets
 from phoneprov_adapters.tftp.packets import BadPacket, ErrorCode, ReadRequest, parse_request
