@@ -2,8 +2,6 @@
 the adapters themselves.
 """
 
-from __future__ import annotations
-
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager

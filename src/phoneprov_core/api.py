@@ -3,8 +3,6 @@
 The port of a store stands beside its feature (``phoneprov_core.users.ports``).
 """
 
-from __future__ import annotations
-
 from phoneprov_core.access.model import (
     Assignment,
     NewAssignment,

@@ -1,7 +1,5 @@
 """The public names can be imported, are typed and are documented."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect
@@ -94,7 +92,7 @@ def imported_by(api: ModuleType) -> dict[str, str]:
     return {
         alias.name: str(node.module)
         for node in ast.parse(Path(api.__file__).read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ImportFrom) and node.module != "__future__"
+        if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
 

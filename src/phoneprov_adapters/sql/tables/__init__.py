@@ -5,8 +5,6 @@ the comparable form of column ``x``; ``x_sealed`` and ``x_key_id`` contain an en
 the id of its key.
 """
 
-from __future__ import annotations
-
 from phoneprov_adapters.sql.tables.accounts import (
     assignments,
     audit,
