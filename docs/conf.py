@@ -1,7 +1,5 @@
 """How the pages become a site: ``make docs``. The Python reference is built from docstrings."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """The public names can be imported, are typed and are documented."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

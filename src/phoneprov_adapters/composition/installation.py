@@ -1,7 +1,5 @@
 """What an installation consists of: its data folder, its database and its keys."""
 
-from __future__ import annotations
-
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.security.keys import key_file

@@ -1,7 +1,5 @@
 """From settings to use cases, for servers, scripts and other tools."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,7 +1,5 @@
 """The settings of a deployment: one typed object, read from environment variables."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """The use cases that switch phones: deployments, batches, desks, files for phones."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from dependency_injector import providers

@@ -1,7 +1,5 @@
 """A client of the web server of a phone."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import ssl

@@ -1,7 +1,5 @@
 """Events of a simulated phone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from msgspec import Struct

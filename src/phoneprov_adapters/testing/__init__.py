@@ -5,8 +5,6 @@ every sentence of the port's contract is tested, races and faults included. The 
 library run the same classes. Needs ``phoneprov[testing]``.
 """
 
-from __future__ import annotations
-
 import pkgutil
 
 import pytest

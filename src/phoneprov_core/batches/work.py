@@ -1,7 +1,5 @@
 """Processing of one phone of a batch until its result is stored."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import msgspec

@@ -1,7 +1,5 @@
 """The types of fields: their rules, their form in words, and which of them are secret."""
 
-from __future__ import annotations
-
 import types
 from collections.abc import Callable, Iterator
 from functools import cache

@@ -1,8 +1,6 @@
 """Any sequence of logins, refreshes, logouts, changes to accounts and moments leaves the same
 sessions as a model of plain dicts."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import Awaitable, Coroutine

@@ -1,7 +1,5 @@
 """Request bodies: one DTO, every invalid field named, read records accepted as bodies."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """The OpenAPI document describes the interface completely and correctly."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The switch over FTP and HTTP to a simulated phone."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Metrics: access, counts, and the files in ``deploy`` that use them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

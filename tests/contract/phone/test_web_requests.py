@@ -1,7 +1,5 @@
 """Requests of the HTTP adapter, and their times."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import time

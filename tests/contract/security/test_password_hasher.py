@@ -1,7 +1,5 @@
 """The contract of ``PasswordHasher``, over every implementation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The contract of ``Tokens``, over every implementation."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

@@ -1,7 +1,5 @@
 """Memory, SQLite and PostgreSQL return the same results for the same requests."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from contextlib import AsyncExitStack

@@ -1,7 +1,5 @@
 """The counting of failed logins, without a store."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

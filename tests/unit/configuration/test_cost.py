@@ -1,7 +1,5 @@
 """The cost of parsing any text is linear in its length."""
 
-from __future__ import annotations
-
 import time
 import tracemalloc
 from collections.abc import Callable

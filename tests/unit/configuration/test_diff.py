@@ -1,7 +1,5 @@
 """Applying a unified diff to one text yields the other."""
 
-from __future__ import annotations
-
 import re
 import time
 

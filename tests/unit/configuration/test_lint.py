@@ -1,7 +1,5 @@
 """Findings in a configuration: their place and severity."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Secrets are masked, and other text is not."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which texts are device configurations."""
 
-from __future__ import annotations
-
 import re
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Restart keys of a phone, and the actions that Asterisk performs for it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

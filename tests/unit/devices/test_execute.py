@@ -1,7 +1,5 @@
 """Commands to a phone's web server, and its replies."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qsl
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """File names of phones."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Valid extensions, and their hidden fields."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tables as files: an export can be imported unchanged, and errors name their line."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """MAC and IP addresses: one canonical form, or a refusal."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Callable
 

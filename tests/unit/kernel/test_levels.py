@@ -1,7 +1,5 @@
 """Holding a level, under both rules."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

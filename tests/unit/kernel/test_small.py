@@ -1,7 +1,5 @@
 """Times, identifiers, representations and errors."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta, timezone
 

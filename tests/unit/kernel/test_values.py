@@ -1,7 +1,5 @@
 """Values other than addresses: one canonical form, or a refusal."""
 
-from __future__ import annotations
-
 import ipaddress
 import time
 import unicodedata

@@ -1,7 +1,5 @@
 """Phones as commands, and equal spellings of models."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

@@ -1,7 +1,5 @@
 """File names that phones request."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

@@ -1,7 +1,5 @@
 """Which addresses may be called, in every notation."""
 
-from __future__ import annotations
-
 import ipaddress
 
 import pytest

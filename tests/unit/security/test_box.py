@@ -1,7 +1,5 @@
 """Encrypted secrets: valid ones, and every invalid one."""
 
-from __future__ import annotations
-
 import traceback
 
 import pytest

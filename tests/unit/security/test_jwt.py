@@ -1,7 +1,5 @@
 """Signed tokens: every kind of forged or invalid token, and the cache of checks."""
 
-from __future__ import annotations
-
 import base64
 import hmac
 import json

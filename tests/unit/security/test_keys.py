@@ -1,7 +1,5 @@
 """Keys: their formats, derived keys, and the key file."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os

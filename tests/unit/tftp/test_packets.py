@@ -1,7 +1,5 @@
 """TFTP packets of clients, well formed and not."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given, strategies as st
 

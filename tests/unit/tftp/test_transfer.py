@@ -1,7 +1,5 @@
 """One TFTP transfer against clients that lose, repeat and reorder packets."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """Sections for Asterisk: no value adds a line, an option or a section."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Accounts as commands, and equal names."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

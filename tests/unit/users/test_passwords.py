@@ -1,7 +1,5 @@
 """Which passwords are accepted."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

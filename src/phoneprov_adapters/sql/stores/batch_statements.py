@@ -1,7 +1,5 @@
 """The statements for processing batches."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Profiles and their revisions in SQL; the configurations are encrypted in the revisions."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Any sequence of transactions leaves a database in the state of a model of plain dicts."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import tempfile
