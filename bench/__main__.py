@@ -1,7 +1,5 @@
 """Measure the service, a peer and the floor: make bench."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

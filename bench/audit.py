@@ -8,8 +8,6 @@ packages that were not audited are counted here, and with ``PHONEPROV_AUDIT=comp
 release, they make the exit code 1 as well.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

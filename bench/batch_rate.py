@@ -12,8 +12,6 @@ which nothing is sent; they are left out unless ``--pauses`` is given. Exits wit
 reaches less than GOAL per cent of the bare rate.
 """
 
-from __future__ import annotations
-
 import asyncio
 import cProfile
 import io

@@ -1,7 +1,5 @@
 """The cases, and the stacks on which they are measured."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping

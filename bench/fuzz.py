@@ -4,8 +4,6 @@ Every round has another seed. Exits with 1 at the first response that the docume
 describe, and prints it with its request.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 import tempfile

@@ -6,8 +6,6 @@ itself, and more of it where functions are small: read the shares, and take the 
 measured without it, for the sums.
 """
 
-from __future__ import annotations
-
 import asyncio
 import cProfile
 import itertools

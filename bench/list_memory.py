@@ -5,8 +5,6 @@ list several times, and prints the growth of that process's resident memory. End
 it grew by more than LIMIT mebibytes.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import secrets

@@ -1,8 +1,6 @@
 """What a batch talks to: an FTP server and the web server of every phone, each in a process of
 its own."""
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import re

@@ -5,8 +5,6 @@ batch and, as every one of them is counted, a tenth as many batches, and prints 
 a page of 100 at the beginning and in the middle. Ends with 1 unless the cost is flat.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import tempfile

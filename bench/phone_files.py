@@ -7,8 +7,6 @@ root (tftpd-hpa changes its root folder) and the Debian packages tftpd-hpa, ngin
 Ends with 1 if a phone's fetch fails or the rate is less than GOAL of tftpd-hpa's.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -10,8 +10,6 @@ The duration of a login, from its request to its response, is printed too. The c
 socket: one that takes as much processor time as the service would measure itself.
 """
 
-from __future__ import annotations
-
 import asyncio
 import html
 import os
@@ -51,7 +49,7 @@ class Hash(Struct, frozen=True):
     def waited(self) -> float:
         return self.begun - self.queued + self.returned - self.ended
 
-    def before(self, others: Sequence[Hash]) -> float:
+    def before(self, others: Sequence["Hash"]) -> float:
         """The seconds that the unfinished hashes before this one took."""
         return sum(
             other.ended - max(other.begun, self.queued)
@@ -147,7 +145,7 @@ def _read(folder: Path) -> Iterator[list[Hash]]:
         yield [Hash(*map(float, line.split())) for line in lines]
 
 
-def _judged(processes: Sequence[Sequence[Hash]], count: int) -> bool:
+def _judged(processes: Sequence[Sequence["Hash"]], count: int) -> bool:
     found = [(one, one.before(hashes)) for hashes in processes for one in hashes]
     if len(found) != count:
         raise click.ClickException(f"{len(found)} hashes were observed for {count} logins")

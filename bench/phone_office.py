@@ -1,7 +1,5 @@
 """An office with phones, contacts and PINs, and the service that answers them."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import sys

@@ -8,8 +8,6 @@ only (``bench.phone_logins``). All of it on SQLite and on PostgreSQL. Ends with 
 not so.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import sys

@@ -1,7 +1,5 @@
 """Server processes: pinned, bounded in time, their processor time and memory read from /proc."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

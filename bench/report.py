@@ -1,7 +1,5 @@
 """The measurements as a table, a chart, and a part of a page."""
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ asks over HTTP and prints a table. The database is kept between the two, and aft
 ``measure`` alone on the machine.
 """
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

@@ -4,8 +4,6 @@ Fills SQLite and PostgreSQL with ROWS phones and prints the shortest time of a p
 case, its total included. Ends with 1 if a search takes more than LIMIT milliseconds longer.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import sys

@@ -1,7 +1,5 @@
 """The service, a peer and the floor: how each is started."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The database that all are measured on: people, sessions, and how it grows."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,12 +1,12 @@
 """How the pages become a site: ``make docs``. The Python reference is built from docstrings."""
 
-from __future__ import annotations
-
+import ast
 import inspect
 import re
 from importlib import import_module
 from importlib.metadata import version as version_of
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 project = "phoneprov"
@@ -29,11 +29,11 @@ nitpicky = False
 # Requests are shown by their first line, without a version of HTTP.
 suppress_warnings = ["misc.highlighting_failure"]
 
-_PACKAGES = {
-    "phoneprov_core": "The core",
-    "phoneprov_adapters": "Adapters, embedding and settings",
+_MODULES = {
+    "phoneprov_core.api": "The core",
+    "phoneprov_adapters.api": "Adapters, embedding and settings",
     "phoneprov_adapters.testing": "The contract kit",
-    "phoneprov_http": "The HTTP adapter",
+    "phoneprov_http.api": "The HTTP adapter",
 }
 _HERE = Path(__file__).resolve().parent
 _WRITTEN = _HERE / "reference" / "python"
@@ -58,20 +58,29 @@ def _without_links_to_sources(_app: Any, page: str, source: list[str]) -> None:
 
 def _write_reference() -> None:
     _WRITTEN.mkdir(exist_ok=True)
-    for package, title in _PACKAGES.items():
-        module = import_module(package)
+    for name, title in _MODULES.items():
+        module = import_module(name)
         lines = [title, "=" * len(title), "", *(module.__doc__ or "").splitlines(), ""]
-        for name in module.__all__:
-            lines += _described(package, name, getattr(module, name))
-        page = _WRITTEN / f"{package.replace('.', '-')}.rst"
+        for public in _public_names(module):
+            lines += _described(f"{name}.{public}", getattr(module, public))
+        page = _WRITTEN / f"{name.replace('.', '-')}.rst"
         text = "\n".join(lines) + "\n"
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
 
 
-def _described(package: str, name: str, thing: Any) -> list[str]:
+def _public_names(module: ModuleType) -> list[str]:
+    """The names that a module imports as themselves: ``from x import A as A``."""
+    tree = ast.parse(inspect.getsource(module))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    return sorted(
+        alias.name for node in imports for alias in node.names if alias.asname == alias.name
+    )
+
+
+def _described(path: str, thing: Any) -> list[str]:
     if inspect.isclass(thing):
-        return [f".. autoclass:: {package}.{name}", "   :members:", ""]
+        return [f".. autoclass:: {path}", "   :members:", ""]
     if inspect.isroutine(thing):
-        return [f".. autofunction:: {package}.{name}", ""]
-    return [f".. autodata:: {package}.{name}", "   :no-value:", ""]
+        return [f".. autofunction:: {path}", ""]
+    return [f".. autodata:: {path}", "   :no-value:", ""]

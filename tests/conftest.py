@@ -3,8 +3,6 @@
 Log records are searched for the secrets that the tests use. Measured figures are shown at the end.
 """
 
-from __future__ import annotations
-
 import gc
 import logging
 from collections.abc import Generator, Iterator

@@ -1,7 +1,5 @@
 """Load: wrk, and the requests that it sends."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Set as AbstractSet

@@ -1,7 +1,5 @@
 """The requests, as lines that ``requests.lua`` reads."""
 
-from __future__ import annotations
-
 import msgspec
 
 from bench.load import plain

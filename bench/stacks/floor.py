@@ -5,8 +5,6 @@ what it does is the least that the work can cost in this language.
 Tokens are checked, and remembered, by the service's own class.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """The peer's models over the service's tables."""
 
-from __future__ import annotations
-
 from sqlalchemy import BigInteger, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 

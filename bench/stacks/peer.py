@@ -1,8 +1,6 @@
 """The peer: the same work the way it is usually written. FastAPI, pydantic models, an ORM
 session a request, the caller read by the ORM on each request, tokens checked by PyJWT."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

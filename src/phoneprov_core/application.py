@@ -1,7 +1,5 @@
 """The use cases of all features in one object."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from phoneprov_core.access.rules import SharedWrite, require_shared_write

@@ -1,7 +1,5 @@
 """Telephone extensions, managed by superadmins."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Protocol
 

@@ -1,7 +1,5 @@
 """Links between users and extensions, and their views; managed by superadmins."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Protocol
 

@@ -1,7 +1,5 @@
 """The caller's own account, and phones with their details."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Protocol
 

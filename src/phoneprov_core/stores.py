@@ -1,7 +1,5 @@
 """The stores of all features, and the database."""
 
-from __future__ import annotations
-
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Vendor phone flags: every account reads them, superadmins write them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Protocol
 

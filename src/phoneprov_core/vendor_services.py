@@ -1,8 +1,6 @@
 """Services that phones of the vendor offer in their menu: every account reads them, superadmins
 write them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Protocol
 

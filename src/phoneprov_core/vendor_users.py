@@ -4,8 +4,6 @@ Only a hash with a secret key is stored and returned: without the key, the few p
 be tried.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from typing import Annotated, Protocol

@@ -2,7 +2,5 @@
 ``make_app`` over those that the settings in the environment make.
 """
 
-from phoneprov_http.app import HttpSettings, create_app
-from phoneprov_http.main.serving.asgi import make_app
-
-__all__ = ["HttpSettings", "create_app", "make_app"]
+from phoneprov_http.app import HttpSettings as HttpSettings, create_app as create_app
+from phoneprov_http.main.serving.asgi import make_app as make_app

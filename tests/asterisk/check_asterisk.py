@@ -1,7 +1,5 @@
 """Restarts and watches through a real Asterisk, with SIPp as the phone (``make test-asterisk``)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Restarts, calls and watches through chan_sccp in a real Asterisk (``make test-chan-sccp``)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

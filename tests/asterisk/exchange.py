@@ -1,7 +1,5 @@
 """A real Asterisk and SIPp in a folder that debootstrap filled (``make test-asterisk``)."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -4,8 +4,6 @@ A message is its length (which counts the type), the protocol version of the hea
 32 bits and little-endian, and its fields.
 """
 
-from __future__ import annotations
-
 import asyncio
 import struct
 

@@ -1,7 +1,5 @@
 """A headless Chromium, controlled over a pipe."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

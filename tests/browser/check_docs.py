@@ -1,7 +1,5 @@
 """The page at /docs in a real browser: make test-browser."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

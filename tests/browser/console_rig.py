@@ -1,7 +1,5 @@
 """The console in a real browser: the service in its own process, simulated phones, Chromium."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re
@@ -12,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -49,7 +47,7 @@ class Phones:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._stack = AsyncExitStack()
 
-    def __enter__(self) -> Phones:
+    def __enter__(self) -> Self:
         self._thread.start()
         self._run(self._start())
         return self
@@ -92,7 +90,7 @@ class Service:
         self.url = ""
         self._client = httpx.Client(timeout=60, trust_env=False)
 
-    def __enter__(self) -> Service:
+    def __enter__(self) -> Self:
         arguments = ["create-admin", "--username", USERNAME, "--email", "ada@example.com"]
         subprocess.run(
             [sys.executable, "-m", "phoneprov_http.main", *arguments, "--password-stdin"],

@@ -1,7 +1,5 @@
 """The console starts in a real browser, if one is installed. make test-console runs all checks."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -4,8 +4,6 @@
 ``PHONEPROV_TEST_CLIENTS``.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Clients of a service that restarts; they record dropped and refused requests."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

@@ -1,7 +1,5 @@
 """Fixtures of fault tests: a service of its own for each test."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -4,8 +4,6 @@ As a program it reads one order per line from its standard input and forks for e
 everything is imported once. It prints the exit code of each.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

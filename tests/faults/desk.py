@@ -1,8 +1,6 @@
 """The servers outside: an FTP server for the configurations of all phones, which records the
 uploads of each, and the phones' web server."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools

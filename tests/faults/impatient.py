@@ -1,8 +1,6 @@
 """The command line of a service with short leases that are renewed often, and a short wait for
 requests when it stops."""
 
-from __future__ import annotations
-
 import sys
 
 from phoneprov_adapters.composition import lifecycle as wiring

@@ -1,7 +1,5 @@
 """Orders in processes that are killed at a given point."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import AsyncIterator

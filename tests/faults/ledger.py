@@ -4,8 +4,6 @@ An answered request has happened or has not, as its response says. A request who
 has happened completely or not at all.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

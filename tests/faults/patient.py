@@ -1,8 +1,6 @@
 """The command line of a service whose stop keeps silent connections open for long, so that a client
 on a slow machine still finds its connection open."""
 
-from __future__ import annotations
-
 import sys
 
 from phoneprov_http.main.cli import main

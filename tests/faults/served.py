@@ -1,7 +1,5 @@
 """``phoneprov serve``, killed, stopped, and started again on the same port."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -1,8 +1,6 @@
 """The next start after a kill during a batch completes the batch: no phone is done twice, none is
 forgotten."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Answered changes survive a kill of the service, and no change is stored in part."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import sqlite3

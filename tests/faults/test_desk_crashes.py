@@ -1,8 +1,6 @@
 """After a killed login, logout or switch, the phone has the file that its desk states, or a record
 marks it and the next start repairs it."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -73,7 +71,7 @@ async def test_first_switch_killed_at_any_step_is_repaired(tmp_path: Path) -> No
     )
 
 
-async def populated(folder: Path, outside: Desk, kill: Killer) -> Service:
+async def populated(folder: Path, outside: Desk, kill: Killer) -> "Service":
     environment = {
         "PHONEPROV_DATA_DIR": str(folder / "data"),
         "PHONEPROV_SECRET_KEYS": "the key of all the crashes of the tests",

@@ -1,7 +1,5 @@
 """A full disk: changes are refused, reads succeed, and changes succeed again with free space."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -1,7 +1,5 @@
 """One switch of a phone runs at a time, over all processes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

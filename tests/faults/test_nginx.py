@@ -1,7 +1,5 @@
 """The documented nginx block over two hosts that restart one after the other."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

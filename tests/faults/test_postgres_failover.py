@@ -3,8 +3,6 @@
 ``PHONEPROV_TESTS=long`` tries every failure of a primary, and measures.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator

@@ -1,7 +1,5 @@
 """PostgreSQL crashes, restarts or becomes silent under the service."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

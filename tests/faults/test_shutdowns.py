@@ -1,7 +1,5 @@
 """Stops and restarts during requests."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import signal

@@ -1,8 +1,6 @@
 """A killed switch leaves the phone's file old or new, never in part; a killed save leaves the
 profile and its revisions old or new."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Mapping

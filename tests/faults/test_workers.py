@@ -1,7 +1,5 @@
 """Killed worker processes, and a killed supervisor."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Writers of each kind."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The contract kit in another project: it runs there and finds faulty adapters."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The contract kit runs where pytest-asyncio is not configured."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

@@ -1,7 +1,5 @@
 """Built packages install, run and offer what their metadata says."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 Every failure of a primary, while a writer writes through HAProxy.
 """
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import time

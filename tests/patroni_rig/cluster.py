@@ -1,7 +1,5 @@
 """Two PostgreSQL servers under Patroni, with etcd and HAProxy: all from Debian."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Services for races: one for each database, shared by all tests that do not damage it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Direct access to the database of a service, without HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import cache
 

@@ -1,8 +1,6 @@
 """``phoneprov serve`` with real worker processes and its own database, and connections to each
 process."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import signal

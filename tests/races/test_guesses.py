@@ -1,8 +1,6 @@
 """Five guesses at a password are verified, for any number of processes. A user with the right
 password can still log in."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """The cost of logins: bounded memory, equal time for known and unknown names, and no delay of other
 requests."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

@@ -1,8 +1,6 @@
 """The end of a session or a changed level takes effect at the next request, in every worker
 process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,8 +1,6 @@
 """A refresh token is exchanged once, by any number of clients and processes, and no token outlives
 its session."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

@@ -1,8 +1,6 @@
 """Concurrent changes leave one account with level 0, and concurrent assignments leave a user with
 one level."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import time

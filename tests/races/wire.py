@@ -4,13 +4,11 @@ An ordinary client takes a millisecond for each request, longer than a race. Her
 write: those of many connections arrive together, before any response.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 SECONDS = 60
 """Maximum seconds of a reply."""
@@ -47,7 +45,7 @@ class Line:
         self._writer = writer
 
     @classmethod
-    async def open(cls, port: int) -> Line:
+    async def open(cls, port: int) -> Self:
         return cls(*await asyncio.open_connection("127.0.0.1", port))
 
     @property

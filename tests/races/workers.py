@@ -1,7 +1,5 @@
 """Worker processes in /proc: their ids, connections and memory."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

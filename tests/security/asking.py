@@ -1,7 +1,5 @@
 """Requests to the application without a server, to measure their cost for the event loop."""
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Iterator

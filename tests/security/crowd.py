@@ -5,8 +5,6 @@ list and reads little of it. A client whose connection is closed connects again.
 output reports that all are connected. It runs until it is killed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import socket

@@ -3,8 +3,6 @@
 It runs on uvloop, like the service, in a thread, so that tests can use blocking sockets.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import socket

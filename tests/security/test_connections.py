@@ -1,7 +1,5 @@
 """Clients with silent connections do not exclude others."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import resource

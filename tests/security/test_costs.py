@@ -3,8 +3,6 @@
 The ordinary run only finds costs that grow faster than the input: those take many seconds.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import AsyncIterator, Callable

@@ -1,7 +1,5 @@
 """The address of a client: that of the connection, or the one that a trusted proxy names."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import AsyncIterator

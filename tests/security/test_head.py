@@ -1,7 +1,5 @@
 """HEAD on a real connection."""
 
-from __future__ import annotations
-
 from phoneprov_http.middleware.access_log import AccessLog
 from security.listening import listening
 from security.wire import CLOSE, HOST, Recorder

@@ -1,7 +1,5 @@
 """Keys are rotated while the service serves: all secrets are encrypted again and none is lost."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,8 +1,6 @@
 """A missing or wrong key that stored secrets need is always reported, and ``phoneprov keys`` says
 what to do."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 """Calls to phones by their address in the inventory never reach this host, the metadata service of
 a cloud or a multicast address, in any notation. No packet is sent."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """A parser accepts any input or refuses it with an error of phoneprov, within milliseconds."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,8 +1,6 @@
 """Secrets pass through every operation of the service, with and without failures. Then tables,
 files, logs, errors and representations are searched for them."""
 
-from __future__ import annotations
-
 import gc
 import logging
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """No representation of an object contains its secrets."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Iterator

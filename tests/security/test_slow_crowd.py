@@ -1,7 +1,5 @@
 """Slow clients do not delay other requests."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

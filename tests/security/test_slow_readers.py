@@ -1,7 +1,5 @@
 """Clients that request much and read little hold neither memory nor a shutdown."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import time

@@ -1,7 +1,5 @@
 """Random packets to the TFTP server: no exception, no task, and no memory remains."""
 
-from __future__ import annotations
-
 import asyncio
 import resource
 from typing import Any

@@ -1,7 +1,5 @@
 """Requests with the field Upgrade, which the service does not offer."""
 
-from __future__ import annotations
-
 import pytest
 
 from security.listening import Listening, read_reply, read_to_end

@@ -1,7 +1,5 @@
 """Bytes on a connection that are not well-formed requests, one after the other."""
 
-from __future__ import annotations
-
 import pytest
 
 from security.listening import Listening, read_to_end

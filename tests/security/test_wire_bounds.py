@@ -1,7 +1,5 @@
 """Bounds of a head, of chunks, of pipelining and of time."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Parts of requests, and an application that records them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

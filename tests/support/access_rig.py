@@ -1,7 +1,5 @@
 """The application under one setting, and one caller of every kind."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Awaitable, Callable
@@ -98,7 +96,7 @@ class Rig:
     def number(self) -> int:
         return next(self._numbers)
 
-    async def asked(self, caller: str, route: Route) -> int:
+    async def asked(self, caller: str, route: "Route") -> int:
         """Send a request of a caller for a new record."""
         target = await route.target(self)
         path = route.path.format(**target)

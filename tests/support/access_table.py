@@ -1,7 +1,5 @@
 """Every route of the application, with its access rule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

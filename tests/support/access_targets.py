@@ -1,7 +1,5 @@
 """New records that requests name, and bodies of requests for them."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any
 

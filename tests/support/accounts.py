@@ -1,7 +1,5 @@
 """An account in requests and responses."""
 
-from __future__ import annotations
-
 FIELDS = [
     "uuid", "first_name", "last_name", "username", "email", "phone", "lang", "location",
     "nationality", "timezone", "is_active", "last_uuid", "last_login_ip", "last_logout_ip",

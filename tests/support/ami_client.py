@@ -1,7 +1,5 @@
 """The manager client with the settings of the tests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from phoneprov_adapters.asterisk.connection import ManagerConnection

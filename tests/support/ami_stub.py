@@ -1,7 +1,5 @@
 """A stub of Asterisk's manager interface that checks the format of the lines that it receives."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import Callable

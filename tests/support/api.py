@@ -1,7 +1,5 @@
 """The real application over an empty database, and callers with accounts."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The commands: in this process, or in a process of their own."""
 
-from __future__ import annotations
-
 import os
 import pty
 import subprocess

@@ -1,7 +1,5 @@
 """Data folders of an installation, with an empty database and a key."""
 
-from __future__ import annotations
-
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache

@@ -1,7 +1,5 @@
 """A desk phone, a superadmin and two users, over HTTP."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

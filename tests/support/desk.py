@@ -1,7 +1,5 @@
 """A database with a phone and profiles for commands, and the simulated phone."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Iterator

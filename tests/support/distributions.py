@@ -1,7 +1,5 @@
 """Packages with entry points, created by a test."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

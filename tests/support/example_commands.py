@@ -1,7 +1,5 @@
 """A record and its commands, for tests of bodies and commands."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType

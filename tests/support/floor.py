@@ -1,7 +1,5 @@
 """A floor of phones for batches."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from phoneprov_adapters.testing.records import a_mac

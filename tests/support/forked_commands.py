@@ -4,8 +4,6 @@ A server imports the commands once and forks for each call. Arguments, folder, e
 three standard streams are those of the caller. Only for commands that end by themselves.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os

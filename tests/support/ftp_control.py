@@ -1,7 +1,5 @@
 """One control connection of the scripted FTP server."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable

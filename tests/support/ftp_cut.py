@@ -1,7 +1,5 @@
 """A proxy before an FTP server that resets a connection after a chosen number of bytes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

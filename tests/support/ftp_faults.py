@@ -1,7 +1,5 @@
 """Faults of an FTP server, and the state of a server that has them."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import ssl

@@ -6,8 +6,6 @@ test-ftp-servers`` sets it. Each serves a folder on
 loopback to the user phone/s3cret, or, vsftpd, to anonymous: its own users are the system's.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

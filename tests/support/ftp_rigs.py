@@ -1,14 +1,12 @@
 """Uploaders and their servers, for suites that run over all of them."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import trustme
@@ -44,7 +42,7 @@ class Certificates:
     server: Path
 
     @classmethod
-    def make(cls, folder: Path, *names: str) -> Certificates:
+    def make(cls, folder: Path, *names: str) -> Self:
         authority = trustme.CA()
         certificate = authority.issue_cert(*(names or ("127.0.0.1", "::1", "localhost")))
         made = cls(folder / "ca.pem", folder / "server.pem")

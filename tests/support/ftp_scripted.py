@@ -4,8 +4,6 @@ It starts TLS on a data connection only after the reply 150, as vsftpd, ProFTPD 
 Files grow during the upload, so that an incomplete one is visible.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import ssl

@@ -1,7 +1,5 @@
 """The FTP servers of two libraries, serving a folder on loopback to the user phone/s3cret."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """Generated requests to every operation of a service with records, sent as a superadmin."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import time

@@ -1,7 +1,5 @@
 """Records that generated requests name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

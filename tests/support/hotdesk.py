@@ -1,7 +1,5 @@
 """An office with phones at which users log in."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Keys for tests, and parameters that make argon2 fast."""
 
-from __future__ import annotations
-
 from argon2 import Parameters, Type
 
 from phoneprov_adapters.security.keys import SecretKeys

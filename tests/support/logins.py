@@ -1,7 +1,5 @@
 """Wrong logins, and changes while a password is verified."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 import pytest

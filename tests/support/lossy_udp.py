@@ -1,7 +1,5 @@
 """A UDP proxy that loses and reorders packets, for TFTP: it follows each transfer's new port."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

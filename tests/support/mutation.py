@@ -1,7 +1,5 @@
 """Inputs that are nearly valid, which get furthest into a parser."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

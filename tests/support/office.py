@@ -1,7 +1,5 @@
 """An office for tests of use cases: all of them, over the memory adapters."""
 
-from __future__ import annotations
-
 import asyncio
 
 import msgspec

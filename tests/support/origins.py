@@ -1,7 +1,5 @@
 """Log lines as the service writes them."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Iterator

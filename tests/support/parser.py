@@ -1,7 +1,5 @@
 """A parser for tests with inputs of any kind."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

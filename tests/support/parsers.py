@@ -4,8 +4,6 @@ A parser returns whether it accepted the input, after it checked its own result.
 input with an error of phoneprov, which counts as False. Any other error is a bug.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import re

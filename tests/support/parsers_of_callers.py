@@ -1,7 +1,5 @@
 """Parsers of the caller and its address: tokens, ``Authorization``, ``X-Forwarded-For``."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import ipaddress

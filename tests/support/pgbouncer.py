@@ -1,7 +1,5 @@
 """A real pgbouncer in transaction mode before the PostgreSQL of the tests."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil

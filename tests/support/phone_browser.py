@@ -1,7 +1,5 @@
 """A phone's browser: it fetches pages, follows menus and sends forms as a phone does."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit

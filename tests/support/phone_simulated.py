@@ -1,7 +1,5 @@
 """The simulated phone with the settings of the tests."""
 
-from __future__ import annotations
-
 import hashlib
 
 import aioftp

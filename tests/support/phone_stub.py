@@ -1,7 +1,5 @@
 """Stubs of a phone's web server, byte by byte if necessary."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import Callable, Coroutine

@@ -1,7 +1,5 @@
 """The web client of phones with the settings of the tests."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Secrets that differ from all other text, and a search for them."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 

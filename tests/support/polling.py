@@ -1,7 +1,5 @@
 """Waiting for a state that sends no event."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import subprocess

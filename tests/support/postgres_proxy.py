@@ -1,7 +1,5 @@
 """A network between the service and PostgreSQL that fails on demand."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import tempfile

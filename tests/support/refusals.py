@@ -1,7 +1,5 @@
 """The message of a refused value."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 

@@ -1,7 +1,5 @@
 """Two PostgreSQL servers with synchronous streaming replication, and hosts that refuse."""
 
-from __future__ import annotations
-
 import asyncio
 import struct
 from collections.abc import AsyncIterator

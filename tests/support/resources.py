@@ -1,7 +1,5 @@
 """Checks that hold for the records of every resource."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from support.api import Caller, data_of, error_of

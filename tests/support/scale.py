@@ -4,8 +4,6 @@ The ordinary run is short and makes the same random choices each time. ``PHONEPR
 the tests at full length with new random choices; ``PHONEPROV_SEED`` repeats those of another run.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A database on disk, opened with the keys of a test, and secrets in it."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

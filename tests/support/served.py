@@ -1,7 +1,5 @@
 """The application and its real HTTP server, in a thread."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterator, Mapping

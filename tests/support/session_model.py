@@ -1,7 +1,5 @@
 """A model of logins and sessions: plain dicts and a clock."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from phoneprov_core.auth.model import Lifetimes

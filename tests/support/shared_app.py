@@ -1,7 +1,5 @@
 """One application for many tests: creating it takes longer than most tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
@@ -20,7 +18,7 @@ class _Current:
 
     now: UseCases
 
-    def __getattr__(self, name: str) -> _StandIn:
+    def __getattr__(self, name: str) -> "_StandIn":
         return _StandIn(self, name)
 
 

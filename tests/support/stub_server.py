@@ -1,7 +1,5 @@
 """A TCP server of a stub, with a task for each connection."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from types import TracebackType

@@ -1,7 +1,5 @@
 """The adapters of a switch, with a record of their calls in order."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A desk for tests of the switch, and hooks into its steps."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Tables in memory, their import, and the export to compare with."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

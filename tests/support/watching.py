@@ -1,7 +1,5 @@
 """Ways to watch phones, each with a phone that a test unregisters and registers again."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager

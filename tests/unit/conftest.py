@@ -1,7 +1,5 @@
 """An office with accounts, for every test of a use case."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_core.kernel.actor import Actor

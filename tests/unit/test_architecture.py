@@ -1,7 +1,5 @@
 """The core is pure: it imports only the standard library and msgspec, and does no IO."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

@@ -1,7 +1,5 @@
 """A failed audit of dependencies does not report a success."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from types import ModuleType

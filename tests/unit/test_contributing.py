@@ -1,7 +1,5 @@
 """CONTRIBUTING lists the files that a small resource takes; the list is complete."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

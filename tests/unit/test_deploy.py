@@ -1,7 +1,5 @@
 """The files in deploy/ agree with this version."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from configparser import ConfigParser

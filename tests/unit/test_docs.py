@@ -1,7 +1,5 @@
 """What the pages link to or name exists: pages, tests, files, settings, targets, commands."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

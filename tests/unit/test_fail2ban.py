@@ -1,7 +1,5 @@
 """The filter in deploy/fail2ban over the lines that the service writes."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """Tables of the command line: in a pipe, on a wide and on a narrow terminal."""
 
-from __future__ import annotations
-
 from rich.cells import cell_len
 
 from phoneprov_http.main.commands.output import table_lines

@@ -1,7 +1,5 @@
 """The contract kit over the folder uploader."""
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 

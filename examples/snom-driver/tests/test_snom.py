@@ -1,7 +1,5 @@
 """The contract kit over the driver of Snom phones."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

@@ -12,8 +12,6 @@ in events ``SCCPLineEntry`` (fields ``Exten`` and ``Device``). Lists end with an
 action's name and ``Complete``.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 from msgspec import Struct

@@ -4,8 +4,6 @@ One login serves actions, lists and events at the same time: with ``allowmultipl
 manager.conf a second login of the same account is refused.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import AsyncIterator

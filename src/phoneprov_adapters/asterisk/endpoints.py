@@ -5,8 +5,6 @@ whose field ``Aors`` names its AORs, and one ``ContactStatusDetail`` for each co
 fields ``URI`` and ``CallID``, the Call-ID of the registration. ``EndpointDetailComplete`` ends it.
 """
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from phoneprov_adapters.asterisk.session import Session

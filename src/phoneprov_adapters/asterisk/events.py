@@ -12,8 +12,6 @@ PJSIP sends ``ContactStatus`` events (class ``system``) with the fields ``Endpoi
 An account receives the events of the classes in its ``read`` in manager.conf.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Actions performed through Asterisk's manager interface."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

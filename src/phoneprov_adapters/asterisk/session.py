@@ -1,8 +1,6 @@
 """A connection to Asterisk's manager interface that is logged in: actions and their answers, and
 events for listeners."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Settings of Asterisk's manager interface (AMI)."""
 
-from __future__ import annotations
-
 import ssl
 
 from msgspec import Struct

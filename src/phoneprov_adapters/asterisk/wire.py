@@ -4,8 +4,6 @@ A message is lines of ``Name: value`` that end in CR LF, followed by an empty li
 repeats the ActionID of its action; events arrive at any time between them.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Which adapter implements which port."""
 
-from __future__ import annotations
-
 import asyncio
 
 from dependency_injector import containers, providers

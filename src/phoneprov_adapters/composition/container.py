@@ -4,8 +4,6 @@ Every object is a singleton and created synchronously. Resources (the database, 
 are opened and closed by ``phoneprov_adapters.composition.lifecycle``.
 """
 
-from __future__ import annotations
-
 from dependency_injector import providers
 
 from phoneprov_adapters.composition.adapters import Adapters
@@ -42,15 +40,6 @@ from phoneprov_core.users.use_cases import Users
 from phoneprov_core.vendor_phones import VendorPhones
 from phoneprov_core.vendor_services import VendorServices
 from phoneprov_core.vendor_users import VendorUsers
-
-
-def container_with(settings: Settings, keys: SecretKeys, **adapters: object) -> Container:
-    """The container, with other adapters by the names of their providers."""
-    container = Container(settings=settings, keys=keys)
-    container.override_providers(
-        **{name: providers.Object(adapter) for name, adapter in adapters.items()}
-    )
-    return container
 
 
 class Container(Switching):
@@ -163,3 +152,12 @@ class Container(Switching):
             ReadConfigurations, database, compare, largest_xml=settings.provided.largest_xml
         ),
     )
+
+
+def container_with(settings: Settings, keys: SecretKeys, **adapters: object) -> Container:
+    """The container, with other adapters by the names of their providers."""
+    container = Container(settings=settings, keys=keys)
+    container.override_providers(
+        **{name: providers.Object(adapter) for name, adapter in adapters.items()}
+    )
+    return container

@@ -1,7 +1,5 @@
 """A check of the whole installation: each finding with a next step."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import stat

@@ -3,8 +3,6 @@
 ``phoneprov_adapters.composition.lifecycle.open_phoneprov`` opens the service itself.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import (

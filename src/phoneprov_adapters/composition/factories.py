@@ -1,7 +1,5 @@
 """The adapters that the settings choose."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from phoneprov_adapters.asterisk.calls import ManagerCalls

@@ -1,7 +1,5 @@
 """From settings to use cases, for servers, scripts and other tools."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -14,8 +12,7 @@ from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.runtime.journal import log_pruned
 from phoneprov_adapters.runtime.system import system_clock
 from phoneprov_adapters.security.keys import SecretKeys, load_or_create_keys
-from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase
-from phoneprov_adapters.sql.engines.choice import is_embedded, presence_at
+from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase, is_embedded, presence_at
 from phoneprov_adapters.sql.engines.hosts import NotPostgres
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date, newest
 from phoneprov_core.application import UseCases

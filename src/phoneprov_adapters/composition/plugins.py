@@ -15,8 +15,6 @@ group                       chosen by                     a factory
 ==========================  ============================  =======================================
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any

@@ -1,7 +1,5 @@
 """Reading of the settings from environment variables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal

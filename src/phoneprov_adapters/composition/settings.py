@@ -1,15 +1,15 @@
 """The settings of a deployment: one typed object, read from environment variables."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from msgspec import Struct
 
 from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.composition.texts import Network
-from phoneprov_adapters.composition.variables import SettingsError as SettingsError  # noqa: PLC0414
-from phoneprov_adapters.composition.variables import Variables
+from phoneprov_adapters.composition.variables import (
+    SettingsError as SettingsError,  # noqa: PLC0414
+    Variables,
+)
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.phone.http import PhoneWebSettings
 from phoneprov_adapters.runtime.networks import PhoneNetworks

@@ -1,7 +1,5 @@
 """What switches phones: deployments, batches, logins at phones, files for phones."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from dependency_injector import providers

@@ -1,7 +1,5 @@
 """The values of settings, read from their texts. All functions raise ``ValueError``."""
 
-from __future__ import annotations
-
 import ipaddress
 from pathlib import Path
 from urllib.parse import urlsplit

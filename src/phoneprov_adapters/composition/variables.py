@@ -1,7 +1,5 @@
 """Environment variables as settings: typed, checked, and named in every error."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from enum import Enum

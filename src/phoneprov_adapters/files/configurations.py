@@ -1,7 +1,5 @@
 """Device configurations as rows: one file, a folder of ``SEP*.cnf.xml``, or a CSV of paths."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping

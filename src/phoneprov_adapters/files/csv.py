@@ -4,8 +4,6 @@ Commas, semicolons or tabs separate the cells. Spreadsheets may name the separat
 (``sep=;``) and write headings with capital letters and blanks: ``Phone IP`` is ``phone_ip``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import csv
 import io

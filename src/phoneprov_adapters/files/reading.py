@@ -1,7 +1,5 @@
 """Text files as spreadsheets and other programs write them, read in pieces in a thread."""
 
-from __future__ import annotations
-
 import asyncio
 import codecs
 from collections.abc import AsyncIterator, Callable, Iterator

@@ -6,8 +6,6 @@ is company and department, ``UID`` the uuid if it is one. Fields without a vCard
 ``X-PHONEPROV-...``.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

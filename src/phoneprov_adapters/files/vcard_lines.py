@@ -5,8 +5,6 @@ Properties that are not used, such as photos and most ``X-`` properties, are lef
 programs write names there that no parser accepts.
 """
 
-from __future__ import annotations
-
 import quopri
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """After a failed upload: removes its temporary file, and finds out whether its rename happened."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager

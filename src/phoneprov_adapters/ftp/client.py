@@ -15,8 +15,6 @@
 5. Nothing is sent on a connection that is closed: uvloop raises RuntimeError for it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import Sequence

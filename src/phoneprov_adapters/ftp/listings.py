@@ -6,8 +6,6 @@ since then contains them. No upload waits for the listing of another one: the up
 removes the files of the others, too.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Temporary names of an upload, in the folder of the final name."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The ports in the replies to EPSV and PASV."""
 
-from __future__ import annotations
-
 import re
 
 import aioftp

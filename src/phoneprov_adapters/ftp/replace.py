@@ -7,8 +7,6 @@ too, for a server that renames a file and then refuses to rename it back. Betwee
 renames no file has the final name: a caller that is cancelled waits until one has.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable

@@ -1,11 +1,10 @@
 """A login on an FTP server, with one method for each operation of an upload."""
 
-from __future__ import annotations
-
 import hashlib
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from typing import Self
 
 from aioftp.client import DataConnectionThrottleStreamIO
 
@@ -45,7 +44,7 @@ class FtpSession:
     @asynccontextmanager
     async def opened(
         cls, host: str, settings: FtpSettings, context: ssl.SSLContext | None, steps: Steps
-    ) -> AsyncIterator[FtpSession]:
+    ) -> AsyncIterator[Self]:
         """Connect, log in, change to the folder; at the end send QUIT, unless there is an error.
         Leaves no socket open."""
         client = FtpClient(settings.tls, context)

@@ -1,7 +1,5 @@
 """Settings of the FTP server."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from msgspec import Struct

@@ -4,8 +4,6 @@ The number of a reply does not distinguish a wrong password from a server that r
 full; the text does. The text is only searched, never repeated.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import ssl

@@ -1,7 +1,5 @@
 """TLS over a connection that is open already."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import Awaitable

@@ -1,7 +1,5 @@
 """The FTP adapter of ``ConfigUploader``."""
 
-from __future__ import annotations
-
 import hashlib
 import ssl
 from contextlib import AbstractAsyncContextManager, suppress

@@ -1,7 +1,5 @@
 """The audit trail in memory."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import msgspec

@@ -1,7 +1,5 @@
 """Batches in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from itertools import islice

@@ -1,7 +1,5 @@
 """The memory database: every store, with isolated transactions."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Deployments and leases in memory."""
 
-from __future__ import annotations
-
 import msgspec
 
 from phoneprov_adapters.memory.kinds import DEPLOYMENTS, LEASES, Lease

@@ -1,7 +1,5 @@
 """Desks in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Contacts in memory."""
 
-from __future__ import annotations
-
 from phoneprov_adapters.memory.kinds import COMPANY_CONTACTS
 from phoneprov_adapters.memory.store import MemorySearchedStore
 from phoneprov_core.directory.model import CompanyContact

@@ -1,7 +1,5 @@
 """The kinds of records of the memory database, with their rules."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from phoneprov_adapters.memory.records import Kind, Reference, Unique

@@ -1,7 +1,5 @@
 """Sessions, counted guesses, addresses of logins, and rates in memory."""
 
-from __future__ import annotations
-
 import itertools
 
 import msgspec

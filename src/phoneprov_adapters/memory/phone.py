@@ -1,7 +1,5 @@
 """Phones, their calls, and a manager interface, as a test sets them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,7 +1,5 @@
 """Phones with their parts, the files that phones fetch, and statistics in memory."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Profiles with their revisions, and the records that retention removes, in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

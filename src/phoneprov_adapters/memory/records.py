@@ -5,8 +5,6 @@ deletion of dependent records. A ``Kind`` declares them; ``Records`` has the rec
 for each rule, so that the cost of a query hardly depends on their number.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
@@ -25,7 +23,7 @@ class Reference(NamedTuple):
     or with ``restrict`` prevents its removal."""
 
     field: str
-    to: Kind[Any]
+    to: "Kind[Any]"
     restrict: bool = False
 
 

@@ -1,7 +1,5 @@
 """The common methods of all stores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator
 from itertools import islice
 from typing import Any, Generic, TypeVar

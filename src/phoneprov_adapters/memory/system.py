@@ -4,8 +4,6 @@ For tests and trials. None of it is secure: hashes contain the password, and tok
 signature. A service uses ``phoneprov_adapters.runtime.system`` and ``phoneprov_adapters.security``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import itertools

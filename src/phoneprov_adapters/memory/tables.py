@@ -1,7 +1,5 @@
 """The records that one transaction sees, and the rules between them."""
 
-from __future__ import annotations
-
 import heapq
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """A ``ConfigUploader`` that stores files in memory."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections import deque

@@ -1,7 +1,5 @@
 """Accounts with their assignments and PINs, extensions and links in memory."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import msgspec

@@ -1,7 +1,5 @@
 """Watches of phones that a test controls."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 

@@ -1,7 +1,5 @@
 """The counters of each process. No label holds a MAC, a user or a uuid."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from prometheus_client import Counter, Histogram

@@ -1,7 +1,5 @@
 """The text that Prometheus reads: the counts of all processes, and numbers from the database."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

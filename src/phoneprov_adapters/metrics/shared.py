@@ -3,8 +3,6 @@
 prometheus-client reads the variable when it is loaded: set it before a worker starts.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

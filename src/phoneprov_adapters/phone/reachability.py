@@ -1,7 +1,5 @@
 """Reachability of server and phone, without changing anything."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable
 

@@ -4,8 +4,6 @@ A restart by keys is half a dozen requests and a batch restarts hundreds of phon
 client costs more than the request itself.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import Sequence

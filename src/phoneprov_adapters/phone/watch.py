@@ -1,7 +1,5 @@
 """Watches of phones over their own web servers."""
 
-from __future__ import annotations
-
 import asyncio
 
 from phoneprov_adapters.runtime.networks import PhoneNetworks

@@ -1,7 +1,5 @@
 """Contents that a transfer sends: bytes in memory, or a file that is read piece by piece."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from pathlib import Path

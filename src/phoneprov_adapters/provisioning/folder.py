@@ -1,7 +1,5 @@
 """The read-only folder of firmware, ring lists and locales."""
 
-from __future__ import annotations
-
 import asyncio
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files for the TFTP server, each request recorded."""
 
-from __future__ import annotations
-
 from phoneprov_adapters.provisioning.contents import MemoryFile
 from phoneprov_adapters.tftp.packets import ErrorCode
 from phoneprov_adapters.tftp.server import Denied, OpenFile

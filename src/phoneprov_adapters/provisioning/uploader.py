@@ -1,7 +1,5 @@
 """An uploader that stores files in the database, from which ``phoneprov provision`` serves them."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Protocol
 

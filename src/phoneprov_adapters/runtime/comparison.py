@@ -6,8 +6,6 @@ comparison and returns its memory. ``python -m`` of this module is that process:
 standard input and output, so that no secret is among its arguments or in its environment.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

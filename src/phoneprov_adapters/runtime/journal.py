@@ -1,7 +1,5 @@
 """The log lines of deployments, batches and removed records."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable
 

@@ -1,9 +1,8 @@
 """The networks in which addresses of the inventory may be called."""
 
-from __future__ import annotations
-
 import ipaddress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import Self
 
 from phoneprov_core.devices.errors import AddressNotAllowed
 from phoneprov_core.kernel.errors import Conflict
@@ -54,7 +53,7 @@ class PhoneNetworks:
         self._networks = networks
 
     @classmethod
-    def parse(cls, text: str) -> PhoneNetworks:
+    def parse(cls, text: str) -> Self:
         """Parse comma-separated CIDR text. Raises ValueError with the invalid part."""
         parts = [part.strip() for part in text.split(",") if part.strip()]
         return cls(tuple(_network(part) for part in parts))

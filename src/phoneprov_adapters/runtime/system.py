@@ -1,7 +1,5 @@
 """The system clock and random identifiers."""
 
-from __future__ import annotations
-
 import secrets
 import time
 import uuid

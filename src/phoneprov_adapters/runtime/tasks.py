@@ -1,7 +1,5 @@
 """Tasks that continue when their caller is cancelled."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable

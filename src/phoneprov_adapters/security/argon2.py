@@ -1,7 +1,5 @@
 """Slow hashes of passwords and PINs: argon2id (RFC 9106) in threads."""
 
-from __future__ import annotations
-
 import base64
 import hmac
 import os

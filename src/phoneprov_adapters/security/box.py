@@ -1,7 +1,5 @@
 """Encryption of secrets at rest, each bound to its place."""
 
-from __future__ import annotations
-
 import os
 
 from cryptography.exceptions import InvalidTag

@@ -1,7 +1,5 @@
 """Commonly used passwords."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec

@@ -1,12 +1,11 @@
 """The secret keys, and the key file that is used if none are configured."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -69,7 +68,7 @@ class SecretKeys:
         self._by_id = {key.id: key for key in (*keys, *pins_only)}
 
     @classmethod
-    def parse(cls, text: str, source: str = "PHONEPROV_SECRET_KEYS") -> SecretKeys:
+    def parse(cls, text: str, source: str = "PHONEPROV_SECRET_KEYS") -> Self:
         """Parse comma-separated keys, each of at least 32 printable ASCII characters, with the
         prefix ``pin:`` for PINs only.
 

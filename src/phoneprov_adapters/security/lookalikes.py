@@ -1,7 +1,5 @@
 """Names that look the same: the skeletons of Unicode Technical Standard 39."""
 
-from __future__ import annotations
-
 import unicodedata
 from functools import cache
 from importlib.resources import files

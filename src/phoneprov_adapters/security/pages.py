@@ -1,7 +1,5 @@
 """Signatures in the URLs of phones' pages: HMAC-SHA256 under a subkey, cut to 128 bits."""
 
-from __future__ import annotations
-
 import base64
 import hmac
 

@@ -1,7 +1,5 @@
 """Threads for costly work, with bounded queues."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -1,7 +1,5 @@
 """Tokens: JSON Web Tokens, signed with HMAC-SHA256 (RFC 7519, RFC 7515, RFC 8725)."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Annotated, NamedTuple
 

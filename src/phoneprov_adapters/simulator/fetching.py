@@ -1,7 +1,5 @@
 """The simulated phone fetches files by TFTP, in lockstep as RFC 1350 describes."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

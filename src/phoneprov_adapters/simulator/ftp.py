@@ -1,7 +1,5 @@
 """The FTP server of a simulated phone."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """A simulated phone: an FTP server and a web server that record what they receive."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The screen of a simulated phone: it fetches pages and sends forms as a phone does."""
 
-from __future__ import annotations
-
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlencode, urlsplit

@@ -1,7 +1,5 @@
 """The web server of a simulated phone: CGI/Execute and the device information."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hmac

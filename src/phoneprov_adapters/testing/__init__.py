@@ -5,8 +5,6 @@ every sentence of the port's contract is tested, races and faults included. The 
 library run the same classes. Needs ``phoneprov[testing]``.
 """
 
-from __future__ import annotations
-
 import pkgutil
 
 import pytest
@@ -16,18 +14,16 @@ pytest.register_assert_rewrite(
     *(f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)),
 )
 
-from phoneprov_adapters.testing.phone_drivers import PhoneDriverContract, PhoneDriverRig  # noqa: E402
-from phoneprov_adapters.testing.stores.database import DatabaseContract  # noqa: E402
-from phoneprov_adapters.testing.stores.sequences import Opening  # noqa: E402
-from phoneprov_adapters.testing.uploader_rig import UploaderRig  # noqa: E402
-from phoneprov_adapters.testing.uploaders import PhoneUploaderContract, UploaderContract  # noqa: E402
-
-__all__ = [
-    "DatabaseContract",
-    "Opening",
-    "PhoneDriverContract",
-    "PhoneDriverRig",
-    "PhoneUploaderContract",
-    "UploaderContract",
-    "UploaderRig",
-]
+from phoneprov_adapters.testing.phone_drivers import (  # noqa: E402
+    PhoneDriverContract as PhoneDriverContract,
+    PhoneDriverRig as PhoneDriverRig,
+)
+from phoneprov_adapters.testing.stores.database import (  # noqa: E402
+    DatabaseContract as DatabaseContract,
+)
+from phoneprov_adapters.testing.stores.sequences import Opening as Opening  # noqa: E402
+from phoneprov_adapters.testing.uploader_rig import UploaderRig as UploaderRig  # noqa: E402
+from phoneprov_adapters.testing.uploaders import (  # noqa: E402
+    PhoneUploaderContract as PhoneUploaderContract,
+    UploaderContract as UploaderContract,
+)

@@ -1,7 +1,5 @@
 """The kinds of records that every store test runs over; one line per kind."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any

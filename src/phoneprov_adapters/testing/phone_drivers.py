@@ -1,7 +1,5 @@
 """The contract of ``PhoneDriver``, over a phone whose state the test can read."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

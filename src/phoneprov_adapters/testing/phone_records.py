@@ -1,7 +1,5 @@
 """Phones, profiles and deployments for a database under test; larger numbers are created later."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Records for a database under test; larger numbers are created later."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -1,8 +1,6 @@
 """What the contract of ``ConfigUploader`` needs: an uploader, and a folder that the test can
 read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

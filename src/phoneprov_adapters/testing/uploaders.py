@@ -1,7 +1,5 @@
 """The contract of ``ConfigUploader``, over a folder that the test can read."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from time import perf_counter

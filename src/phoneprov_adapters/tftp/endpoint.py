@@ -1,7 +1,5 @@
 """The socket of one TFTP transfer."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

@@ -1,7 +1,5 @@
 """TFTP packets (RFC 1350, options: RFC 2347, 2348 and 2349), parsed and built."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import NamedTuple
 

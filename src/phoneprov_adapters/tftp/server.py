@@ -1,7 +1,5 @@
 """TFTP over UDP sockets: one socket takes requests, each transfer has a socket of its own."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """One TFTP transfer as a state machine without sockets and clocks."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Protocol
 

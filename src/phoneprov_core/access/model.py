@@ -1,7 +1,5 @@
 """Permissions and assignments."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType

@@ -1,7 +1,5 @@
 """Store ports for permissions and assignments."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from phoneprov_core.access.model import Assignment, Permission

@@ -5,8 +5,6 @@ A record that is addressed by its owner is forbidden to other callers, whether o
 exists.
 """
 
-from __future__ import annotations
-
 from enum import Enum
 
 from phoneprov_core.access.ports import AssignmentStore

@@ -1,7 +1,5 @@
 """Permissions and their assignment to users; every use case requires level 0."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from phoneprov_core.access.model import (

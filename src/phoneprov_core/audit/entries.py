@@ -1,9 +1,7 @@
 """From the trail of a transaction to audit entries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 from msgspec import Struct
@@ -112,7 +110,7 @@ class _Draft(Struct):
     resource_id: str | None
     changes: dict[str, Any]
 
-    def then(self, later: _Draft) -> _Draft:
+    def then(self, later: Self) -> Self:
         """Both changes of one record as one: what was created and updated was created."""
         changes = dict(self.changes)
         for field, change in later.changes.items():
@@ -122,7 +120,7 @@ class _Draft(Struct):
             else:
                 changes[field] = change
         verb = self.verb if later.verb == "updated" else later.verb
-        return _Draft(self.subject, verb, self.resource, self.resource_id, changes)
+        return type(self)(self.subject, verb, self.resource, self.resource_id, changes)
 
 
 def _of_event(event: Event) -> _Draft:

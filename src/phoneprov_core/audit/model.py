@@ -1,7 +1,5 @@
 """Audit entries: one for each change, and for each event of security."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from msgspec import Struct

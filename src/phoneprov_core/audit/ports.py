@@ -1,7 +1,5 @@
 """Where audit entries are kept."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries

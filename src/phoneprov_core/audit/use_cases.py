@@ -1,7 +1,5 @@
 """Reading the audit trail, and recording what callers were refused."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass
 

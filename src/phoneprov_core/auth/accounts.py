@@ -1,7 +1,5 @@
 """Registration of accounts, and creation of the first superadmin by the host's administrator."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from typing import Protocol
 

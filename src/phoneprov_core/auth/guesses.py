@@ -1,7 +1,5 @@
 """Counting of the guesses of a password, by account and by client address."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

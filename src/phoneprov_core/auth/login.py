@@ -1,7 +1,5 @@
 """Logging in with a username and a password."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 
 from msgspec import Struct
@@ -25,6 +23,18 @@ from phoneprov_core.kernel.system import Clock, NewId, millis, shown
 from phoneprov_core.kernel.trail import Event
 from phoneprov_core.users.model import User
 from phoneprov_core.users.passwords import PasswordHasher
+
+
+class _Proven(Struct, frozen=True):
+    """An account whose password was right, the hash that was verified, and the hash that replaces
+    it, if any."""
+
+    user: User
+    hash: str
+    fresh_hash: str | None
+
+    def __repr__(self) -> str:
+        return redacted(self, "hash", "fresh_hash")
 
 
 @dataclass
@@ -120,15 +130,3 @@ class Login:
             lifetimes=self.lifetimes,
         )
         return LoggedIn(user, tokens)
-
-
-class _Proven(Struct, frozen=True):
-    """An account whose password was right, the hash that was verified, and the hash that replaces
-    it, if any."""
-
-    user: User
-    hash: str
-    fresh_hash: str | None
-
-    def __repr__(self) -> str:
-        return redacted(self, "hash", "fresh_hash")

@@ -4,8 +4,6 @@ A login creates a session. Each of its refresh tokens can be exchanged once for 
 token is valid for a short time. A token is valid only while its session exists.
 """
 
-from __future__ import annotations
-
 import math
 from enum import Enum
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Ports of authentication: sessions, counted guesses, signed tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Sessions and their tokens: authentication by access token, refresh and logout."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

@@ -5,9 +5,8 @@ count too, and it is undecided until the password is known to be wrong. A right 
 the count.
 """
 
-from __future__ import annotations
-
 import ipaddress
+from typing import Self
 
 import msgspec
 from msgspec import Struct
@@ -61,7 +60,7 @@ class Attempts(Struct, frozen=True):
         """Whether only a known address may guess, until a right or a new password."""
         return self.in_a_row >= MOST_IN_A_ROW
 
-    def counted(self, now: int) -> Attempts:
+    def counted(self, now: int) -> Self:
         """The count after one more guess that was allowed.
 
         Five failures within 15 minutes close the account's login for 30 seconds, every further one
@@ -71,7 +70,7 @@ class Attempts(Struct, frozen=True):
         forgotten = now > max(self.last_at, self.locked_until) + WINDOW
         window_over = self.failures < GUESSES and now > self.first_at + WINDOW
         if forgotten or window_over or self.last_at > now + SKEW:
-            return Attempts(1, now, now, 0, 1, self.in_a_row + 1, self.known)
+            return type(self)(1, now, now, 0, 1, self.in_a_row + 1, self.known)
         failures = self.failures + 1
         locked_until = 0
         if failures >= GUESSES:
@@ -90,13 +89,13 @@ class Attempts(Struct, frozen=True):
         """Whether a guess is still being checked, and may be right."""
         return self.undecided > 0 and now < self.last_at + LONGEST_LOOK
 
-    def decided(self, *, known: bool = False) -> Attempts:
+    def decided(self, *, known: bool = False) -> Self:
         """The count after one more guess was found wrong; ``known``: for an existing account."""
         return msgspec.structs.replace(
             self, undecided=max(0, self.undecided - 1), known=max(self.known, int(known))
         )
 
-    def taken_back(self) -> Attempts:
+    def taken_back(self) -> Self:
         """The count without one guess that was not checked. If it closed the login, the login is
         open again."""
         return msgspec.structs.replace(

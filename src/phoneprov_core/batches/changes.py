@@ -1,7 +1,5 @@
 """Changes of batches that take several statements."""
 
-from __future__ import annotations
-
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.batches.ports import BatchStore
 from phoneprov_core.batches.transitions import SKIPPED, Turn, postponed

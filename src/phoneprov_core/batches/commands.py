@@ -1,7 +1,5 @@
 """Commands of batches: the phones, the action and the rate."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal
 
 from phoneprov_core.batches.model import (

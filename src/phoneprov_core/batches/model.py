@@ -1,7 +1,5 @@
 """Batches: one record for switching or restarting many phones at a limited rate."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Annotated
 

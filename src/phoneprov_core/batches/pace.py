@@ -1,7 +1,5 @@
 """Rate limit: phones started per minute."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from phoneprov_core.kernel.system import Clock

@@ -1,7 +1,5 @@
 """Ports of batches: their store, and their journal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Rules for stopping a batch and for waiting for a phone."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from phoneprov_core.batches.model import Batch, Counts

@@ -1,7 +1,5 @@
 """Processing of batches, each by the worker that holds its lease."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from contextlib import suppress

@@ -4,8 +4,6 @@ The rules are here. A store applies a ``Transition`` in one statement, and only 
 still in the state that it begins with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Starting, reading and cancelling batches."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ usecallmanager.nz description of the file. No manufacturer publishes a schema: s
 read elements that are not listed here.
 """
 
-from __future__ import annotations
-
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())

@@ -1,7 +1,5 @@
 """The computation of a dry run over configurations."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from xml.parsers import expat
 

@@ -1,7 +1,5 @@
 """Unified diffs of configurations, line by line."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The elements of a configuration as a stream of events, each with its offsets in the text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from xml.parsers import expat
 
@@ -21,7 +19,7 @@ class Element(Struct, eq=False):
 
     name: str
     attributes: dict[str, str]
-    parent: Element | None
+    parent: "Element | None"
     depth: int
     start: int
     line: int

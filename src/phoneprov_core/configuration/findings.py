@@ -1,7 +1,5 @@
 """Findings in a configuration."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Annotated
 

@@ -3,8 +3,6 @@
 Cost and memory are linear in the size of the text; the findings are bounded in number and size.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -3,8 +3,6 @@
 Every pattern is linear: a run of characters is possessive (``++``), and no two starts share one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import cache

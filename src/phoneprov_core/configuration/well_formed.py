@@ -4,8 +4,6 @@ The text is checked as a stream: no tree is built, nothing is changed, and the c
 document type declaration, and with it every entity, is refused: no phone needs one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from xml.parsers import expat

@@ -1,7 +1,5 @@
 """Confirmations: whether a phone registered again after its restart, observed in the background."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Deployment of one revision of a profile to one phone, step by step, with its record."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass

@@ -1,7 +1,5 @@
 """A login or a logout that is part of a deployment."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Who uses a phone, as deployments change it."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Errors of a switch."""
 
-from __future__ import annotations
-
 from phoneprov_core.devices.errors import (
     AddressNotAllowed,
     NoAddress,

@@ -1,7 +1,5 @@
 """Limits on switches by callers that do not hold level 0."""
 
-from __future__ import annotations
-
 import math
 
 from msgspec import Struct

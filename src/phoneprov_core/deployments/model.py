@@ -4,10 +4,8 @@ The record is created before the upload, completed at the end, and later extende
 confirmation that the phone registered again.
 """
 
-from __future__ import annotations
-
 from enum import Enum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import msgspec
 from msgspec import Struct
@@ -147,14 +145,14 @@ class Deployment(Struct, frozen=True):
     created_at: CreatedAt
     ended_at: EndedAt | None
 
-    def brought_other_than(self, other: Deployment) -> bool:
+    def brought_other_than(self, other: Self) -> bool:
         """Whether the two deployed different configurations. If a hash is missing, different
         revisions count as different."""
         if self.sha256 is not None and other.sha256 is not None:
             return self.sha256 != other.sha256
         return (self.profile_uuid, self.revision) != (other.profile_uuid, other.revision)
 
-    def as_of(self, now: str) -> Deployment:
+    def as_of(self, now: str) -> Self:
         """The deployment as of a shown moment: a confirmation that is pending for longer than its
         timeout is not confirmed, since its watch no longer runs."""
         by = self.confirmation_by

@@ -1,7 +1,5 @@
 """Ports that observe phones and servers, without changing anything."""
 
-from __future__ import annotations
-
 from typing import Annotated, Protocol
 
 from msgspec import Struct

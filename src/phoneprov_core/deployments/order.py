@@ -1,7 +1,5 @@
 """What a deployment puts on a phone: the revision, and the login or logout it belongs to."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from phoneprov_core.deployments.desk_change import DeskChange

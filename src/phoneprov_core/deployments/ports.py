@@ -1,7 +1,5 @@
 """Ports of deployments: stores, background tasks, journal."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 

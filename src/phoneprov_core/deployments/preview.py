@@ -1,7 +1,5 @@
 """The dry run: the result of a switch, computed without changing anything."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple

@@ -1,7 +1,5 @@
 """The record of a deployment when it begins, and its events in the audit trail."""
 
-from __future__ import annotations
-
 import hashlib
 
 from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome

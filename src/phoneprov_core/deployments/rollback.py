@@ -1,7 +1,5 @@
 """Rollback: deploy the previous configuration of a phone again, or any other revision."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The deployment that a rollback without a body deploys again."""
 
-from __future__ import annotations
-
 import msgspec
 
 from phoneprov_core.deployments.model import Deployment, Outcome

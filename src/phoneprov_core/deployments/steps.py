@@ -1,7 +1,5 @@
 """Execution of the steps of a deployment: timing, recording, events."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Awaitable, Callable
 from errno import errorcode

@@ -1,7 +1,5 @@
 """The switch: deploy a profile to a phone and restart the phone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from phoneprov_core.deployments.deploy import RESTARTED, Deploy

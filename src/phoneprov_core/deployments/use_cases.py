@@ -1,7 +1,5 @@
 """Reading the record of deployments."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import msgspec

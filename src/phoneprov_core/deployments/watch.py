@@ -1,7 +1,5 @@
 """Selection of the ways to see that a phone restarted."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass

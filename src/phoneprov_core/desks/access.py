@@ -1,7 +1,5 @@
 """Which requests may act for a phone."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

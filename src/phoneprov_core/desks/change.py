@@ -1,7 +1,5 @@
 """Logins and logouts as deployments: the orders, and the answer between file and restart."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable

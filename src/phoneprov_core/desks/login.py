@@ -1,7 +1,5 @@
 """Logging in at a phone with a PIN, and changing the PIN there."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Logging out: by the user at the phone, by an administrator, and afterwards what is due."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from phoneprov_core.access.rules import may_act_for

@@ -1,7 +1,5 @@
 """Desks: a phone, its default profile, and the user that is logged in there."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Checking a PIN that was typed on a phone."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 
 import msgspec

@@ -1,7 +1,5 @@
 """Stores and services that desks need."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from phoneprov_core.auth.ports import LoginAttemptStore

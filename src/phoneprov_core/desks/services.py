@@ -1,7 +1,5 @@
 """The use cases of the pages for phones."""
 
-from __future__ import annotations
-
 import hmac
 import logging
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A token names what it is for, when it ends, and a user if a PIN was proven befor
 together with the phone and its turn, and every change begins another turn.
 """
 
-from __future__ import annotations
-
 import re
 from enum import Enum
 

@@ -1,7 +1,5 @@
 """Background work of desks: the end of logins, due logouts, interrupted changes."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from dataclasses import dataclass

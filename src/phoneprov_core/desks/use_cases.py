@@ -1,7 +1,5 @@
 """Reading and configuring desks over the API."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Client addresses that may act for a phone."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Whether a phone is in a call."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from phoneprov_core.kernel.errors import PhoneprovError

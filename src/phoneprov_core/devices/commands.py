@@ -1,8 +1,6 @@
 """Commands that restart a phone or clear what it shows, without IO: key presses over the phone's
 web server, and actions of Asterisk's manager interface."""
 
-from __future__ import annotations
-
 import re
 from enum import Enum
 

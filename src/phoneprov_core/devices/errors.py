@@ -1,7 +1,5 @@
 """Errors of reaching a phone or the server that stores its configuration."""
 
-from __future__ import annotations
-
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 
 OUTCOME_UNKNOWN = "outcome_unknown"

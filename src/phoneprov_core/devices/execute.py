@@ -1,7 +1,5 @@
 """Commands to a phone's own web server (CGI/Execute), without IO."""
 
-from __future__ import annotations
-
 import re
 from html import escape
 from urllib.parse import urlencode

@@ -4,8 +4,6 @@ A MAC is canonical here, ``AA:BB:CC:DD:EE:FF``; any other spelling is a programm
 ValueError.
 """
 
-from __future__ import annotations
-
 import re
 
 DEFAULT_FILENAME_TEMPLATE = "SEP{MAC}.cnf.xml"

@@ -1,7 +1,5 @@
 """Ports of a switch: the uploader, the phone, the ways to restart it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 

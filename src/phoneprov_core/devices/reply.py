@@ -1,7 +1,5 @@
 """XML replies of a phone's web server, parsed without IO."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from xml.parsers import expat
 

@@ -1,7 +1,5 @@
 """The driver of Cisco phones: the ways to restart them, and the errors."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 from msgspec import structs

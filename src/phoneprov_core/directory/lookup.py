@@ -1,7 +1,5 @@
 """The directories as a phone shows them: numbers to dial, a page at a time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Contacts of the company and of single users."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType

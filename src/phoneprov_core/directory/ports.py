@@ -1,7 +1,5 @@
 """Store ports for contacts."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from phoneprov_core.access.ports import KnownUsers

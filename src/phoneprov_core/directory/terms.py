@@ -6,8 +6,6 @@ finds, not the size of the directory. A search for two words is a range of pairs
 have each of the words, and few of them both.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import unicodedata

@@ -1,8 +1,6 @@
 """The company directory, which every account reads and superadmins write; and the personal
 directories, which their users and superadmins read and write."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from phoneprov_core.access.rules import (

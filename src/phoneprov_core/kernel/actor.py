@@ -1,7 +1,5 @@
 """The actor of a use case: account, level and address; and which levels an account holds."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Addresses of phones: MAC addresses and IP addresses."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 

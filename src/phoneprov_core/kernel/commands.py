@@ -5,8 +5,6 @@ A command is a frozen Struct with the fields that may be written. The type of a 
 that exists is valid and in canonical form.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar

@@ -5,8 +5,6 @@ has a code of its own, for callers that must distinguish it, and stands beside i
 adapter maps kinds to status codes, and documents each class by its docstring and usual message.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, TypeVar
 
 from msgspec import Meta, Struct

@@ -1,12 +1,18 @@
 """The types of fields: their rules, their form in words, and which of them are secret."""
 
-from __future__ import annotations
-
 import types
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
-from typing import get_type_hints as hints_of
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints as hints_of,
+)
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType

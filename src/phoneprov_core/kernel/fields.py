@@ -4,8 +4,6 @@ Each is a plain ``str`` or ``int`` in Python; the rule is checked when a command
 metadata describes the field in the OpenAPI document.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from msgspec import Meta

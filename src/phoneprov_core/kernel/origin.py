@@ -3,8 +3,6 @@
 The value is a context variable, so tasks that a request starts belong to the request too.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Pages of lists, and reading of long lists in pieces."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import KW_ONLY, dataclass
@@ -110,7 +108,7 @@ class Listing(Generic[T]):
         """The whole list at once, for lists that are known to be short."""
         return [entity async for piece in self for entity in piece]
 
-    def mapped(self, view: Callable[[T], S]) -> Listing[S]:
+    def mapped(self, view: Callable[[T], S]) -> "Listing[S]":
         """The same list with ``view`` applied to each entity."""
         rest = self.rest
 

@@ -1,7 +1,5 @@
 """Rate limits: a number of events within a window of time, counted in the database."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from msgspec import Struct

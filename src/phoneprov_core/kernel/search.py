@@ -1,7 +1,5 @@
 """Search in lists: words in the identifying fields of a record, and fields that equal a value."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The base ports of stores and transactions."""
 
-from __future__ import annotations
-
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar, runtime_checkable
 

@@ -5,8 +5,6 @@ that stored and shown values are equal, and it sorts by time. Deadlines that are
 whole milliseconds since 1970.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The trail of a writing transaction: what it changes, and for which actor."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Protocol, TypeVar
 

@@ -3,8 +3,6 @@
 They raise ``ValueError`` with a message that continues the field's name: "must be ...".
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable

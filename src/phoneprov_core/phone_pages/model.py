@@ -5,8 +5,6 @@ characters that XML or a phone cannot show are left out. Too many parts are an e
 caller and raise ``ValueError``.
 """
 
-from __future__ import annotations
-
 import unicodedata
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Pages as XML, in the character set that the phone prefers."""
 
-from __future__ import annotations
-
 import unicodedata
 from functools import lru_cache
 from html import escape

@@ -1,7 +1,5 @@
 """Phones of the inventory."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Literal, get_args
 

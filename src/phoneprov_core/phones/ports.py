@@ -1,7 +1,5 @@
 """Store ports for phones and the records connected to them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

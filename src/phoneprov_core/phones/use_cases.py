@@ -1,7 +1,5 @@
 """The inventory of phones: every account reads it, superadmins write it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from phoneprov_core.access.rules import SharedWrite, require_owner, require_shared_write

@@ -1,7 +1,5 @@
 """Phone profiles."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Struct, UnsetType

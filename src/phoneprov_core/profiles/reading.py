@@ -1,7 +1,5 @@
 """What the linter finds in a configuration, and how two revisions differ. Stores nothing."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 

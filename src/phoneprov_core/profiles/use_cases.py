@@ -1,7 +1,5 @@
 """Phone profiles, managed by their owners and by superadmins."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import KW_ONLY, dataclass
 

@@ -1,7 +1,5 @@
 """Requests of phones for files, and discovered phones that are not in the inventory."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Parsing of requested file names."""
 
-from __future__ import annotations
-
 import re
 
 from phoneprov_core.kernel.addresses import mac as canonical_mac

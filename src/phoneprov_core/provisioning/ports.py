@@ -1,7 +1,5 @@
 """What provisioning needs from outside: its stores, the folder of other files, the networks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol
 

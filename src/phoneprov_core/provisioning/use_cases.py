@@ -1,7 +1,5 @@
 """Serving a file to a phone, recording the request, and reading the records."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import msgspec

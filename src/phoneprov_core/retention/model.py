@@ -1,7 +1,5 @@
 """Kinds of records that expire, and how long each is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import Enum

@@ -1,7 +1,5 @@
 """Store ports for retention."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from phoneprov_core.kernel.rates import RateStore

@@ -1,7 +1,5 @@
 """Numbers of records, for monitoring."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Protocol
 

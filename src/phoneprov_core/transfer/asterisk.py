@@ -10,8 +10,6 @@ which is then removed; ``[`` and ``#`` are special at the beginning of a line on
 value are removed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

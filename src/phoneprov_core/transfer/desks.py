@@ -1,8 +1,6 @@
 """Desks as rows of a table: the default profile is named by its owner and its name, so that the
 table can be brought to another installation."""
 
-from __future__ import annotations
-
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.desks.model import Desk, DeskPatch, DeskRecord, Hotdesk, ListedDesk

@@ -1,7 +1,5 @@
 """One import in steps: check every row, compute the hashes, write."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 from collections import Counter

@@ -1,7 +1,5 @@
 """Rows of an imported table, their results, and the transaction that they are written in."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Import of profiles: one configuration file per row."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections import Counter

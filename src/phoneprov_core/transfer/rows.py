@@ -1,7 +1,5 @@
 """Reads a row as a record to be created, changes to a record, or no change."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

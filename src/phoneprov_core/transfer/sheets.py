@@ -1,7 +1,5 @@
 """The kinds of tables: their columns, and the identity of their rows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import Any

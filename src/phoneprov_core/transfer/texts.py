@@ -1,7 +1,5 @@
 """Import of a table that is sent as text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Literal

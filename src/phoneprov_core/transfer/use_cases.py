@@ -1,7 +1,5 @@
 """Import and export of records as tables; both require level 0."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """User accounts. The password of a user is stored separately, as a hash."""
 
-from __future__ import annotations
-
 import hashlib
 import unicodedata
 from typing import Annotated

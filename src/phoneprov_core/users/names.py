@@ -1,7 +1,5 @@
 """Usernames: the characters a new one may have, and when two look the same."""
 
-from __future__ import annotations
-
 import unicodedata
 
 from phoneprov_core.kernel.errors import AlreadyExists, Problem

@@ -1,7 +1,5 @@
 """The rules for accounts and passwords, and the port that hashes passwords."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable
 from typing import Protocol

@@ -1,7 +1,5 @@
 """User accounts, managed by superadmins."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import msgspec

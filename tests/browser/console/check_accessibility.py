@@ -1,7 +1,5 @@
 """Keyboard, window sizes and WCAG on every page of the console."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The console below a prefix of a real nginx, configured by the block of the how-to."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Phones, switches and batches in the console."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Profiles, users, directory and import in the console."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

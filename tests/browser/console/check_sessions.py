@@ -1,7 +1,5 @@
 """Signing in, and lost sessions and connections."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

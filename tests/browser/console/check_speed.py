@@ -1,7 +1,5 @@
 """Size of the first load, and scrolling of 10,000 rows."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """The console in a real browser: make test-console. SCREENSHOTS names a folder for its pictures."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A stub of the manager interface."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Devices in calls, by the manager interface."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The one connection to the manager interface that actions, lists and watches share."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Messages that the manager client sends, and its reading of responses."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 

@@ -1,7 +1,5 @@
 """The manager client with silent, faulty or foreign servers."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import time

@@ -1,7 +1,5 @@
 """The contract of ``ManagerInterface``, for the real adapter and the fake."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Protocol

@@ -1,7 +1,5 @@
 """TLS, and invalid settings."""
 
-from __future__ import annotations
-
 import ssl
 from pathlib import Path
 from typing import Any

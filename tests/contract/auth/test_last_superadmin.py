@@ -1,7 +1,5 @@
 """The last superadmin keeps level 0, also during a concurrent change of another account."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

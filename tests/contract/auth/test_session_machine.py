@@ -1,8 +1,6 @@
 """Any sequence of logins, refreshes, logouts, changes to accounts and moments leaves the same
 sessions as a model of plain dicts."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import Awaitable, Coroutine
@@ -11,8 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,

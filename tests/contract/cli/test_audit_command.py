@@ -1,7 +1,5 @@
 """``phoneprov audit`` over a real database."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

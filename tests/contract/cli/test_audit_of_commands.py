@@ -1,7 +1,5 @@
 """Every command that changes something leaves an audit entry, and the table knows every command."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sqlite3

@@ -1,7 +1,5 @@
 """``phoneprov backup`` and ``phoneprov restore``: refusals and results."""
 
-from __future__ import annotations
-
 import io
 import json
 import sqlite3

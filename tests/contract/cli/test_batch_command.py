@@ -1,7 +1,5 @@
 """``phoneprov batch``: real FTP to simulated phones, output, exit codes, JSON for scripts."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import shutil

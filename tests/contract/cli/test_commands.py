@@ -1,7 +1,5 @@
 """The command line for scripts: output, exit codes, one line for an error."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

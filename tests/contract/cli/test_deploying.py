@@ -1,7 +1,5 @@
 """``switch``, ``preview``, ``history``, ``rollback``: real FTP and HTTP to a simulated phone."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """``phoneprov desks``, ``desk`` and ``phone-urls``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from click.testing import CliRunner, Result

@@ -1,7 +1,5 @@
 """``phoneprov doctor``: every check, its next step, and the exit code."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sqlite3

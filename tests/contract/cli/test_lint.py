@@ -1,7 +1,5 @@
 """``phoneprov lint``: findings in the format of compilers."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

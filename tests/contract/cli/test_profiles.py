@@ -1,7 +1,5 @@
 """``phoneprov import profiles`` and ``phoneprov profile``."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

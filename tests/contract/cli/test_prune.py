@@ -1,7 +1,5 @@
 """``phoneprov prune`` on a file."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing

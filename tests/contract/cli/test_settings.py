@@ -1,7 +1,5 @@
 """``phoneprov settings``, and commands without an installation."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``phoneprov import`` and ``export`` for scripts."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time

@@ -1,7 +1,5 @@
 """Deployments over HTTP: a desk phone, a superadmin and two users."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Deployments and the history of a phone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

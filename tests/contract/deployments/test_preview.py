@@ -1,7 +1,5 @@
 """Preview of a switch."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from phoneprov_core.deployments.observation import DeviceInformation

@@ -1,7 +1,5 @@
 """Revisions of a profile, their differences, and lint."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from support.api import Caller, error_of

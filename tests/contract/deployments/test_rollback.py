@@ -1,7 +1,5 @@
 """Rollback of a phone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """An office with one phone to log in at."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

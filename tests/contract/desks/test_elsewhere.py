@@ -1,7 +1,5 @@
 """A user who is logged in at one phone logs in at another."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Changes of a desk that a stopped process left unfinished."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_adapters.testing.phone_records import a_deployment

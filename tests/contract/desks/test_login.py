@@ -1,7 +1,5 @@
 """Logging in at a phone, as the phone sees it."""
 
-from __future__ import annotations
-
 import asyncio
 
 from phoneprov_core.deployments.model import Action, Outcome

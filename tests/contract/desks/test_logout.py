@@ -1,7 +1,5 @@
 """Logging out at a phone, by hand, at the expiry, or because the account is gone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

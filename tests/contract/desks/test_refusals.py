@@ -1,7 +1,5 @@
 """Refusals at phones, and pages after bad input."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from pathlib import Path

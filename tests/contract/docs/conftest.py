@@ -1,7 +1,5 @@
 """The commands of pages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,8 +1,6 @@
 """The commands of the page on backups run as written, during writes to the database: the restored
 database is usable and has every answered change."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -1,7 +1,5 @@
 """The dnsmasq configurations of the how-to pages, checked by dnsmasq itself if it is installed."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The commands of how-to pages run as written."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

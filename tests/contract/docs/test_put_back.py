@@ -4,8 +4,6 @@ In the shown output, ``...`` in or at the end of a line stands for any text, and
 any lines.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

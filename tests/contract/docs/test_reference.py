@@ -6,8 +6,6 @@ A phone that was restarted is back before the next request.
 With ``PHONEPROV_WRITE_DOCS=1`` the replies are written into the pages instead of compared.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """The commands of the tutorial run as written, with free ports."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Import and export with the database of a test."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher

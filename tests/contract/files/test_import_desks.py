@@ -1,7 +1,5 @@
 """Export and import of desks: default profiles by their names."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """An import is one transaction on every database."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any

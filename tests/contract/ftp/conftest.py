@@ -1,7 +1,5 @@
 """Fixtures of the FTP suites: certificates, and the rigs."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

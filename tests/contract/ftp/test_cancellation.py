@@ -1,7 +1,5 @@
 """Cancellation at every point of an upload."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 from time import perf_counter

@@ -1,7 +1,5 @@
 """Connections of an upload: passive mode, TLS, names, listings."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 import traceback

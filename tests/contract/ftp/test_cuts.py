@@ -3,8 +3,6 @@
 The ordinary run resets at the ends of replies, ``PHONEPROV_TESTS=long`` at every byte.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from pathlib import Path

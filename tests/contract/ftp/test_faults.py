@@ -1,7 +1,5 @@
 """Faults of a server: the kind of error, the named step, the deadline, and complete files."""
 
-from __future__ import annotations
-
 import asyncio
 import traceback
 from time import perf_counter

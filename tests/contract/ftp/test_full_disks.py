@@ -1,7 +1,5 @@
 """Real servers whose disk is full (``make test-ftp-servers``)."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_adapters.ftp.uploader import FtpUploader

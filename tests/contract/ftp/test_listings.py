@@ -1,7 +1,5 @@
 """A folder is listed once for all running uploads, and no file is missed."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path

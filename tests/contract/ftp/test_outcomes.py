@@ -1,8 +1,6 @@
 """Faults after the rename: the uploader finds out which file is in place, or reports the unknown
 outcome."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Settings and the memory uploader, which need no server."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Refusals of real servers that need an action of the administrator (``make test-ftp-servers``)."""
 
-from __future__ import annotations
-
 import time
 from ftplib import FTP, Error
 

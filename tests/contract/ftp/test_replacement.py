@@ -1,8 +1,6 @@
 """A server that does not rename onto an existing file: the old file is restored, or the new one is
 in place."""
 
-from __future__ import annotations
-
 import traceback
 from time import perf_counter
 

@@ -1,7 +1,5 @@
 """The contract kit over every uploader and every kind of server."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

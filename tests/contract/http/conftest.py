@@ -1,7 +1,5 @@
 """The application, a superadmin, and two accounts without a permission."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

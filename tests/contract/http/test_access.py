@@ -3,8 +3,6 @@
 A route that the application has and the table lacks fails, and so does the opposite.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 from string import Formatter

@@ -1,7 +1,5 @@
 """The audit trail over HTTP: its entries, and how they are read."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Section 4.1 of the interface: logging in, registering, refreshing, logging out."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Batches over HTTP, over the real use cases and a real database."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any

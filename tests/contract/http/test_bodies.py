@@ -1,13 +1,10 @@
 """Request bodies: one DTO, every invalid field named, read records accepted as bodies."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from litestar import Litestar, Router, post, put
 from litestar.exceptions import ImproperlyConfiguredException
 from litestar.params import FromPath, JSONBody

@@ -1,7 +1,5 @@
 """Section 4.9 of the interface: the company directory."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

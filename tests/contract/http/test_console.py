@@ -1,7 +1,5 @@
 """The console's files and the session of a browser."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from importlib import resources

@@ -1,7 +1,5 @@
 """The OpenAPI document and its page: public, and without content of other hosts."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

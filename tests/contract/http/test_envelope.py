@@ -1,7 +1,5 @@
 """Sections 1 and 7 of the interface: every reply is the envelope."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

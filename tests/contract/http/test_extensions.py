@@ -1,7 +1,5 @@
 """Section 4.4 of the interface: extensions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from phoneprov_adapters.testing.records import an_extension

@@ -1,7 +1,5 @@
 """Liveness and readiness checks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import httpx

@@ -1,7 +1,5 @@
 """Import of a table over HTTP."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

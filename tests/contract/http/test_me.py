@@ -1,7 +1,5 @@
 """Section 4.2 of the interface: the caller's own record."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from phoneprov_adapters.testing.phone_records import a_phone

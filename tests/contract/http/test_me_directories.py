@@ -1,7 +1,5 @@
 """Section 4.2 of the interface: the directories as the caller's own phone shows them."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.api import Caller, data_of, error_of

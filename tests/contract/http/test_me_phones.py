@@ -1,7 +1,5 @@
 """Section 4.2 of the interface: every phone with its modules and flags."""
 
-from __future__ import annotations
-
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac
 from support.api import Api, Caller, data_of, error_of

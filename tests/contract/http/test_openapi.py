@@ -1,7 +1,5 @@
 """The OpenAPI document describes the interface completely and correctly."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator
@@ -11,8 +9,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 import schemathesis
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import phoneprov_core
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN

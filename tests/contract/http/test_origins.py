@@ -1,7 +1,5 @@
 """Every log line that belongs to a request has its id, its trace and the address of its client."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Section 4.5 of the interface: permissions and their assignment."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

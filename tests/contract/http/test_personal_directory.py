@@ -1,7 +1,5 @@
 """Section 4.12 of the interface: personal directories."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

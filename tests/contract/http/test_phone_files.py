@@ -1,7 +1,5 @@
 """Files for phones over HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

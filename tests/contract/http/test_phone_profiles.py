@@ -1,7 +1,5 @@
 """Section 4.8 of the interface: phone profiles. Its replies carry no ``metadata``."""
 
-from __future__ import annotations
-
 import logging
 from functools import partial
 from pathlib import Path

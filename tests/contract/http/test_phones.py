@@ -1,7 +1,5 @@
 """Section 4.7 of the interface: the inventory of phones."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

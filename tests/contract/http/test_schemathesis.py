@@ -4,8 +4,6 @@ of the service, and the document describes each.
 The same cases run each time; make schemathesis-long generates many more.
 """
 
-from __future__ import annotations
-
 import copy
 import logging
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Search in lists: ``q`` and filters with ``limit`` and ``offset``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

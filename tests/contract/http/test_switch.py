@@ -1,7 +1,5 @@
 """Section 4.8 of the interface: the switch, with memory adapters for the network."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -32,7 +30,7 @@ DONE = {"profile": "Ada's", "mac": MAC, "restart": "ok"}
 @asynccontextmanager
 async def office(
     folder: Path, world: World, *, ami: bool = False, **environment: str
-) -> AsyncIterator[Office]:
+) -> AsyncIterator["Office"]:
     adapters = {**world.adapters(ami=ami), "new_id": CountingIds()}
     async with opened_api(folder, database_kind="memory", overrides=adapters, **environment) as api:
         admin, ada = await api.account("admin", level=0), await api.account("ada")
@@ -54,7 +52,7 @@ class Office:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Office]:
+async def desk(tmp_path: Path) -> AsyncIterator["Office"]:
     async with office(tmp_path, World()) as opened:
         yield opened
 

@@ -1,7 +1,5 @@
 """The switch over FTP and HTTP to a simulated phone."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,8 +12,7 @@ import pytest
 from phoneprov_adapters.simulator.phone import CommandReceived, SimulatedPhone
 from phoneprov_adapters.simulator.web import PhoneWebServer
 from phoneprov_http.main.commands.simulate import reaching
-from support import ami_stub
-from support import api as support
+from support import ami_stub, api as support
 from support.ami_stub import AmiStub, event
 from support.api import Caller, error_of, opened_api
 from support.desk import press_without_pauses

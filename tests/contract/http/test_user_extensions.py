@@ -1,7 +1,5 @@
 """Section 4.6 of the interface: links of users and extensions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

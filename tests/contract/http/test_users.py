@@ -1,7 +1,5 @@
 """Section 4.3 of the interface: users."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Section 4.10 of the interface: key expansion modules."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

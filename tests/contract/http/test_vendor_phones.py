@@ -1,7 +1,5 @@
 """Section 4.13 of the interface: vendor phone flags."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

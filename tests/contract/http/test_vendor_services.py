@@ -1,7 +1,5 @@
 """Section 4.11 of the interface: service definitions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Section 4.14 of the interface: PINs."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from typing import Any

@@ -1,7 +1,5 @@
 """Metrics: access, counts, and the files in ``deploy`` that use them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -18,8 +16,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from faults.served import Served as Workers
-from faults.served import free_port
+from faults.served import Served as Workers, free_port
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.metrics import counters
 from phoneprov_adapters.metrics.exposition import Exposition

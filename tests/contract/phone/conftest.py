@@ -1,7 +1,5 @@
 """Phones, and a server that must not be called."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

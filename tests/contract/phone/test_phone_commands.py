@@ -1,7 +1,5 @@
 """The contract of ``PhoneCommands``, for the real adapter and the fake."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator

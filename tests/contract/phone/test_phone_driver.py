@@ -1,7 +1,5 @@
 """The contract kit over phoneprov's phone driver, with every way to restart phones."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 

@@ -1,7 +1,5 @@
 """The simulated phone: its events, start and end."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The FTP server of the simulated phone: accepted files, and their events."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import struct

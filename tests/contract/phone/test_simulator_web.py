@@ -1,7 +1,5 @@
 """The web server of the simulated phone: accepted and refused requests."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 from urllib.parse import urlencode

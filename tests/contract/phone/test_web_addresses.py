@@ -1,7 +1,5 @@
 """The HTTP adapter calls only the address of the phone."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The HTTP adapter reads or refuses any response of a phone."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import time

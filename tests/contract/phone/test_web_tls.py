@@ -1,7 +1,5 @@
 """Phones over HTTPS."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 import warnings

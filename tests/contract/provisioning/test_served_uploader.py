@@ -1,7 +1,5 @@
 """The contract kit over the uploader that stores files in the database."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing

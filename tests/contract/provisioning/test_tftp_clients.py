@@ -3,8 +3,6 @@
 ``make test-tftp-clients`` installs all of them from Debian; elsewhere missing ones are skipped.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

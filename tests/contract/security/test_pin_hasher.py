@@ -1,13 +1,10 @@
 """The contract of ``PinHasher``, over every implementation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.security.argon2 import Argon2Hasher

@@ -1,10 +1,7 @@
 """The contract of ``Tokens``, over every implementation."""
 
-from __future__ import annotations
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_adapters.memory.system import PlainTokens
 from phoneprov_adapters.security.tokens import JwtTokens

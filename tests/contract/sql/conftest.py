@@ -1,7 +1,5 @@
 """PostgreSQL databases of one test each."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

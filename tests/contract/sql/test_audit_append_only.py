@@ -1,7 +1,5 @@
 """The SQL of docs/how-to/audit.md: the service adds entries, and cannot change or remove them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator
 from itertools import count

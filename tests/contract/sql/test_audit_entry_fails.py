@@ -1,7 +1,5 @@
 """An audit entry that the database refuses rolls its change back."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The start of a batch costs as many statements for 2,000 phones as for two."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any

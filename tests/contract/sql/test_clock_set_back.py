@@ -1,7 +1,5 @@
 """A clock that is set back does not prolong locks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The commands and the start of the service with a shared database."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The migrations: every step is reversible, and the last one yields the schema of the code."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

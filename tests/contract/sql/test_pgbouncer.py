@@ -1,7 +1,5 @@
 """A pgbouncer in transaction mode: any transaction may get any connection."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import AsyncIterator

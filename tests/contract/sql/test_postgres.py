@@ -1,7 +1,5 @@
 """PostgreSQL only: messages for its errors, its locks, the settings of new connections."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import traceback

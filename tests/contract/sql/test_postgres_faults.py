@@ -1,8 +1,6 @@
 """PostgreSQL is unavailable, silent or disconnected: every request ends in time, no change is
 stored in part, and the service recovers by itself."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

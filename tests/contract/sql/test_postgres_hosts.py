@@ -1,7 +1,5 @@
 """A URL with several hosts: the one that accepts changes is used."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import tempfile

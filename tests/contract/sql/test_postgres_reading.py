@@ -1,7 +1,5 @@
 """Concurrent reads of one row are sent to PostgreSQL together."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path

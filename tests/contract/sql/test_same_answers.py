@@ -1,7 +1,5 @@
 """Memory, SQLite and PostgreSQL return the same results for the same requests."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from contextlib import AsyncExitStack
@@ -9,8 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from phoneprov_adapters.testing import phone_records, records

@@ -1,7 +1,5 @@
 """Checkpoints of the embedded database run in parallel to commits."""
 
-from __future__ import annotations
-
 import logging
 import sqlite3
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """The file of the embedded database."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Writers that wait for each other are committed together; before that each can roll back."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path

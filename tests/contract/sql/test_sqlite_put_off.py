@@ -1,7 +1,5 @@
 """Statements of a SQLite transaction without a result are sent to the thread with the next one."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The number of messages of a change to PostgreSQL."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import random

@@ -1,7 +1,5 @@
 """A configuration is stored once, and without an unkeyed hash."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from pathlib import Path

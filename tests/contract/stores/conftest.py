@@ -1,7 +1,5 @@
 """The databases of suites over every database, from ``support.stores``."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

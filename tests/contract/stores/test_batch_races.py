@@ -1,7 +1,5 @@
 """Several processes work on batches in one database: every phone is done once."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 

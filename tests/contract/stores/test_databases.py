@@ -1,7 +1,5 @@
 """The contract kit over every database."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_adapters.testing.stores.database import DatabaseContract

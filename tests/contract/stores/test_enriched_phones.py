@@ -1,7 +1,5 @@
 """The statements that read phones with all their records."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

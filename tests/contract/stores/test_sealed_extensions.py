@@ -1,7 +1,5 @@
 """The stored form of an extension's secrets."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator

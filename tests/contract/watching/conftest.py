@@ -1,7 +1,5 @@
 """Every way to watch phones, as a fixture."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

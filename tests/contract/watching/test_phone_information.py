@@ -1,7 +1,5 @@
 """The contract of ``PhoneInformation``."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager

@@ -1,7 +1,5 @@
 """The contract of ``PhoneWatch`` and ``Watching``."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator

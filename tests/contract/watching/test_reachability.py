@@ -1,7 +1,5 @@
 """The contract of ``Reachability``."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator
@@ -19,8 +17,7 @@ from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.deployments.observation import Reach, Reachability
 from support.phone_simulated import FTP_PASSWORD, web
 from support.phone_stub import PhoneStub, nothing
-from support.phone_web import IP, LOOPBACK, SLACK
-from support.phone_web import web as web_of_stub
+from support.phone_web import IP, LOOPBACK, SLACK, web as web_of_stub
 from support.watching import OTHER, PHONE, at
 
 SHORT = 0.4

@@ -1,7 +1,5 @@
 """Permissions: creation, reads, changes and deletion by superadmins."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """The access rules."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_core.access.rules import (

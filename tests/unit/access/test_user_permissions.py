@@ -1,7 +1,5 @@
 """The one permission of each user; one account always holds level 0."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, cast

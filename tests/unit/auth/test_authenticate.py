@@ -1,7 +1,5 @@
 """From an access token to its account."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_core.access.model import NewAssignment, NewPermission

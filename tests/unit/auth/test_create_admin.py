@@ -1,7 +1,5 @@
 """The first superadmin."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

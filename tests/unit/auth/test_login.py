@@ -1,7 +1,5 @@
 """Logging in: the right password, refusals, and changes during the check."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_core.auth.model import Lifetimes, TokenKind

@@ -1,7 +1,5 @@
 """Wrong passwords are limited per client address."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 

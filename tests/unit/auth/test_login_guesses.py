@@ -1,7 +1,5 @@
 """Wrong passwords are counted per account and lock it for some time."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """100 wrong passwords in a row lock an account until an administrator acts."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_core.auth.accounts import CreateAdmin

@@ -1,7 +1,5 @@
 """Logging out."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_core.auth.model import LoggedIn, LogoutRequest, RefreshRequest

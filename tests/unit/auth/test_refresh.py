@@ -1,7 +1,5 @@
 """Exchanging refresh tokens."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

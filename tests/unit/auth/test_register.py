@@ -1,7 +1,5 @@
 """Public registration."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import pytest

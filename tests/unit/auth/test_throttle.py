@@ -1,10 +1,7 @@
 """The counting of failed logins, without a store."""
 
-from __future__ import annotations
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_core.auth.throttle import (
     FIRST_WAIT,

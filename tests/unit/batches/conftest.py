@@ -1,7 +1,5 @@
 """A floor of phones, and a profile."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_core.kernel.actor import Actor

@@ -1,7 +1,5 @@
 """Busy phones, which are done later."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_adapters.testing.records import a_mac

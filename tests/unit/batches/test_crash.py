@@ -1,7 +1,5 @@
 """Resuming the batch of another process: no phone is switched twice, none is skipped."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 

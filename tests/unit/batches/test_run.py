@@ -1,7 +1,5 @@
 """Running a batch: every phone once, at its pace, until it is stopped or cancelled."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import timedelta
 

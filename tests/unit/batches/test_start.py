@@ -1,7 +1,5 @@
 """Starting a batch: access, selected phones, and refusals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

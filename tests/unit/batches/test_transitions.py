@@ -1,7 +1,5 @@
 """Every change of a phone's state in a batch, without a store."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_core.batches.model import BatchState, PhoneState

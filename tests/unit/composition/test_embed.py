@@ -1,7 +1,5 @@
 """The whole service without HTTP: over memory, over a real database, and without ``await``."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

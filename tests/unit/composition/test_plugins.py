@@ -1,7 +1,5 @@
 """Adapters of other packages: entry points, settings that select them, errors in one line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

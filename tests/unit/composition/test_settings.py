@@ -1,7 +1,5 @@
 """Settings: defaults, secrets from files, and errors that name their variable."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,14 +1,11 @@
 """The cost of parsing any text is linear in its length."""
 
-from __future__ import annotations
-
 import time
 import tracemalloc
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from phoneprov_core.configuration.diff import unified_diff
 from phoneprov_core.configuration.findings import MOST_FINDINGS

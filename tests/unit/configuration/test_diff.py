@@ -1,13 +1,10 @@
 """Applying a unified diff to one text yields the other."""
 
-from __future__ import annotations
-
 import re
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_core.configuration.diff import MOST_LINES, MOST_STEPS, unified_diff
 

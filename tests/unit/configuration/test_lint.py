@@ -1,12 +1,9 @@
 """Findings in a configuration: their place and severity."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_core.configuration.catalogue import KNOWN, NUMBERS, REPEATED, WORDS
 from phoneprov_core.configuration.findings import MOST_FINDINGS, Finding, Severity, has_errors

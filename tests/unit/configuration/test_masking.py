@@ -1,13 +1,10 @@
 """Secrets are masked, and other text is not."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_core.configuration.masking import NumberedStars, masked, names_secret
 

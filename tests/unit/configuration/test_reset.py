@@ -1,7 +1,5 @@
 """Changes of a configuration that only a reset applies."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_core.configuration.comparison import needing_reset

@@ -1,15 +1,12 @@
 """Which texts are device configurations."""
 
-from __future__ import annotations
-
 import re
 import time
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from phoneprov_core.configuration.well_formed import DEEPEST, LARGEST, LONGEST_NAME, device_xml_rule
 

@@ -1,7 +1,5 @@
 """A desk for switches."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_core.kernel.actor import Actor

@@ -1,7 +1,5 @@
 """Confirmation of a switch: the background watch records whether the phone registered again."""
 
-from __future__ import annotations
-
 import asyncio
 
 import msgspec

@@ -1,7 +1,5 @@
 """The log lines of a deployment."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

@@ -1,7 +1,5 @@
 """The preview of a switch shows everything and changes nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_core.configuration.findings import Severity

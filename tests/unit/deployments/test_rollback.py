@@ -1,7 +1,5 @@
 """Rollback to the previous configuration of a phone, or to any revision."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The switch: the order of its steps, access, and compatibility."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The outcome of each failure of a switch."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """Concurrent switches, and changes during a switch."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

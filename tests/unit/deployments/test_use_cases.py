@@ -1,7 +1,5 @@
 """Which deployments an account can read."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_adapters.testing.phone_records import a_deployment, a_phone

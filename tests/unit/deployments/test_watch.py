@@ -1,7 +1,5 @@
 """Which way of watching a phone is used."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

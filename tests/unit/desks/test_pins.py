@@ -1,7 +1,5 @@
 """Checking a PIN: locks, audit entries, log, and the cost of a refusal."""
 
-from __future__ import annotations
-
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 

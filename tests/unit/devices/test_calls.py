@@ -1,7 +1,5 @@
 """Whether a phone is in a call, if known."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_core.devices.calls import is_in_call

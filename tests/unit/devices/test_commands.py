@@ -1,12 +1,9 @@
 """Restart keys of a phone, and the actions that Asterisk performs for it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_core.devices.commands import (
     CLEAR_SERVICES,

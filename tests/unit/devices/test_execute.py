@@ -1,14 +1,11 @@
 """Commands to a phone's web server, and its replies."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qsl
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from phoneprov_core.devices.execute import execute_body, read_execute_reply
 from phoneprov_core.devices.reply import REPLY_LIMIT

@@ -1,12 +1,9 @@
 """File names of phones."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_core.devices.commands import (
     sccp_restart,

@@ -1,7 +1,5 @@
 """The ways to restart a phone, and which one is used."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone

@@ -1,7 +1,5 @@
 """The company's directory, over the memory database."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import msgspec

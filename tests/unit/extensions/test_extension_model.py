@@ -1,12 +1,9 @@
 """Valid extensions, and their hidden fields."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from msgspec import UNSET
 
 from phoneprov_adapters.testing.records import an_extension

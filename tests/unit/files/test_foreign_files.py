@@ -1,7 +1,5 @@
 """Files as spreadsheets, phones and mail programs write them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

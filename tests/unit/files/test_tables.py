@@ -1,14 +1,11 @@
 """Tables as files: an export can be imported unchanged, and errors name their line."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from phoneprov_adapters.files.csv import CsvTable, CsvWriter, harmless, meant
 from phoneprov_adapters.files.vcard import VcardTable, VcardWriter

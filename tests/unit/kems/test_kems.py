@@ -1,7 +1,5 @@
 """Key expansion modules, over the memory database."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import msgspec

@@ -1,13 +1,10 @@
 """MAC and IP addresses: one canonical form, or a refusal."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Callable
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from phoneprov_core.kernel import addresses
 from support.refusals import refused

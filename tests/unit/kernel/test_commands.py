@@ -1,7 +1,5 @@
 """Commands: one check, every invalid field named, no early access to input."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 import pytest

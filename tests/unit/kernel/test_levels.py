@@ -1,10 +1,7 @@
 """Holding a level, under both rules."""
 
-from __future__ import annotations
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor, LevelRule
 

@@ -1,13 +1,11 @@
 """Long lists: complete, read in pieces, and their pages."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Self
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid
@@ -23,7 +21,7 @@ class Numbers:
         self.open = 0
 
     @asynccontextmanager
-    async def read(self) -> AsyncIterator[Numbers]:
+    async def read(self) -> AsyncIterator[Self]:
         self.open += 1
         yield self
         self.open -= 1

@@ -1,7 +1,5 @@
 """A list whose entities are converted for the response."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase

@@ -1,13 +1,10 @@
 """Times, identifiers, representations and errors."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.errors import NotFound, TooManyAttempts, already_taken, found

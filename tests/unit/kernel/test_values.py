@@ -1,7 +1,5 @@
 """Values other than addresses: one canonical form, or a refusal."""
 
-from __future__ import annotations
-
 import ipaddress
 import time
 import unicodedata
@@ -9,8 +7,7 @@ from collections.abc import Callable
 from zoneinfo import available_timezones
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from phoneprov_core.kernel import addresses, values
 from support.refusals import refused

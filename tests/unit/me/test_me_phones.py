@@ -1,7 +1,5 @@
 """The phones that a caller can take, over the memory database."""
 
-from __future__ import annotations
-
 import msgspec
 
 from phoneprov_adapters.memory.database import MemoryDatabase

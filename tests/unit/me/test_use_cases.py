@@ -1,7 +1,5 @@
 """The caller's own records."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """The memory database beyond the contract of stores."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

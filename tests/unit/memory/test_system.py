@@ -1,7 +1,5 @@
 """The deterministic clock, identifiers and hasher."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import UTC, datetime
 

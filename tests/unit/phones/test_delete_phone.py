@@ -1,7 +1,5 @@
 """The records of a phone after its deletion."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

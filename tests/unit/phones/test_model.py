@@ -1,10 +1,7 @@
 """Phones as commands, and equal spellings of models."""
 
-from __future__ import annotations
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.kernel.errors import Invalid

@@ -1,7 +1,5 @@
 """The inventory of phones."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Profiles as commands, and the phones that they fit."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_adapters.testing.phone_records import a_phone, a_profile

@@ -1,7 +1,5 @@
 """Every former configuration of a profile is a revision, which never changes."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 

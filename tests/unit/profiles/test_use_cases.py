@@ -1,7 +1,5 @@
 """Phone profiles: access, and the order of refusals."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """A memory database with a phone that was switched, and the use case over it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,10 +1,7 @@
 """File names that phones request."""
 
-from __future__ import annotations
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_core.provisioning.names import mac_in, plain_name
 

@@ -1,7 +1,5 @@
 """Files for phones: access, and recorded fetches."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_adapters.testing.phone_records import a_phone

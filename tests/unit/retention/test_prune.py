@@ -1,7 +1,5 @@
 """Pruning: pieces, pauses, turns, days."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Configurations are compared without blocking the event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

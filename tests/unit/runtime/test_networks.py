@@ -1,12 +1,9 @@
 """Which addresses may be called, in every notation."""
 
-from __future__ import annotations
-
 import ipaddress
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.kernel.errors import Conflict

@@ -1,7 +1,5 @@
 """argon2id: its parameters, its time and memory, and its effect on the event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

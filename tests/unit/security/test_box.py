@@ -1,12 +1,9 @@
 """Encrypted secrets: valid ones, and every invalid one."""
 
-from __future__ import annotations
-
 import traceback
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
 from phoneprov_adapters.security.box import Sealed, SecretBox

@@ -1,7 +1,5 @@
 """Which passwords are too common."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

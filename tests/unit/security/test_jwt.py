@@ -1,7 +1,5 @@
 """Signed tokens: every kind of forged or invalid token, and the cache of checks."""
 
-from __future__ import annotations
-
 import base64
 import hmac
 import json
@@ -10,8 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from joserfc import jws
 
 from phoneprov_adapters.security import tokens as module

@@ -1,7 +1,5 @@
 """Keys: their formats, derived keys, and the key file."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os
@@ -10,8 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_adapters.security import keys as module
 from phoneprov_adapters.security.box import SecretBox

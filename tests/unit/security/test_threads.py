@@ -1,7 +1,5 @@
 """Threads for costly work: running and queued work, places, and the delivery of results."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -1,7 +1,5 @@
 """The thread that writes the log."""
 
-from __future__ import annotations
-
 import logging
 import threading
 

@@ -1,7 +1,5 @@
 """Sockets that a supervisor passes to the service."""
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """The private parts of uvicorn and httptools that the server relies on, one by one. A new minor
 version of either raises the ceiling in pyproject.toml only after this passes."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import re

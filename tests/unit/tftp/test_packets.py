@@ -1,10 +1,7 @@
 """TFTP packets of clients, well formed and not."""
 
-from __future__ import annotations
-
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from phoneprov_adapters.tftp import packets
 from phoneprov_adapters.tftp.packets import BadPacket, ErrorCode, ReadRequest, parse_request

@@ -1,7 +1,5 @@
 """The TFTP server over loopback sockets."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import AsyncIterator

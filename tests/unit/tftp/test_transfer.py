@@ -1,12 +1,9 @@
 """One TFTP transfer against clients that lose, repeat and reorder packets."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_adapters.provisioning.contents import MemoryFile
 from phoneprov_adapters.tftp.packets import ReadRequest

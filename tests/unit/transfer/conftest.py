@@ -1,7 +1,5 @@
 """Fixtures of import and export."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

@@ -1,12 +1,9 @@
 """Sections for Asterisk: no value adds a line, an option or a section."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_adapters.api import open_in_memory
 from phoneprov_adapters.testing.phone_records import a_phone

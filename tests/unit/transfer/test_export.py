@@ -1,7 +1,5 @@
 """Export, and rules that it shares with import."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_adapters.api import InMemory

@@ -1,7 +1,5 @@
 """Import of tables: checked and written as a whole."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Import matches rows with records that exist."""
 
-from __future__ import annotations
-
 from phoneprov_adapters.api import InMemory, open_in_memory, read_settings
 from phoneprov_core.api import (
     RowProblem,

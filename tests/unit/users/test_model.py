@@ -1,12 +1,9 @@
 """Accounts as commands, and equal names."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_core.auth.model import Credentials, LogoutRequest, RefreshRequest, TokenPair
 from phoneprov_core.kernel.errors import Invalid

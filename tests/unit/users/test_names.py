@@ -1,7 +1,5 @@
 """Usernames: the characters of a new one, and names that look like another."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_adapters.security.lookalikes import looks

@@ -1,10 +1,7 @@
 """Which passwords are accepted."""
 
-from __future__ import annotations
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phoneprov_core.users.passwords import AccountPolicy
 

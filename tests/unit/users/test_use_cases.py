@@ -1,7 +1,5 @@
 """Accounts: creation, reads, changes and deletion by superadmins."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, cast

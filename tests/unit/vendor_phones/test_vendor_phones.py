@@ -1,7 +1,5 @@
 """Vendor phone flags, over the memory database."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import pytest

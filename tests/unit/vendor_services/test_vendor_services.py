@@ -1,7 +1,5 @@
 """Service definitions, over the memory database."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import msgspec

@@ -1,7 +1,5 @@
 """PINs, over the memory database."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any, cast
 

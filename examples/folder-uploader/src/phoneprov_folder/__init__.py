@@ -1,7 +1,5 @@
 """Configurations for phones in a folder of this machine, instead of on an FTP server."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import os
@@ -16,7 +14,7 @@ __all__ = ["FolderUploader", "folder_uploader"]
 _SEGMENT = re.compile(r"[A-Za-z0-9._-]{1,200}")
 
 
-def folder_uploader(settings: Settings) -> FolderUploader:
+def folder_uploader(settings: Settings) -> "FolderUploader":
     """The entry point: what ``PHONEPROV_UPLOADER=folder`` chooses."""
     return FolderUploader(Path(settings.variables.required("PHONEPROV_FOLDER")))
 

@@ -5,8 +5,6 @@ server where it has one
 (https://service.snom.com/display/wiki/Can+I+control+my+snom+phone+remotely).
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 

@@ -1,7 +1,6 @@
 """A PostgreSQL address: its hosts, and the connection to one of them."""
 
-from __future__ import annotations
-
+from typing import Self
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 import asyncpg
@@ -77,7 +76,7 @@ class PostgresAddress(Struct, frozen=True):
     pgbouncer: bool = False
 
     @classmethod
-    def parse(cls, url: str) -> PostgresAddress:
+    def parse(cls, url: str) -> Self:
         """Raises ``ValueError``. The message does not quote the URL, which may hold a
         password."""
         if not url.startswith(POSTGRES):

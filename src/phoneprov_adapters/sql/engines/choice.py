@@ -1,7 +1,5 @@
 """Selection of the database by its URL."""
 
-from __future__ import annotations
-
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import TypeAlias

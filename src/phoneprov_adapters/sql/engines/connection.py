@@ -1,7 +1,5 @@
 """The connection interface of the stores, for both databases."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """Deadlines of calls to PostgreSQL."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 

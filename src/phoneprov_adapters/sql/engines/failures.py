@@ -1,7 +1,5 @@
 """Log lines for database failures: the cause, once a minute for each database host or file."""
 
-from __future__ import annotations
-
 import logging
 import time
 

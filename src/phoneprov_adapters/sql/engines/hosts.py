@@ -1,7 +1,5 @@
 """Connections to the host of a PostgreSQL URL that accepts changes."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Collection, Sequence

@@ -1,7 +1,5 @@
 """The shared database: PostgreSQL, for a service on several hosts."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """Classification of PostgreSQL's errors: broken constraints, and messages for the others."""
 
-from __future__ import annotations
-
 import ssl
 
 import asyncpg

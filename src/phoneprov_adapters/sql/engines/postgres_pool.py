@@ -1,7 +1,5 @@
 """A pool of connections to PostgreSQL."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import deque

@@ -6,8 +6,6 @@ Queries that wait for the same statement are sent as one statement, joined with 
 parameters: the higher the load, the cheaper a query. No result is older than its query.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache

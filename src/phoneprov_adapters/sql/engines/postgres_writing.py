@@ -1,7 +1,5 @@
 """Writing transactions on PostgreSQL."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from functools import cache

@@ -13,8 +13,6 @@ own savepoint, and then the first commits for all. No writer returns before that
 can be rolled back alone until then.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import time

@@ -5,8 +5,6 @@ commit that finds 1,000 pages in the log does it while its caller waits. Here an
 it, and other transactions commit meanwhile.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import sqlite3

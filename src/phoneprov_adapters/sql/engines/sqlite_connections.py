@@ -1,8 +1,6 @@
 """The connections of the stores to SQLite: queries outside of a transaction, writing transactions,
 and groups of these that are committed together."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence

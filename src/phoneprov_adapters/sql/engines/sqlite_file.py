@@ -1,7 +1,5 @@
 """The file of an embedded database: its mode, its creation, and its damage."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

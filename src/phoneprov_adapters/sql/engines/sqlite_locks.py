@@ -1,8 +1,6 @@
 """Locks of the processes that use an embedded database, on files beside it. The system releases a
 lock when its process ends, for any reason."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import fcntl

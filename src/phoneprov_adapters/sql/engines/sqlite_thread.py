@@ -6,8 +6,6 @@ together and returns all results together: the higher the load, the cheaper a qu
 never accesses the file, however slow the disk.
 """
 
-from __future__ import annotations
-
 import asyncio
 import queue
 import sqlite3

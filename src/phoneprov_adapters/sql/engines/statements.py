@@ -1,7 +1,5 @@
 """Compilation of SQLAlchemy statements for the drivers, once per statement."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 

@@ -1,7 +1,5 @@
 """The newest timeline of each PostgreSQL cluster that this host has seen."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from pathlib import Path

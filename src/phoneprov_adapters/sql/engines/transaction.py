@@ -1,7 +1,5 @@
 """All stores over one connection."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 from phoneprov_adapters.security.box import SecretBox

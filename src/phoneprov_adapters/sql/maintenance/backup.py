@@ -1,8 +1,6 @@
 """Backups of an embedded database: one archive, checked after it was written. Everything here
 blocks."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import io

@@ -3,8 +3,6 @@ and ``manifest.json``: the format, the version and the schema, and size and SHA-
 Everything here blocks.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io

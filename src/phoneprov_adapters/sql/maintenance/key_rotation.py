@@ -1,7 +1,5 @@
 """Key rotation: which keys the stored secrets need, and encrypting secrets with a new key."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence

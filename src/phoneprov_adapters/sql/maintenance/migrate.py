@@ -1,7 +1,5 @@
 """Migrations of the database schema."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The version of a schema, without importing alembic, which takes a fifth of a second and is rarely
 needed."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import sqlite3

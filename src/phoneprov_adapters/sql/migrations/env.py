@@ -1,7 +1,5 @@
 """The environment of alembic; the connection comes from ``migrate.py``."""
 
-from __future__ import annotations
-
 from alembic import context
 from sqlalchemy import exc, inspect, text
 

@@ -1,7 +1,5 @@
 """The audit trail in SQL. Entries are added and read, and never changed."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

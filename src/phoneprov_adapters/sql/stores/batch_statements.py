@@ -1,7 +1,5 @@
 """The statements for processing batches."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
@@ -25,8 +23,7 @@ from phoneprov_adapters.sql.engines.statements import (
     json_items,
     now_ms,
 )
-from phoneprov_adapters.sql.tables import batch_phones as phones
-from phoneprov_adapters.sql.tables import batches
+from phoneprov_adapters.sql.tables import batch_phones as phones, batches
 from phoneprov_core.batches.model import PhoneState
 from phoneprov_core.batches.transitions import BatchItem, Turn
 

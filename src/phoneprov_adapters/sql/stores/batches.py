@@ -1,7 +1,5 @@
 """Batches in SQL: reading, leases of batches and claims of their phones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import Any

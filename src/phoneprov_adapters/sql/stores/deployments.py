@@ -1,7 +1,5 @@
 """Deployments in SQL."""
 
-from __future__ import annotations
-
 from enum import Enum
 from functools import cache
 from typing import Any

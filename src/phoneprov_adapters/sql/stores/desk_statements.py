@@ -1,7 +1,5 @@
 """The statements of desks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sqlalchemy import and_, bindparam, delete, exists, func, null, or_, select, update

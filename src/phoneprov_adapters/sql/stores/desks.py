@@ -1,7 +1,5 @@
 """Desks in SQL."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

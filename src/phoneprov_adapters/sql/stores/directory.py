@@ -1,7 +1,5 @@
 """Contacts in SQL."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import msgspec

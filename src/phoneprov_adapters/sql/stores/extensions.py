@@ -1,7 +1,5 @@
 """Extensions, and their links to users, in SQL."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec import Struct

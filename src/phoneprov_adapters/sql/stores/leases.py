@@ -1,7 +1,5 @@
 """Leases of phones in SQL."""
 
-from __future__ import annotations
-
 from sqlalchemy import bindparam, select, update
 
 from phoneprov_adapters.sql.engines.statements import insert_into, is_over, now_ms

@@ -1,7 +1,5 @@
 """Phones, their expansion modules and their vendor flags in SQL."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any

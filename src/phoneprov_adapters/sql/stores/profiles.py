@@ -1,7 +1,5 @@
 """Profiles and their revisions in SQL; the configurations are encrypted in the revisions."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 
@@ -21,8 +19,7 @@ from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.searching import SearchedTable
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
-from phoneprov_adapters.sql.tables import deployments, profiles
-from phoneprov_adapters.sql.tables import profile_revisions as revisions
+from phoneprov_adapters.sql.tables import deployments, profile_revisions as revisions, profiles
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.deployments.ports import DeploymentStore
 from phoneprov_core.deployments.rollback_target import rollback_target

@@ -1,7 +1,5 @@
 """Served files, requests for files and discovered phones in SQL."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

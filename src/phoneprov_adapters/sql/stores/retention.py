@@ -1,7 +1,5 @@
 """Old records in SQL: which ones are not needed, finding and removing them in pieces."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import Any

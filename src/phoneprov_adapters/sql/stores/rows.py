@@ -1,7 +1,5 @@
 """Lists of rows: whole ones in pieces, pages, and those of one owner."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Generic, TypeVar

@@ -1,7 +1,5 @@
 """The keys of stored secrets, and sealing of secrets with another key."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any

@@ -7,8 +7,6 @@ A search that matches many rows fills its page from the first rows of the list; 
 separately. Any other search reads all rows once, for the page and the total together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, TypeVar

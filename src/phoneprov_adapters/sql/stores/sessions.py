@@ -1,7 +1,5 @@
 """Sessions in SQL."""
 
-from __future__ import annotations
-
 import msgspec
 from sqlalchemy import Case, bindparam, case, delete, insert, select, update
 

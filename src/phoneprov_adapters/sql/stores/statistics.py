@@ -1,7 +1,5 @@
 """Numbers of records in SQL."""
 
-from __future__ import annotations
-
 from sqlalchemy import func, select
 
 from phoneprov_adapters.sql.engines.statements import now_ms

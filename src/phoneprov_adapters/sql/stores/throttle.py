@@ -1,7 +1,5 @@
 """Counted guesses, the client addresses of logins, and rate limits in SQL."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sqlalchemy import and_, bindparam, case, delete, exists, or_, select, update

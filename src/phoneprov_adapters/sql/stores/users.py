@@ -1,7 +1,5 @@
 """Accounts, the assignments of their permissions, and their PINs in SQL."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sqlalchemy import bindparam, delete, select, update

@@ -1,7 +1,5 @@
 """Accounts, passwords, levels, sessions, counted guesses and the audit trail."""
 
-from __future__ import annotations
-
 from sqlalchemy import (
     BigInteger,
     Boolean,

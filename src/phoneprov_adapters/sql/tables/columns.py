@@ -1,7 +1,5 @@
 """Columns and types that several tables share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sqlalchemy import Column, ForeignKey, Index, LargeBinary, MetaData, String, Text

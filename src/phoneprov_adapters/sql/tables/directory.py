@@ -1,7 +1,5 @@
 """Company and personal contacts."""
 
-from __future__ import annotations
-
 from sqlalchemy import Boolean, Column, Index, Table, Text
 
 from phoneprov_adapters.sql.tables.columns import (

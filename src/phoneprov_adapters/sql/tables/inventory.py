@@ -1,7 +1,5 @@
 """Extensions, phones, their flags, modules and services, PINs."""
 
-from __future__ import annotations
-
 from sqlalchemy import (
     BigInteger,
     Boolean,

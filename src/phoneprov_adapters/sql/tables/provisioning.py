@@ -1,7 +1,5 @@
 """Files that phones fetch, the record of their requests, and phones outside the inventory."""
 
-from __future__ import annotations
-
 from sqlalchemy import BigInteger, Column, Index, LargeBinary, Table, Text
 
 from phoneprov_adapters.sql.tables.columns import metadata, moment, string, uuid

@@ -1,7 +1,5 @@
 """Phone profiles, deployments, batches and desks."""
 
-from __future__ import annotations
-
 from sqlalchemy import (
     BigInteger,
     Boolean,

@@ -1,7 +1,5 @@
 """A simple model of the stores, and the same operations on a database."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from phoneprov_adapters.testing.records import an_assignment

@@ -1,7 +1,5 @@
 """The contract of ``LoginAttempts``."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """The contract of ``AuditStore``; see also ``TrailContract``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """The base of the tests of stores."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """The contract of ``Batches``: leases of batches and claims of phones."""
 
-from __future__ import annotations
-
 import asyncio
 
 import msgspec

@@ -1,7 +1,5 @@
 """The contract of ``Batches``: storing and reading."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

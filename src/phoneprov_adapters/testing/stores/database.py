@@ -1,7 +1,5 @@
 """The contract of a database: every store, every transaction, every race."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The contract of ``Deployments``: filtered lists, and the current deployment of a phone."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable
 from typing import Any

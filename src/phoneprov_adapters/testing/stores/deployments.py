@@ -1,7 +1,5 @@
 """The contracts of ``DeploymentStore`` and ``LeaseStore``; lists are in ``deployment_lists``."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The contract of ``DeskStore``."""
 
-from __future__ import annotations
-
 import asyncio
 
 from phoneprov_adapters.testing.phone_records import a_flag, a_phone, a_profile

@@ -1,7 +1,5 @@
 """The contracts of contacts, and of finding the user of an extension."""
 
-from __future__ import annotations
-
 from phoneprov_adapters.testing.records import (
     a_company_contact,
     a_link,

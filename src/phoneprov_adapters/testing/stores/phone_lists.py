@@ -1,7 +1,5 @@
 """The contracts of ``PhoneStore`` and ``StatisticsStore``."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The contracts of phones with their flags and KEMs."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

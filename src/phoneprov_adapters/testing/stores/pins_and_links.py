@@ -1,7 +1,5 @@
 """The contracts of ``VendorUserStore`` and ``LinkStore``."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The contract of ``ServedFileStore``, ``FetchStore`` and ``DiscoveredPhoneStore``."""
 
-from __future__ import annotations
-
 import asyncio
 
 from phoneprov_adapters.testing.phone_records import a_fetch, a_phone

@@ -1,7 +1,5 @@
 """The contract of ``RetentionStore``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The contract of ``Revisions``."""
 
-from __future__ import annotations
-
 import pytest
 
 from phoneprov_adapters.testing.phone_records import a_batch, a_deployment, a_profile, a_revision

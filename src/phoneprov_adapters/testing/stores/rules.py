@@ -1,7 +1,5 @@
 """The contract of rules between records: unique values and references."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

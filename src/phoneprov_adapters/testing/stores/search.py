@@ -1,7 +1,5 @@
 """The contract of ``SearchedRows.matching``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Any sequence of transactions leaves a database in the state of a model of plain dicts."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import tempfile
@@ -10,8 +8,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from phoneprov_adapters.testing.phone_records import a_profile

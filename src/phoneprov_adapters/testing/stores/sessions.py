@@ -1,7 +1,5 @@
 """The contract of ``SessionStore``."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

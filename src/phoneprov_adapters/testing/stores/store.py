@@ -1,7 +1,5 @@
 """The contracts of ``Store`` and of ``Rows``, for every kind of record."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

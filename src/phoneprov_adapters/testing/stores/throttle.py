@@ -1,7 +1,5 @@
 """The contracts of ``LoginAddressStore`` and ``RateStore``."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The contract of the trail: what a writing transaction records of its changes."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

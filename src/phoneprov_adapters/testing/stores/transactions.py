@@ -1,7 +1,5 @@
 """The contract of ``ReadAndWrite``: transactions, on every database."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The contract of ``Users``: accounts, their passwords, and deletion of dependent records."""
 
-from __future__ import annotations
-
 import asyncio
 
 import msgspec

@@ -14,8 +14,7 @@ from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.choice import embedded_file
 from phoneprov_adapters.sql.engines.sqlite_file import create
 from phoneprov_adapters.sql.engines.sqlite_locks import alone
-from phoneprov_adapters.sql.maintenance import backup as backups
-from phoneprov_adapters.sql.maintenance import backup_archive
+from phoneprov_adapters.sql.maintenance import backup as backups, backup_archive
 from phoneprov_core.audit.entries import entries
 from phoneprov_core.audit.model import AuditEntry
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR

@@ -1,7 +1,5 @@
 """Indexes of the key ids of secrets, so that counting them does not read the secrets."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0002"

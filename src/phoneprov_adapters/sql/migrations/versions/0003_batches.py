@@ -1,7 +1,5 @@
 """Batches: switching or restarting many phones under one record."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

@@ -1,7 +1,5 @@
 """Limits: failed logins in a row, addresses of logins, events in a window of time."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

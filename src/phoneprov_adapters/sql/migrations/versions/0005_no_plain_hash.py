@@ -6,8 +6,6 @@ be sealed here, since migrations have no key. The hash of a revision can be comp
 configuration; deployments from before this step have none.
 """
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

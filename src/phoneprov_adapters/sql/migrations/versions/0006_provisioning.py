@@ -1,7 +1,5 @@
 """Provisioning: served files, requests of phones, phones outside the inventory."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

@@ -1,8 +1,6 @@
 """What usernames look like. Accounts that look alike already keep their names: the older one
 claims the look."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

@@ -4,8 +4,6 @@ profiles, filled for the existing rows.
 On SQLite the index of each list holds that text and the filters, too.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import sqlalchemy as sa

@@ -1,7 +1,5 @@
 """Desks take the place of service sessions; contacts can be searched."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

@@ -3,8 +3,6 @@
 On SQLite the index of the list holds it, too.
 """
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

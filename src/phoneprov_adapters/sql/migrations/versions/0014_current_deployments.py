@@ -3,8 +3,6 @@
 Finding them among all deployments takes seconds with a million phones.
 """
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

@@ -1,7 +1,5 @@
 """Contacts are found by two words of their names at once."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 
