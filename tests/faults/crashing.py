@@ -70,7 +70,7 @@ POINTS = {
         owner=FtpSession, method="verify", after=True, nth=2, new=True
     ),
     "leftovers are removed": Point(owner=FtpSession, method="names", after=True, new=True),
-    "the FTP server is left": Point(owner=FtpSession, method="_quit", after=True, new=True),
+    "the FTP server is left": Point(owner=FtpSession, method="quit", after=True, new=True),
     "the place is to be written": Point(owner=SqlDeployments, method="put", new=True),
     "the place is written": Point(owner=SqlDeployments, method="put", after=True, new=True),
     "the session is written": Point(owner=SqlDesks, method="use", after=True, new=True),
