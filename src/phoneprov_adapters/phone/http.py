@@ -35,6 +35,11 @@ _HEADERS = (
     ("User-Agent", "phoneprov"),
 )
 _FORM = ("Content-Type", "application/x-www-form-urlencoded")
+_NO_ANSWER = "The phone's web server did not answer in time."
+_STILL_BUSY = (
+    "The phone was not called: earlier requests of this service to its address did not end in "
+    "time. Check that no other phone has the same phone_ip."
+)
 
 
 class PhoneWebSettings(Struct, frozen=True, kw_only=True):
@@ -115,13 +120,16 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
 
     @asynccontextmanager
     async def _called(self, address: str, seconds: float) -> AsyncIterator[None]:
-        """One call at a time to a phone, with a deadline. Raises ``Refused`` and ``TimedOut``."""
+        """One call at a time to an address; the deadline includes the wait for earlier ones. Raises
+        ``Refused`` and ``TimedOut``."""
         turn = self._in_flight.setdefault(address, asyncio.Lock())
+        began = False
         try:
             async with asyncio.timeout(seconds), turn:
+                began = True
                 yield
         except TimeoutError:
-            raise TimedOut("The phone's web server did not answer in time.") from None
+            raise TimedOut(_NO_ANSWER if began else _STILL_BUSY) from None
         except Unreachable:
             raise Refused(
                 "The phone's web server cannot be reached; check that the phone is on, that "

@@ -10,6 +10,7 @@ from phoneprov_core.batches.ports import BatchesTransaction
 from phoneprov_core.batches.rules import LOOK_AGAIN_SECONDS, MOST_CUT_OFF, waited_long_enough
 from phoneprov_core.batches.transitions import Turn, ended
 from phoneprov_core.deployments.deploy import LEASE_SECONDS, RESTARTED, Deploy
+from phoneprov_core.deployments.errors import PhoneInactive
 from phoneprov_core.deployments.model import Action, Deployment, Outcome, StepName
 from phoneprov_core.deployments.order import Order, load_order
 from phoneprov_core.deployments.ports import Unbroken
@@ -53,7 +54,7 @@ class PhoneWork:
         if phone is None:
             await self._end(turn, PhoneState.FAILED, "The phone is no longer in the inventory.")
         elif not phone.is_active:
-            await self._end(turn, PhoneState.FAILED, "This phone is not active.")
+            await self._end(turn, PhoneState.FAILED, PhoneInactive.usual)
         elif await is_in_call(self.calls, phone):
             await self._later(batch, turn, _IN_A_CALL)
         elif batch.action is BatchAction.RESTART:

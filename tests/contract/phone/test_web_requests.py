@@ -61,6 +61,28 @@ async def test_concurrent_calls_to_one_phone_have_one_request_in_flight(stub: Ph
     assert stub.most_at_once == 1
 
 
+async def test_call_that_waited_for_another_one_says_that_the_phone_was_not_called(
+    stub: PhoneStub,
+) -> None:
+    done = asyncio.Event()
+
+    async def answers_late(writer: asyncio.StreamWriter) -> None:
+        await done.wait()
+        writer.write(http())
+
+    stub.answers = [answers_late]
+    phone = web(stub, timeout=30.0, total=30.0)
+    earlier = asyncio.create_task(phone.execute(IP, CLEAR_SERVICES))
+    await stub.asked.wait()
+
+    with pytest.raises(TimedOut, match=r"was not called.*the same phone_ip"):
+        await phone.read(IP, 0.05)
+
+    done.set()
+    await earlier
+    assert len(stub.requests) == 1
+
+
 async def test_calls_to_other_phones_do_not_wait(stub: PhoneStub) -> None:
     done = asyncio.Event()
 
