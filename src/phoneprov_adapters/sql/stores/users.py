@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import bindparam, delete, exists, select, update
 
-from phoneprov_adapters.sql.engines.statements import insert_into, upsert
+from phoneprov_adapters.sql.engines.statements import Statement, insert_into, upsert
 from phoneprov_adapters.sql.stores.rows import SqlQueries
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables import (
@@ -27,6 +27,12 @@ from phoneprov_core.vendor_users import VendorUser, VendorUserStore
 
 _COLUMNS = [users.c[name] for name in User.__struct_fields__]
 _BY_USERNAME = select(*_COLUMNS).where(users.c.username_key == bindparam("username_key"))
+_TAKEN: Statement = select(
+    *[
+        exists().where(users.c[key] == bindparam(key), users.c.uuid != bindparam("uuid"))
+        for key in ("username_key", "email_key")
+    ]
+)
 _BY_EXTENSION = (
     select(*_COLUMNS)
     .select_from(
@@ -73,6 +79,11 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
         if "\0" in username:
             return None  # PostgreSQL refuses NUL in text, also in parameters of comparisons.
         return await self._one(_BY_USERNAME, username_key=folded(username))
+
+    async def taken_fields(self, user: User) -> list[str]:
+        names = {"username_key": folded(user.username), "email_key": folded(user.email)}
+        row = await self._connection.row(_TAKEN, uuid=user.uuid, **names) or ()
+        return [field for field, taken in zip(("username", "email"), row, strict=True) if taken]
 
     async def by_extension(self, number: str) -> User | None:
         if "\0" in number:
