@@ -24,7 +24,7 @@ from phoneprov_core.users.model import (
 )
 from phoneprov_core.users.names import check_new_username
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
-from phoneprov_core.users.ports import AccountsTransaction, UsersTransaction
+from phoneprov_core.users.ports import AccountsTransaction, UserStore, UsersTransaction
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,7 @@ class Users:
         hash_ = hash_ or await self.hasher.hash(new.password)
         user = created_user(new, self.new_id(), shown(self.clock()), actor.ip, actor.user_uuid)
         async with all_taken_fields(self.database, user), self.database.write(by=actor) as tx:
-            await tx.users.add(user)
-            await tx.users.claim_looks(user.uuid, self.policy.looks(user.username))
-            await tx.users.set_password_hash(user.uuid, hash_)
+            await add_user(tx.users, user, self.policy, hash_)
         return user
 
     async def update(
@@ -140,6 +138,14 @@ async def all_taken_fields(
         if len(fields) > 1:
             conflict.problems = tuple(Problem(field, "is already in use") for field in fields)
         raise
+
+
+async def add_user(users: UserStore, user: User, policy: AccountPolicy, hash_: str) -> None:
+    """Store a new account with its password. Raises ``Conflict``, also if its name looks like
+    another account's."""
+    await users.add(user)
+    await users.claim_looks(user.uuid, policy.looks(user.username))
+    await users.set_password_hash(user.uuid, hash_)
 
 
 def created_user(new: Registration, uuid: str, now: str, ip: str, created_by: str | None) -> User:

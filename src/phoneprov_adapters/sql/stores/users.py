@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from sqlalchemy import bindparam, delete, exists, select, update
+from sqlalchemy import bindparam, delete, or_, select, update
 
-from phoneprov_adapters.sql.engines.statements import Statement, insert_into, upsert
+from phoneprov_adapters.sql.engines.statements import insert_into, upsert
 from phoneprov_adapters.sql.stores.rows import SqlQueries
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables import (
@@ -27,11 +27,12 @@ from phoneprov_core.vendor_users import VendorUser, VendorUserStore
 
 _COLUMNS = [users.c[name] for name in User.__struct_fields__]
 _BY_USERNAME = select(*_COLUMNS).where(users.c.username_key == bindparam("username_key"))
-_TAKEN: Statement = select(
-    *[
-        exists().where(users.c[key] == bindparam(key), users.c.uuid != bindparam("uuid"))
-        for key in ("username_key", "email_key")
-    ]
+_OTHERS_OF_THESE_NAMES = select(users.c.username_key, users.c.email_key).where(
+    or_(
+        users.c.username_key == bindparam("username_key"),
+        users.c.email_key == bindparam("email_key"),
+    ),
+    users.c.uuid != bindparam("uuid"),
 )
 _BY_EXTENSION = (
     select(*_COLUMNS)
@@ -82,8 +83,9 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
 
     async def taken_fields(self, user: User) -> list[str]:
         names = {"username_key": folded(user.username), "email_key": folded(user.email)}
-        row = await self._connection.row(_TAKEN, uuid=user.uuid, **names) or ()
-        return [field for field, taken in zip(("username", "email"), row, strict=True) if taken]
+        others = await self._connection.rows(_OTHERS_OF_THESE_NAMES, uuid=user.uuid, **names)
+        taken = {pair for row in others for pair in zip(names, row, strict=True)}
+        return [key.removesuffix("_key") for key in names if (key, names[key]) in taken]
 
     async def by_extension(self, number: str) -> User | None:
         if "\0" in number:
