@@ -16,7 +16,7 @@ from phoneprov_core.kernel.system import Clock, NewId, shown
 from phoneprov_core.users.model import Registration, User, account_key, folded
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.users.ports import UsersTransaction
-from phoneprov_core.users.use_cases import add_user, created_user
+from phoneprov_core.users.use_cases import add_user, all_taken_fields, created_user
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ class Register:
         hash_ = await self.hasher.hash(registration.password, first=superadmin)
         created_by = actor.user_uuid if actor is not None and superadmin else None
         user = created_user(registration, self.new_id(), shown(self.clock()), ip, created_by)
-        async with self.database.write(by=actor or anonymous(ip)) as tx:
+        writing = self.database.write(by=actor or anonymous(ip))
+        async with all_taken_fields(self.database, user), writing as tx:
             await add_user(tx.users, user, self.policy, hash_)
         return user
 
