@@ -34,7 +34,8 @@ from phoneprov_adapters.sql.stores.throttle import (
     SqlRates,
 )
 from phoneprov_adapters.sql.stores.users import SqlAssignments, SqlUsers, SqlVendorUsers
-from phoneprov_adapters.sql.tables import permissions, personal_contacts
+from phoneprov_adapters.sql.tables.accounts import permissions
+from phoneprov_adapters.sql.tables.directory import personal_contacts
 from phoneprov_adapters.sql.tables.inventory import vendor_services
 from phoneprov_core.access.model import Permission
 from phoneprov_core.directory.model import PersonalContact

@@ -27,7 +27,7 @@ from phoneprov_adapters.sql.maintenance.backup_archive import (
     opened,
     write_archive,
 )
-from phoneprov_adapters.sql.tables import audit
+from phoneprov_adapters.sql.tables.accounts import audit
 from phoneprov_core.audit.model import AuditEntry
 from phoneprov_core.kernel.errors import Conflict, Refused
 

@@ -11,7 +11,7 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores import batch_statements as sql
 from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows, SqlRows
-from phoneprov_adapters.sql.tables import batch_phones, batches
+from phoneprov_adapters.sql.tables.switching import batch_phones, batches
 from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import (
     Batch,

@@ -13,7 +13,8 @@ from phoneprov_adapters.sql.engines.statements import insert_into, is_over
 from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
-from phoneprov_adapters.sql.tables import current_deployments, deployments, leases, phones
+from phoneprov_adapters.sql.tables.inventory import phones
+from phoneprov_adapters.sql.tables.switching import current_deployments, deployments, leases
 from phoneprov_core.deployments.model import (
     Action,
     Confirmation,

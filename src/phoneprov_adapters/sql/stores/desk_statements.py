@@ -6,7 +6,9 @@ from sqlalchemy import and_, bindparam, delete, exists, func, null, or_, select,
 
 from phoneprov_adapters.sql.engines.statements import insert_into, is_over, upsert
 from phoneprov_adapters.sql.stores.rows import Query
-from phoneprov_adapters.sql.tables import desks, leases, phones, profiles, users, vendor_phones
+from phoneprov_adapters.sql.tables.accounts import users
+from phoneprov_adapters.sql.tables.inventory import phones, vendor_phones
+from phoneprov_adapters.sql.tables.switching import desks, leases, profiles
 from phoneprov_core.desks.model import DeskRecord, Due
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.users.model import User

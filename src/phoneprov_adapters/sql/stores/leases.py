@@ -4,7 +4,7 @@ from sqlalchemy import bindparam, select, update
 
 from phoneprov_adapters.sql.engines.statements import insert_into, is_over, now_ms
 from phoneprov_adapters.sql.stores.rows import SqlQueries
-from phoneprov_adapters.sql.tables import leases
+from phoneprov_adapters.sql.tables.switching import leases
 from phoneprov_core.deployments.ports import LeaseStore
 
 _row = insert_into(leases).values(

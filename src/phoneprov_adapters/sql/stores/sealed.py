@@ -19,7 +19,9 @@ from sqlalchemy import (
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.tables import metadata, users, vendor_users
+from phoneprov_adapters.sql.tables import metadata
+from phoneprov_adapters.sql.tables.accounts import users
+from phoneprov_adapters.sql.tables.inventory import vendor_users
 
 PINS = "pins"
 """The name of the hashes of PINs: they need a key, but cannot be decrypted."""

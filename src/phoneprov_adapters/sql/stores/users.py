@@ -7,16 +7,14 @@ from sqlalchemy import bindparam, delete, select, update
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
 from phoneprov_adapters.sql.stores.rows import SqlQueries
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
-from phoneprov_adapters.sql.tables import (
+from phoneprov_adapters.sql.tables.accounts import (
     assignments,
-    extensions,
     passwords,
     permissions,
-    user_extensions,
     username_looks,
     users,
-    vendor_users,
 )
+from phoneprov_adapters.sql.tables.inventory import extensions, user_extensions, vendor_users
 from phoneprov_core.access.model import Assignment
 from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kernel.actor import LevelRule
