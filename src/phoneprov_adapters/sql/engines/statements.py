@@ -1,6 +1,6 @@
 """Compilation of SQLAlchemy statements for the drivers, once per statement."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import (
@@ -94,12 +94,23 @@ insert_into = postgresql.insert
 clauses, and SQLAlchemy compiles PostgreSQL's for it; not the other way round."""
 
 
-def upsert(table: Table, keys: Sequence[str], *changed: str, **computed: Any) -> postgresql.Insert:
+def upsert(
+    table: Table,
+    keys: Sequence[str],
+    *changed: str,
+    where: Callable[[Any], ColumnElement[bool]] | None = None,
+    **computed: Any,
+) -> postgresql.Insert:
     """Insert a row, or change the row with the same keys: the columns ``changed`` get the new
-    values, the columns ``computed`` the ones of these expressions."""
+    values, the columns ``computed`` the ones of these expressions. ``where`` is the condition of
+    the change; it gets the columns of the new row."""
     row = insert_into(table)
     new = {name: row.excluded[name] for name in changed}
-    return row.on_conflict_do_update(index_elements=keys, set_={**new, **computed})
+    return row.on_conflict_do_update(
+        index_elements=keys,
+        set_={**new, **computed},
+        where=None if where is None else where(row.excluded),
+    )
 
 
 class _ByDialect(FunctionElement[Any]):

@@ -107,9 +107,8 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
         super().__init__(connection, _BATCHES, _counted_batch_in)
 
     async def add(self, batch: Batch) -> None:
-        row = {name: getattr(batch, name) for name in _FIELDS}
-        row |= {"action": batch.action.value, "state": batch.state.value}
-        await self._connection.rows(sql.ADD, **row, holder="", fence=0, expires_at=0)
+        row = {**msgspec.to_builtins(batch), "holder": "", "fence": 0, "expires_at": 0}
+        await self._connection.rows(sql.ADD, **row)
 
     async def add_phones(self, phones: Sequence[BatchItem]) -> None:
         rows = [msgspec.structs.astuple(phone) for phone in phones]

@@ -5,16 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import (
-    Column,
-    Select,
-    Table,
-    bindparam,
-    func,
-    literal_column,
-    select,
-    update,
-)
+from sqlalchemy import Column, Select, Table, bindparam, func, literal_column, select, update
 
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection

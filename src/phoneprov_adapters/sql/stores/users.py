@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 from sqlalchemy import bindparam, delete, select, update
 
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
@@ -148,15 +149,9 @@ class SqlAssignments(SqlQueries, AssignmentStore):
         return None if row is None else Assignment(*row)
 
     async def assign(self, assignment: Assignment) -> None:
-        row = {
-            "uuid": assignment.uuid,
-            "user_uuid": assignment.user_uuid,
-            "perm_uuid": assignment.perm_uuid,
-            "created_at": assignment.created_at,
-        }
         trail = self._connection.trail
         before = await self.of_user(assignment.user_uuid) if trail.active else None
-        await self._connection.rows(_ASSIGN, **row)
+        await self._connection.rows(_ASSIGN, **msgspec.structs.asdict(assignment))
         trail.changed(assignment.user_uuid, before, assignment)
 
     async def remove(self, user_uuid: str) -> bool:
