@@ -46,16 +46,16 @@ def bench(
     *,
     write: bool,
 ) -> None:
-    """Start the service as a user would, a peer and the floor; measure them in turn.
+    """Start the service as a user would, a peer and the floor, and measure each in turn.
 
-    Each server runs on the first processor alone, the load and PostgreSQL on the second; only
-    workers are compared with everything on as many processors as there are workers.
+    Each server runs on the first processor alone; the load and PostgreSQL run on the second. Only
+    the cases with workers use as many processors for everything as there are workers.
     """
     if shutil.which("wrk") is None:
         raise click.ClickException("wrk is needed: apt-get install wrk")
     if len(os.sched_getaffinity(0)) < 2:
         raise click.ClickException("two processors are needed: one serves, one asks")
-    # Processes started from here on run on the second, unless they are given another.
+    # Processes that start from here on run on the second processor, unless they are pinned.
     os.sched_setaffinity(0, {1})
     plan = Plan(rounds, seconds, frozenset(only), rows, service)
     measured: list[Figures] = []
@@ -75,7 +75,7 @@ def bench(
 
 
 def _switches(service: str) -> list[str]:
-    """The rate of a batch of switches and of a bare FTP loop, on both processors."""
+    """The rate of a batch of switches, and of a bare FTP loop, on both processors."""
     os.sched_setaffinity(0, range(os.cpu_count() or 1))
     return subprocess.run(
         [service, "-m", "bench.batch_rate"], check=False, capture_output=True, text=True

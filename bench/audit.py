@@ -1,10 +1,10 @@
 """Known vulnerabilities and insecure code: make audit.
 
-Bandit reads our sources; pip-audit asks PyPI's advisories about every package that the service
-is installed with. Exits with 1 if one of them has a finding.
+Bandit checks the sources of the project; pip-audit looks up every package that the service is
+installed with in PyPI's advisories. Exits with 1 if one of them has a finding.
 
 If PyPI's advisories cannot be read, pip-audit skips packages and still reports no finding. The
-packages that were not audited are counted here, and with ``PHONEPROV_AUDIT=complete``, as for a
+packages that were not audited are counted here. With ``PHONEPROV_AUDIT=complete``, as for a
 release, they make the exit code 1 as well.
 """
 

@@ -1,14 +1,14 @@
 """The rate of a batch, compared with a bare aioftp loop: python -m bench.batch_rate.
 
 The FTP server of the simulated phone and the web server of all phones run in processes of their
-own. The bare loop does nothing but put a file under a temporary name, read it back, rename it
-and read it back again, over one connection a phone, as many at once as the batch. It runs before
-and after the batch, and both count in its rate. The batch does the same for each phone and all
-other parts of a deployment: lease and record in a SQLite file, leftovers, the phone's service
-session, the restart.
+own. The bare loop uploads a file under a temporary name, reads it back, renames it and reads it
+back again, over one connection a phone, with the concurrency of the batch. It runs before and after
+the batch, and both runs count in its rate. The batch does the same for each phone and all other
+parts of a deployment: lease and record in a SQLite file, leftovers, the phone's service session,
+the restart.
 
-A phone that is restarted over its web needs pauses between its keys, two seconds in all, in
-which nothing is sent; they are left out unless ``--pauses`` is given. Exits with 1 if the batch
+The restart of a phone over its web server includes pauses of two seconds in all between its keys,
+in which nothing is sent; they are left out unless ``--pauses`` is given. Exits with 1 if the batch
 reaches less than GOAL per cent of the bare rate.
 """
 
@@ -95,7 +95,7 @@ def batch_rate(
 
 
 class Took(NamedTuple):
-    """How long something took, and how much of that our own processor time was."""
+    """Duration of a run, and the processor time of this process in it."""
 
     seconds: float
     processor: float
@@ -106,8 +106,8 @@ class Took(NamedTuple):
 def surroundings(
     folder: Path, restart: str = "http", confirm: int = 0
 ) -> Iterator[tuple[dict[str, str], int]]:
-    """What a batch in ``folder`` needs while it runs: its settings, and the port of the FTP
-    server that they name."""
+    """The servers that a batch in ``folder`` needs: its settings, and the port of the FTP
+    server."""
     (folder / "batch").mkdir()
     with started(ftp_process, str(folder)) as ftp_port, started(web_process) as web_port:
         yield (
@@ -130,7 +130,7 @@ def surroundings(
 def measured(
     environment: dict[str, str], phones: int, at_once: int, profiler: cProfile.Profile | None = None
 ) -> Took:
-    """What the batch took, seen by ``profiler``."""
+    """The duration of a batch, recorded by ``profiler`` if given."""
     if profiler is None:
         return uvloop.run(run_batch(environment, phones, at_once))
     profiler.enable()
@@ -157,11 +157,11 @@ async def run_batch(environment: dict[str, str], phones: int, at_once: int) -> T
         seconds, processor = time.monotonic() - began, time.process_time() - processor
         await _require_done(use_cases, batch)
         middle = resident[len(resident) // 3]
-        told = (
+        memory = (
             f"memory: {resident[0]:.0f} MiB before, {middle:.0f} after a third, "
             f"{max(resident):.0f} at most"
         )
-        return Took(seconds, processor, told)
+        return Took(seconds, processor, memory)
 
 
 async def _require_done(use_cases: UseCases, batch: Batch) -> None:
@@ -173,7 +173,7 @@ async def _require_done(use_cases: UseCases, batch: Batch) -> None:
 
 
 async def an_office(container: Container, use_cases: UseCases, phones: int) -> str:
-    """Create ``phones`` phones, and a profile for all of them; returns its uuid."""
+    """Create ``phones`` phones and one profile for all of them; returns its uuid."""
     made = await use_cases.create_admin(
         Registration(
             first_name="Ada",

@@ -25,8 +25,8 @@ Say = Callable[[str], None]
 
 
 class Plan(Struct, frozen=True):
-    """How long to measure what; ``only`` names cases, all of them when it is empty, and
-    ``service`` the Python that runs ours."""
+    """Duration and number of the rounds. ``only`` names the cases that are measured, empty for all;
+    ``service`` is the Python that runs the service."""
 
     rounds: int
     seconds: float
@@ -40,8 +40,8 @@ class Plan(Struct, frozen=True):
 
 
 class Beside(Struct, frozen=True):
-    """Readers alone, and while logins fill the hashing pool; ``logins`` is the rate of those
-    logins, a second."""
+    """Reads alone, and reads while logins fill the hashing pool; ``logins`` is the rate of those
+    logins, per second."""
 
     alone: Measured
     beside: Measured
@@ -62,7 +62,7 @@ class Figures(Struct):
     notes: dict[str, float] = {}
 
     def ratio(self, case: str, to: str) -> float | None:
-        """Our rate divided by that of another stack."""
+        """The rate of the service divided by that of another stack."""
         found = self.cases.get(case, {})
         if OURS not in found or to not in found:
             return None
@@ -70,7 +70,7 @@ class Figures(Struct):
 
 
 def measure(world: World, plan: Plan, folder: Path, say: Say) -> Figures:
-    """All selected cases, on one database."""
+    """Measure all selected cases on one database."""
     figures = Figures(world.name)
     world.fill(PEOPLE)
     figures.notes["start"], figures.notes["idle"] = _started(world, plan, folder)
@@ -117,7 +117,7 @@ def _in_turn(
     rounds: dict[str, list[Measured]] = {stack: [] for stack in stacks}
     number = 0
     for number_of_round in range(plan.rounds + 1):
-        # The first only makes everything warm.
+        # The first round only fills caches.
         seconds = plan.seconds if number_of_round else WARM_SECONDS
         for stack, running in stacks.items():
             number += 10_000_000
@@ -139,7 +139,8 @@ def _median(found: list[Measured]) -> Measured:
 def _logins_and_hashes(
     stacks: Mapping[str, Server], plan: Plan, folder: Path, figures: Figures, say: Say
 ) -> None:
-    """Logins, each round of ours between two of bare hashing: a machine's pace changes."""
+    """Logins. Each round of the service runs between two rounds of bare hashing, because the speed
+    of a machine changes."""
     asked = Load(logins(), connections=16)
     rounds: dict[str, list[Measured]] = {OURS: [], PEER: []}
     bare: list[float] = []
@@ -148,7 +149,7 @@ def _logins_and_hashes(
     for _ in range(plan.rounds):
         before = _bare_hashes(plan.seconds)
         for stack, found in rounds.items():
-            # A login takes a few hundredths of a second: it takes longer to count many.
+            # A login takes some hundredths of a second: a longer round counts enough of them.
             one = round_of(asked, stacks[stack], 3 * plan.seconds, ASKING, folder / "requests")
             found.append(one)
             say(f"login, {stack}: {one.rate:.1f} a second, p99 {one.p99:.1f} ms")
@@ -163,7 +164,7 @@ def _logins_and_hashes(
 
 
 def _bare_hashes(seconds: float) -> float:
-    """Passwords checked a second by the library alone, in one thread on the same processor."""
+    """Passwords that the library alone verifies per second, in one thread on the same processor."""
     hasher = argon2.PasswordHasher.from_parameters(PARAMETERS)
     encoded = hasher.hash(PASSWORD)
 
@@ -200,8 +201,8 @@ def _reads_beside_logins(
 
 
 def _workers(world: World, plan: Plan, folder: Path, figures: Figures, say: Say) -> None:
-    """Workers on processors, all of the load and of the database on the same: what the second
-    processor brings, to us and to the floor."""
+    """Workers on one and on two processors, which load and database share: the effect of the second
+    processor on the service and on the floor."""
     found: dict[str, list[Measured]] = {}
     for _ in range(plan.rounds):
         for workers, processors in ((1, SERVING), (1, SERVING | ASKING), (2, SERVING | ASKING)):
@@ -241,14 +242,14 @@ def _reading(world: World, people: int, ours: Server, plan: Plan, folder: Path) 
 
 
 def _started(world: World, plan: Plan, folder: Path) -> tuple[float, float]:
-    """Seconds from the command to the first answer, and the mebibytes it then takes."""
+    """Seconds from the command to the first response, and the resident mebibytes then."""
     took, memory = [], []
     for _ in range(plan.rounds + 1):
         began = time.perf_counter()
         with serving(OURS, world, plan.service, folder) as ours:
             took.append(time.perf_counter() - began)
             memory.append(ours.memory_mib())
-    # The first has to compile and to read from the disk.
+    # The first start compiles, and reads from the disk.
     return statistics.median(took[1:]), statistics.median(memory)
 
 

@@ -1,7 +1,7 @@
 """Send random requests to the service: make schemathesis-long.
 
 Every round has another seed. Exits with 1 at the first response that the document does not
-describe, and prints it with its request.
+describe, and prints the response with its request.
 """
 
 import logging
@@ -29,7 +29,7 @@ def fuzz(cases: int, seed: int) -> None:
     asked = 0
     with tempfile.TemporaryDirectory() as folder:
         while asked < cases:
-            # A service of its own for each round: lists that grow make every case slower.
+            # Each round has a new service: growing lists make every case slower.
             data = Path(folder) / str(seed)
             data.mkdir()
             with served(data, {"PUBLIC_REGISTER": "true"}) as service:

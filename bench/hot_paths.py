@@ -1,9 +1,9 @@
 """Where the time of a request goes: python -m bench.hot_paths.
 
-Asks the application without a server before it, one request after another, and shows whose code
-keeps the thread of the event loop busy; a switch is one of a batch of them. A profiler takes time
-itself, and more of it where functions are small: read the shares, and take the times, which are
-measured without it, for the sums.
+Calls the application without a server, one request after another, and shows in which packages the
+thread of the event loop spends its time. A switch is one of a batch of switches. A profiler costs
+time itself, more of it in small functions: use its shares, and the times, which are measured
+without it, for the totals.
 """
 
 import asyncio
@@ -42,8 +42,8 @@ Asked = tuple[str, str, bytes]
 
 
 class Seen(NamedTuple):
-    """What one request of a kind took on the whole, and of the loop's thread, in microseconds,
-    and the parts of the latter by whose code it was."""
+    """Microseconds that one request of a kind took, microseconds that the thread of the loop worked
+    for it, and the shares of the latter by package."""
 
     took: float
     worked: float
@@ -51,7 +51,7 @@ class Seen(NamedTuple):
 
 
 @click.command()
-@click.option("--times", default=4000, show_default=True, help="How many records are read.")
+@click.option("--times", default=4000, show_default=True, help="Number of records that are read.")
 @click.option("--write", is_flag=True, help=f"Write {PAGE}.")
 def hot_paths(times: int, *, write: bool) -> None:
     """Print where the time of each kind of request goes, on both databases."""
@@ -98,14 +98,14 @@ def _seen(asked: Iterator[Asked], tokens: list[str], number: int) -> Seen:
 async def _asked(
     asked: Iterator[Asked], tokens: list[str], number: int, profile: cProfile.Profile
 ) -> tuple[float, float]:
-    """Seconds that so many requests took, and that the thread worked; so many more are
-    profiled."""
+    """Seconds that ``number`` requests took, and seconds that the thread worked. As many requests
+    again are profiled."""
     app = make_app()
     incoming: asyncio.Queue[dict[str, str]] = asyncio.Queue()
-    told: asyncio.Queue[Any] = asyncio.Queue()
-    lifespan = asyncio.ensure_future(app({"type": "lifespan", "state": {}}, incoming.get, told.put))  # type: ignore[arg-type,typeddict-item]
+    sent: asyncio.Queue[Any] = asyncio.Queue()
+    lifespan = asyncio.ensure_future(app({"type": "lifespan", "state": {}}, incoming.get, sent.put))  # type: ignore[arg-type,typeddict-item]
     await incoming.put({"type": "lifespan.startup"})
-    assert (await told.get())["type"] == "lifespan.startup.complete"
+    assert (await sent.get())["type"] == "lifespan.startup.complete"
     bearers = itertools.cycle(tokens)
     for _ in range(number // 10):
         await _ask(app, next(asked), next(bearers))
@@ -169,7 +169,7 @@ def _creations() -> Iterator[Asked]:
 
 
 def _refreshes(world: World) -> Iterator[Asked]:
-    # Made at once, before there is a loop.
+    # Created before a loop runs.
     bodies = [msgspec.json.encode({"refresh_token": t}) for t in world.fresh_refresh_tokens()]
     return (("POST", "/api/v1/auth/refresh", body) for body in bodies)
 
@@ -181,7 +181,7 @@ def _logins() -> Iterator[Asked]:
 
 
 def _seen_switch(folder: Path) -> Seen:
-    """A switch is one of a batch, for one alone mostly waits."""
+    """A switch as one of a batch: a single switch mostly waits."""
     batch_rate.remove_pauses()
     profile = cProfile.Profile(time.thread_time)
     with batch_rate.surroundings(folder) as (environment, _):
@@ -195,8 +195,8 @@ def _seen_switch(folder: Path) -> Seen:
 
 
 def _shares(profile: cProfile.Profile) -> dict[str, float]:
-    """The parts of all by whose code they were spent in; what is built in counts for who called
-    it."""
+    """The shares of the total time by package. A built-in function counts for the package that
+    called it."""
     spent_in = dict.fromkeys((*_PACKAGES, REST), 0.0)
     stats: Any = pstats.Stats(profile)
     for function, (_, _, own, _, callers) in stats.stats.items():

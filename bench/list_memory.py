@@ -1,8 +1,8 @@
 """The memory of the service during the response of a long list: python -m bench.list_memory.
 
-Serves a SQLite database with ROWS company contacts from a process of its own, asks for the
-list several times, and prints the growth of that process's resident memory. Ends with 1 when
-it grew by more than LIMIT mebibytes.
+Serves a SQLite database with ROWS company contacts from a process of its own, requests the list
+several times, and prints the growth of that process's resident memory. Exits with 1 if it grew by
+more than LIMIT mebibytes.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
-"""What a batch talks to: an FTP server and the web server of every phone, each in a process of
-its own."""
+"""The servers that a batch calls, each in a process of its own: an FTP server, and the web server
+of every phone."""
 
 import asyncio
 import multiprocessing
@@ -14,25 +14,25 @@ from phoneprov_adapters.simulator.ftp import ftp_server
 FTP_USER, FTP_PASSWORD = "phoneprov", "ftp-secret"
 
 
-def ftp_process(told: Connection, folder: str) -> None:
-    """The FTP server of the simulated phone, until it is ended."""
+def ftp_process(parent: Connection, folder: str) -> None:
+    """Run the FTP server of the simulated phone; sends its port to ``parent``."""
 
     async def serve() -> None:
         server = ftp_server(Path(folder), FTP_USER, FTP_PASSWORD, lambda _: None)
         await server.start("127.0.0.1", 0)
-        told.send(server.server_port)
+        parent.send(server.server_port)
         await asyncio.Event().wait()
 
     asyncio.run(serve())
 
 
-def web_process(told: Connection) -> None:
-    """The web server of every phone on loopback, until it is ended."""
+def web_process(parent: Connection) -> None:
+    """Run the web server of every phone on loopback; sends its port to ``parent``."""
 
     async def serve() -> None:
         loop = asyncio.get_running_loop()
         server = await loop.create_server(_Phone, "0.0.0.0", 0)  # noqa: S104 - of every phone
-        told.send(server.sockets[0].getsockname()[1])
+        parent.send(server.sockets[0].getsockname()[1])
         await server.serve_forever()
 
     asyncio.run(serve())
@@ -66,13 +66,13 @@ _YES = b"HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: %d\r\n\r\n
 
 @contextmanager
 def started(program: object, *arguments: str) -> Iterator[int]:
-    """A program in a process of its own; returns the port that it sends."""
+    """Run a program in a process of its own; yields the port that it sends."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=program, args=(theirs, *arguments), daemon=True)  # type: ignore[arg-type]
     process.start()
     try:
-        assert ours.poll(30), "it did not start"
+        assert ours.poll(30), "the process did not start"
         yield int(ours.recv())
     finally:
         process.terminate()

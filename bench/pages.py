@@ -1,8 +1,8 @@
 """Duration of a page by key in a short list and in a long one: python -m bench.pages.
 
-For each number of ROWS it fills an SQLite database with that many deployments, phones of one
-batch and, as every one of them is counted, a tenth as many batches, and prints the shortest time of
-a page of 100 at the beginning and in the middle. Ends with 1 unless the cost is flat.
+Fills an SQLite database with deployments, phones of one batch and a tenth as many batches, for each
+number of ROWS. Prints the shortest time of a page of 100 at the beginning and in the middle. Exits
+with 1 unless the cost is flat.
 """
 
 import asyncio

@@ -1,10 +1,10 @@
-"""A fleet that boots at once: ``python -m bench.phone_files``.
+"""A fleet of phones that boots at once: ``python -m bench.phone_files``.
 
-500 phones fetch five names each by TFTP, two of them missing, from ``phoneprov provision`` and
-from Debian's tftpd-hpa in one run; then by HTTP from ``phoneprov provision`` and from nginx. Last,
-one client fetches 200 MiB of firmware while the memory of ``phoneprov provision`` is read. Needs
+500 phones fetch five names each by TFTP, two of them missing, from ``phoneprov provision`` and from
+Debian's tftpd-hpa in one run; then by HTTP from ``phoneprov provision`` and from nginx. Last, one
+client fetches 200 MiB of firmware while the memory of ``phoneprov provision`` is measured. Needs
 root (tftpd-hpa changes its root folder) and the Debian packages tftpd-hpa, nginx-light and curl.
-Ends with 1 if a phone's fetch fails or the rate is less than GOAL of tftpd-hpa's.
+Exits with 1 if a phone's fetch fails or the rate is less than GOAL of tftpd-hpa's.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ def names_of(number: int) -> list[str]:
 
 
 async def tftp(address: tuple[str, int], name: str, source: str = "127.0.0.1") -> int:
-    """Bytes of a file, -1 for one that is missing. Asks again like a phone."""
+    """The number of bytes of a file, -1 for a missing one. Repeats lost requests like a phone."""
     loop = asyncio.get_running_loop()
     for _ in range(5):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
@@ -83,7 +83,7 @@ async def tftp(address: tuple[str, int], name: str, source: str = "127.0.0.1") -
 
 
 async def http(address: tuple[str, int], name: str, source: str = "127.0.0.1") -> int:
-    """Bytes of a file, -1 for one that is missing."""
+    """The number of bytes of a file, -1 for a missing one."""
     reader, writer = await asyncio.open_connection(*address, local_addr=(source, 0))
     writer.write(f"GET /{name} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".encode())
     reply = await reader.read(-1)
@@ -93,7 +93,7 @@ async def http(address: tuple[str, int], name: str, source: str = "127.0.0.1") -
 
 
 async def boot(fetch: Any, address: tuple[str, int]) -> float:
-    """Phones a second."""
+    """Boot all phones; phones per second."""
     sizes = {".tlv": -1, ".cnf.xml": len(CONFIGURATION), "dialplan.xml": 900, "ringlist.xml": 2000}
 
     async def phone(number: int) -> None:
@@ -132,7 +132,7 @@ async def fill(environment: dict[str, str]) -> None:
 
 @contextlib.contextmanager
 def running(command: list[str], environment: dict[str, str] | None = None) -> Iterator[int]:
-    """A server in a process group of its own; its process id."""
+    """Run a server in a process group of its own; its process id."""
     process = subprocess.Popen(
         command, env=environment, start_new_session=True, stderr=subprocess.DEVNULL
     )
@@ -160,7 +160,7 @@ def resident(pid: int) -> float:
 
 
 async def measured(fetch: Any, addresses: dict[str, tuple[str, int]]) -> dict[str, float]:
-    """Best phones a second of each server, in alternating rounds."""
+    """The largest number of phones per second of each server, in alternating rounds."""
     rates: dict[str, list[float]] = {name: [] for name in addresses}
     for address in addresses.values():
         await answering(fetch, address)

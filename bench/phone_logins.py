@@ -1,13 +1,14 @@
 """Many logins at phones, and how long each waits.
 
 The goal: no login waits longer than the hashes before it take. The service itself is observed: each
-of its processes writes down when a hash was queued, begun and finished, and when the login had the
-result. A login waits from queued to begun and from finished to the result. That may be
-as long as the hashes of the same process take that were queued earlier and are unfinished, and
-``SWITCH`` for the loop and the threads to be given a processor.
+of its processes records when a hash was queued, begun and finished, and when the login received the
+result. A login waits from queued to begun and from finished to the result. The limit is the
+duration of the hashes of the same process that were queued earlier and are unfinished, and
+``SWITCH`` for the scheduling of the loop and the threads.
 
 The duration of a login, from its request to its response, is printed too. The client is a bare
-socket: one that takes as much processor time as the service would measure itself.
+socket, because a client library uses as much processor time as the service and would measure
+itself.
 """
 
 import asyncio
@@ -50,7 +51,7 @@ class Hash(Struct, frozen=True):
         return self.begun - self.queued + self.returned - self.ended
 
     def before(self, others: Sequence["Hash"]) -> float:
-        """The seconds that the unfinished hashes before this one took."""
+        """Seconds that the unfinished hashes before this one took."""
         return sum(
             other.ended - max(other.begun, self.queued)
             for other in others
@@ -65,7 +66,7 @@ class Phones:
         self._port = port
 
     async def log_in(self, number: int, wait: float = 0) -> float:
-        """The duration of a login, which begins with the menu after ``wait`` seconds."""
+        """Log in, beginning with the menu after ``wait`` seconds; the duration."""
         await asyncio.sleep(wait)
         reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
         try:
@@ -99,13 +100,13 @@ def _first_path(xml: str) -> str:
 
 
 def part(values: Sequence[float], share: float) -> float:
-    """The value that this share of the values does not exceed."""
+    """The quantile of the values at this share."""
     return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
 
 def logins(folder: Path, kind: str, count: int, seconds: float, rounds: int) -> bool:
-    """``count`` logins at random moments within ``seconds``, on two workers; whether none of them
-    waited longer than the hashes before it took."""
+    """``count`` logins at random moments within ``seconds``, on two workers; whether each waited at
+    most for the hashes before it."""
     phones = ALONE + rounds * count
     hashes = folder.with_name("hashes")
     with office(folder, kind, 0, phones=phones, workers=2, processors=BOTH, hashes=hashes) as (
@@ -118,7 +119,7 @@ def logins(folder: Path, kind: str, count: int, seconds: float, rounds: int) -> 
 async def _rounds(
     phones: Phones, hashes: Path, kind: str, count: int, seconds: float, rounds: int
 ) -> bool:
-    os.sync()  # what was written before is not flushed during the measurement
+    os.sync()  # earlier writes are not flushed during the measurement
     alone = [await phones.log_in(number) for number in range(1, ALONE + 1)]
     click.echo(f"{kind}: {ALONE} logins one after another: {_durations(alone)}")
     luck = random.Random(1)

@@ -1,4 +1,4 @@
-"""An office with phones, contacts and PINs, and the service that answers them."""
+"""An office with phones, contacts and PINs, and its service."""
 
 import asyncio
 import random
@@ -33,7 +33,7 @@ CONFIGURATION = "<device>" + "<line>0123456789</line>" * 400 + "</device>"
 
 
 def contacts(count: int) -> Iterator[CompanyContact]:
-    """People of an office: 400 first names, 5,000 family names, a number each."""
+    """People of an office: 400 first names, 5,000 family names, each with one number."""
     luck = random.Random(1)
     syllables = [first + vowel for first in "bdfgklmnprstvz" for vowel in "aeiou"]
     firsts = ["".join(luck.choices(syllables, k=2)) for _ in range(400)]
@@ -118,7 +118,8 @@ def office(
     processors: set[int] = SERVING,
     hashes: Path | None = None,
 ) -> Iterator[tuple[Server, str]]:
-    """The service, and an access token. ``hashes`` is the folder for the times of its hashes."""
+    """Run the service; yields it with an access token. ``hashes`` is the folder for the times of
+    its hashes."""
     folder.mkdir(mode=0o700, parents=True)
     observed = {}
     if hashes is not None:

@@ -1,11 +1,11 @@
-"""Pages for phones beside a read over the API, and many logins: python -m bench.phone_pages.
+"""Pages for phones, a read over the API, and many logins: python -m bench.phone_pages.
 
 One service on one processor answers ``GET /phones/{mac}``, the menu of services, and a directory
-page of 32 among 10,000 contacts, in turn: the pages have to reach 60 % of the rate of the read.
-Then searches among 1,000 and among 100,000 contacts: none may take more than 3 times as long.
-Then LOGINS phones log in within SECONDS, on two workers: a login waits for the hashes before it
-only (``bench.phone_logins``). All of it on SQLite and on PostgreSQL. Ends with 1 if one of these is
-not so.
+page of 32 among 10,000 contacts, in turn. The pages must reach 60 % of the rate of the read. A
+search among 100,000 contacts may take at most 3 times as long as one among 1,000. Then LOGINS
+phones log in within SECONDS, on two workers: a login waits only for the hashes before it
+(``bench.phone_logins``). Each part runs on SQLite and on PostgreSQL. Exits with 1 if a goal is
+missed.
 """
 
 import os
@@ -46,7 +46,7 @@ def page(path: str, **parameters: str) -> str:
 def rates(
     started: Server, loads: Mapping[str, Load], seconds: float, rounds: int
 ) -> dict[str, float]:
-    """Answers a second, the median of rounds in turn."""
+    """Responses per second: the median of alternating rounds."""
     found: dict[str, list[float]] = {name: [] for name in loads}
     with tempfile.NamedTemporaryFile(prefix="phoneprov-bench-") as file:
         for number in range(rounds + 1):
@@ -54,13 +54,13 @@ def rates(
                 one = round_of(load, started, seconds, ASKING, Path(file.name))
                 if one.failed:
                     raise click.ClickException(f"{name}: {one.failed} requests failed")
-                if number:  # the first only makes everything warm
+                if number:  # the first only fills caches
                     found[name].append(one.rate)
     return {name: statistics.median(each) for name, each in found.items()}
 
 
 def reads(folder: Path, kind: str, seconds: float, rounds: int) -> bool:
-    """Pages beside a read over the API."""
+    """Pages compared with a read over the API."""
     with office(folder, kind, 10_000) as (started, token):
         paths = {
             "menu": page("services"),

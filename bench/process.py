@@ -1,4 +1,5 @@
-"""Server processes: pinned, bounded in time, their processor time and memory read from /proc."""
+"""Server processes: pinned to processors, with a bounded duration. Their processor time and memory
+are read from /proc."""
 
 import contextlib
 import os
@@ -18,7 +19,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Server:
-    """A server that was started, with all its children."""
+    """A server process and all its children."""
 
     def __init__(self, name: str, process: subprocess.Popen[bytes], port: int, log: Path) -> None:
         self.name = name
@@ -28,7 +29,7 @@ class Server:
         self._log = log
 
     def cpu_seconds(self) -> float:
-        """The processor time that it and its children have used so far."""
+        """Processor time of the server and its children."""
         return sum(_cpu(pid) for pid in self._pids())
 
     def memory_mib(self) -> float:
@@ -43,7 +44,7 @@ class Server:
         return [self._process.pid, *descendants(self._process.pid)]
 
     def wait_for(self, path: str) -> None:
-        """Wait until it answers 200; raises RuntimeError with its log."""
+        """Wait until the server responds with 200; raises RuntimeError with its log."""
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline and self._process.poll() is None:
             try:
@@ -55,7 +56,7 @@ class Server:
         raise RuntimeError(f"{self.name} does not answer: {self.log_text()}")
 
     def wait_until_idle(self) -> None:
-        """Wait until it is idle; raises RuntimeError when that takes long."""
+        """Wait until the server is idle; raises RuntimeError after a deadline."""
         deadline, before = time.monotonic() + IDLE_SECONDS, -1.0
         while (now := self.cpu_seconds()) != before:
             if time.monotonic() > deadline:
@@ -68,12 +69,12 @@ class Server:
         return self._log.read_text(errors="replace")[-1500:]
 
     def stop(self) -> None:
-        """End it and all its children."""
+        """End the server and all its children."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(STOP_SECONDS)
-        # Its own process group: nothing else is in it.
+        # The process group has no other process.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -90,8 +91,8 @@ def server(
     folder: Path,
     ready: str,
 ) -> Iterator[Server]:
-    """A server that answers at ``ready``. ``{port}`` in the command is the port it is to
-    take; it runs on ``processors`` alone, and what it writes goes to a file in ``folder``."""
+    """Run a server until it responds at ``ready``. ``{port}`` in the command is replaced by a free
+    port. It runs on ``processors`` alone, and its output goes to a file in ``folder``."""
     port = free_port()
     log = folder / f"{name}.log"
     with log.open("wb") as output:
@@ -114,7 +115,7 @@ def server(
 
 @contextlib.contextmanager
 def pinned(processors: set[int]) -> Iterator[None]:
-    """This thread on these processors alone, for a while."""
+    """Pin this thread to these processors during the block."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, processors)
     try:
@@ -132,7 +133,7 @@ def free_port() -> int:
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes that a process started, and those that they started."""
+    """The processes that a process started, and their descendants."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
@@ -141,7 +142,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def resident_mib(pid: int) -> float:
-    """Resident memory of a process, in mebibytes; 0 when it is gone."""
+    """Resident memory of a process, in mebibytes; 0 if it has ended."""
     return _status_kib(pid, "VmRSS") / 1024
 
 

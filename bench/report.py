@@ -24,7 +24,7 @@ def write_page(page: Path, measured: Sequence[Figures], switches: Sequence[str])
 
 
 def put_between(page: Path, name: str, text: str) -> None:
-    """Put a text between the two marks of that name on a page."""
+    """Replace the text between the two marks of that name on a page."""
     begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     head, _, rest = page.read_text().partition(begin)
     _, _, tail = rest.partition(end)
@@ -88,7 +88,7 @@ def _notes(figures: Figures) -> Iterator[tuple[str, str]]:
 
 
 def chart(measured: Sequence[Figures], file: Path) -> None:
-    """Bars: how many times the peer's rate ours is, and what part of the floor's."""
+    """A bar chart of the rate of the service: times the peer's, and share of the floor's."""
     import matplotlib as mpl  # noqa: PLC0415 - it takes a second, and most runs draw nothing
 
     mpl.use("svg")

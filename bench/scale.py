@@ -1,8 +1,8 @@
 """One million phones and four million deployments: python -m bench.scale fill|measure FOLDER.
 
-``fill`` makes the database in FOLDER, which takes minutes; ``measure`` starts the service on it,
-asks over HTTP and prints a table. The database is kept between the two, and after them. Run
-``measure`` alone on the machine.
+``fill`` creates the database in FOLDER, which takes minutes; ``measure`` starts the service on it,
+sends requests and prints a table. The database is kept until ``remove``. Run ``measure`` alone on
+the machine.
 """
 
 import contextlib
@@ -61,7 +61,7 @@ def mac(number: int) -> str:
 
 
 def uuid(number: int, kind: str) -> str:
-    """An identifier whose order is not that of the numbers, as with those of the service."""
+    """An identifier whose order differs from that of the numbers, like those of the service."""
     return f"{number * 2654435761 % 2**32:08x}-0000-4000-{kind}-{number:012x}"
 
 
@@ -112,7 +112,8 @@ def _revisions(count: int) -> Iterator[Row]:
 
 
 def _deployments(phones: int, count: int) -> Iterator[Row]:
-    """In the order of time. Each phone alternates between two profiles, as at a shared desk."""
+    """Deployments in the order of time. Each phone alternates between two profiles, as at a shared
+    desk."""
     hashes = SealedColumn(tables.deployments, "sha256")
     for number in range(count):
         phone, turn = number % phones, number // phones
@@ -167,7 +168,7 @@ def _values(table: str, rows: Iterator[Row]) -> Iterator[tuple[Any, ...]]:
 
 @contextlib.contextmanager
 def _postgres(folder: Path) -> Iterator[World]:
-    """A server over a folder that is kept; made if it does not exist."""
+    """Run a server on a folder that is kept; creates the folder if it does not exist."""
     data = folder / "data"
     as_user = as_server_user(folder)
     if os.geteuid() == 0:
@@ -246,20 +247,21 @@ def fill(folder: Path, database: str, phones: int, deployments: int, audit: int)
 
 
 def _size(folder: Path) -> int:
-    """Bytes of the database without the log of PostgreSQL."""
+    """Bytes of the database, without the log of PostgreSQL."""
     files = (file for file in folder.rglob("*") if file.is_file() and "pg_wal" not in file.parts)
     return sum(file.stat().st_size for file in files if file.name not in {"log", "filled.json"})
 
 
 class Asker:
-    """A caller at level 0 over one connection."""
+    """A caller with level 0 on one connection."""
 
     def __init__(self, running: Server, token: str) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=300)
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 
     def __call__(self, method: str, path: str, body: object = None) -> tuple[float, bytes]:
-        """Milliseconds, and the body of the reply. Raises RuntimeError unless it is good."""
+        """Send a request; milliseconds, and the body of the response. Raises RuntimeError for an
+        error response."""
         content = None if body is None else json.dumps(body)
         began = time.perf_counter()
         self._connection.request(method, f"/api/v1{path}", content, self._headers)

@@ -1,7 +1,7 @@
-"""Duration of a search in a list of phones, and of a page without one: python -m bench.search.
+"""Duration of a search in a list of phones, and of a page of it: python -m bench.search.
 
 Fills SQLite and PostgreSQL with ROWS phones and prints the shortest time of a page through the use
-case, its total included. Ends with 1 if a search takes more than LIMIT milliseconds longer.
+case, its total included. Exits with 1 if a search takes more than LIMIT milliseconds longer.
 """
 
 import asyncio
@@ -136,8 +136,8 @@ async def _quickest(
 
 
 async def _analyze(url: str) -> None:
-    """What autovacuum does within a minute. Without statistics PostgreSQL expects one match of two
-    words, and reads all rows for the page and again for the total."""
+    """Update the statistics, as autovacuum does within a minute. Without them PostgreSQL expects
+    one match of two words, and reads all rows for the page and again for the total."""
     connection = await asyncpg.connect(url.replace("+asyncpg", ""))
     await connection.execute("ANALYZE")
     await connection.close()

@@ -1,4 +1,4 @@
-"""The service, a peer and the floor: how each is started."""
+"""The commands that start the service, the peer and the floor."""
 
 import sys
 from collections.abc import Iterator
@@ -23,8 +23,8 @@ def serving(
     processors: set[int] | None = None,
     workers: int = 1,
 ) -> Iterator[Server]:
-    """One of the stacks on a database, when it answers. ``service`` is the Python that runs ours;
-    without ``processors`` it has the first alone."""
+    """Run one of the stacks on a database. ``service`` is the Python that runs the service; without
+    ``processors`` the stack runs on the first alone."""
     environment = {
         "PHONEPROV_DATABASE_URL": world.url,
         "PHONEPROV_SECRET_KEYS": KEY,

@@ -1,4 +1,4 @@
-"""The database that all are measured on: people, sessions, and how it grows."""
+"""The database of all measurements: people, sessions, and more rows."""
 
 import asyncio
 import contextlib
@@ -46,7 +46,7 @@ def _refresh_id(number: int) -> str:
 
 
 class World(ABC):
-    """A migrated database, filled. ``url`` is the address as the service takes it."""
+    """A migrated database with records. ``url`` is its address as the service accepts it."""
 
     name: str
 
@@ -71,7 +71,7 @@ class World(ABC):
         self.run("ANALYZE")
 
     def log_in_again(self) -> None:
-        """Open the sessions anew, so that their first refresh tokens can be exchanged."""
+        """Open the sessions again, so that their first refresh tokens can be exchanged."""
         now = _now()
         self.run("DELETE FROM sessions")
         ends = now + 90 * _DAY
@@ -92,7 +92,7 @@ class World(ABC):
         ]
 
     def fresh_refresh_tokens(self) -> list[str]:
-        """A refresh token for each session, none of them used yet."""
+        """An unused refresh token for each session."""
         self.log_in_again()
         return self.tokens(TokenKind.REFRESH)
 
@@ -162,7 +162,7 @@ def load_sqlite(
     places = ", ".join("?" * len(columns))
     statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"
     connection = sqlite3.connect(path, timeout=30, isolation_level=None)
-    # No log, and the indexes at the end: the rows come in random order.
+    # No log, and indexes are created last, because the rows are in random order.
     connection.execute("PRAGMA journal_mode=OFF")
     connection.execute("PRAGMA synchronous=OFF")
     connection.execute("PRAGMA cache_size=-1000000")
@@ -183,7 +183,7 @@ def load_sqlite(
 
 
 class PostgresWorld(World):
-    """A database of a server that runs already, whose first process is ``pid``."""
+    """A database of a running server, whose first process is ``pid``."""
 
     name = "PostgreSQL"
 
@@ -193,7 +193,7 @@ class PostgresWorld(World):
 
     def pin(self, processors: set[int]) -> None:
         for pid in (self._pid, *descendants(self._pid)):
-            # One that was on its way out may be gone by now.
+            # The process may have ended meanwhile.
             with contextlib.suppress(ProcessLookupError):
                 os.sched_setaffinity(pid, processors)
 

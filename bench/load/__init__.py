@@ -13,9 +13,9 @@ _SCRIPT = Path(__file__).with_name("requests.lua")
 
 
 class Measured(Struct, frozen=True):
-    """One round of load on one server. ``rate`` counts what was answered as it should be;
-    latencies are milliseconds, ``cpu`` microseconds of the server's processor time a request;
-    ``failed`` requests were refused or broken."""
+    """One round of load on one server. ``rate`` counts the expected responses per second; latencies
+    are milliseconds, ``cpu`` microseconds of the server's processor time per request; ``failed`` is
+    the number of requests that were refused or broken."""
 
     rate: float
     p50: float
@@ -25,7 +25,7 @@ class Measured(Struct, frozen=True):
 
 
 class Load(Struct, frozen=True):
-    """``lines`` as ``requests.lua`` reads them."""
+    """A load: ``lines`` as ``requests.lua`` reads them."""
 
     lines: list[str]
     kind: str = "plain"
@@ -41,8 +41,8 @@ def plain(method: str, path: str, token: str = "", body: str = "") -> str:
 def start(
     load: Load, url: str, seconds: float, processors: AbstractSet[int], file: Path
 ) -> subprocess.Popen[str]:
-    """wrk at work, with a thread for each of ``processors``; its requests are kept in ``file``
-    while it runs."""
+    """Start wrk with a thread for each of ``processors``; ``file`` has its requests while it
+    runs."""
     file.write_text("\n".join(load.lines) + "\n")
     whole = max(1, round(seconds))
     return subprocess.Popen(
@@ -79,7 +79,7 @@ def round_of(
     """One round of load on a server, which is idle before and after."""
     server.wait_until_idle()
     measured = round_beside(load, server, seconds, processors, file)
-    # The last requests still run, and would disturb the next measurement.
+    # The last requests still run; they would disturb the next measurement.
     server.wait_until_idle()
     return measured
 

@@ -7,7 +7,7 @@ from bench.world import PASSWORD, SESSIONS, World, person
 
 
 def reads(world: World, people: int) -> list[str]:
-    """One of ``people`` for each session, which are spread over all of them."""
+    """Reads of one of ``people`` for each session, spread over all of them."""
     tokens = world.tokens()
     step = max(1, people // len(tokens))
     return [
@@ -17,19 +17,19 @@ def reads(world: World, people: int) -> list[str]:
 
 
 def lists(world: World) -> list[str]:
-    """All accounts."""
+    """Reads of the list of all accounts."""
     return [plain("GET", "/api/v1/users", token) for token in world.tokens()[:16]]
 
 
 def creations(world: World) -> list[str]:
-    """A phone each, no two of them the same."""
+    """Creations of phones, each with another MAC."""
     phone = {"mac": "@MAC@", "brand": "Cisco", "model": "CP-7945G", "phone_ip": "10.1.2.3"}
     body = msgspec.json.encode(phone).decode()
     return [plain("POST", "/api/v1/phones", token, body) for token in world.tokens()]
 
 
 def logins() -> list[str]:
-    """All people with a password."""
+    """Logins of all people that have a password."""
     return [
         plain("POST", "/api/v1/auth/login", "", msgspec.json.encode(sent).decode())
         for sent in ({"username": f"person{n}", "password": PASSWORD} for n in range(SESSIONS))

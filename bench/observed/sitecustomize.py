@@ -1,8 +1,8 @@
 """Loaded by every process of the service that ``bench.phone_logins`` starts.
 
 Appends a line for each hash to a file of its process in the folder ``BENCH_HASHES``: when the hash
-was queued, begun, finished, and when its caller had the result. The clock is the same in all
-processes.
+was queued, begun and finished, and when its caller received the result. All processes use the same
+clock.
 """
 
 import os

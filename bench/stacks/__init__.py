@@ -1,1 +1,1 @@
-"""The stacks that the service is compared with. Both read the service's own database and tokens."""
+"""The stacks that the service is compared with. Both use the service's own database and tokens."""

@@ -1,8 +1,8 @@
-"""The floor: one bare ASGI function that asks the database the same questions by the driver
-alone, and answers the same bytes. No framework, no layers, no validation, no deadlines, no log;
-what it does is the least that the work can cost in this language.
+"""The floor: one bare ASGI function that sends the same queries with the driver alone and returns
+the same bytes.
 
-Tokens are checked, and remembered, by the service's own class.
+It has no framework, no layers, no validation, no deadlines and no log: the least that the work can
+cost in this language. The service's own class checks and caches the tokens.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ class _Sqlite:
 
 
 class _Postgres:
-    """The driver's own pool; what is read is read without a transaction."""
+    """The driver's own pool; reads run without a transaction."""
 
     def __init__(self, url: str) -> None:
         self._dsn = PostgresAddress.parse(url).dsn
@@ -88,7 +88,7 @@ class _Postgres:
 
     async def _opened(self) -> Any:
         if self._pool is None:
-            # The first requests come together.
+            # The first requests are concurrent.
             async with self._opening:
                 if self._pool is None:
                     self._pool = await asyncpg.create_pool(self._dsn, min_size=10, max_size=10)
@@ -136,9 +136,9 @@ async def _get(token: str, key: str) -> bytes:
     await _known(token)
     if key:
         rows = await _database.ask(_USER, (key,))
-        return _told("User found", User(*rows[0]))
+        return _envelope("User found", User(*rows[0]))
     rows = await _database.ask(_USERS, ())
-    return _told(f"{len(rows)} user(s) found", [User(*row) for row in rows])
+    return _envelope(f"{len(rows)} user(s) found", [User(*row) for row in rows])
 
 
 async def _create_phone(token: str, sent: bytes) -> bytes:
@@ -157,7 +157,7 @@ async def _create_phone(token: str, sent: bytes) -> bytes:
         await ask(_ADD_ENTRY, entry)
 
     await _database.change(add)
-    return _told("Phone created", phone)
+    return _envelope("Phone created", phone)
 
 
 async def _refresh(sent: bytes) -> bytes:
@@ -179,7 +179,7 @@ async def _refresh(sent: bytes) -> bytes:
             (TokenKind.REFRESH, successor, _IDLE),
         )
     ]
-    return _told("Token refreshed", {"accessToken": issued[0], "refreshToken": issued[1]})
+    return _envelope("Token refreshed", {"accessToken": issued[0], "refreshToken": issued[1]})
 
 
 async def _known(token: str) -> str:
@@ -188,7 +188,7 @@ async def _known(token: str) -> str:
     claims = _tokens.read(TokenKind.ACCESS, token, now)
     rows = await _database.ask(_PRINCIPAL, (claims.session_uuid, now))
     if not rows or rows[0][1] != 0:
-        raise PermissionError("Nobody known.")
+        raise PermissionError("The caller is not a superadmin.")
     return str(rows[0][0])
 
 
@@ -208,7 +208,7 @@ async def _body(receive: Any) -> bytes:
     return content
 
 
-def _told(message: str, data: object) -> bytes:
+def _envelope(message: str, data: object) -> bytes:
     return _encode({"success": True, "message": message, "data": data, "metadata": {}})
 
 

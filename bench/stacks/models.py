@@ -1,4 +1,4 @@
-"""The peer's models over the service's tables."""
+"""The peer's models of the service's tables."""
 
 from sqlalchemy import BigInteger, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship

@@ -1,5 +1,5 @@
-"""The peer: the same work the way it is usually written. FastAPI, pydantic models, an ORM
-session a request, the caller read by the ORM on each request, tokens checked by PyJWT."""
+"""The peer: the same work with common means. FastAPI, pydantic models, one ORM session per request,
+the caller read by the ORM on each request, tokens checked by PyJWT."""
 
 import json
 import os
@@ -26,7 +26,7 @@ _key = SecretKeys.parse(os.environ["PHONEPROV_SECRET_KEYS"]).current
 _audiences = {"at+jwt": "phoneprov", "rt+jwt": "phoneprov/refresh"}
 _IDLE = 14 * 24 * 3600
 
-# Without more of them than it keeps: to open and close them takes longer than all else.
+# No overflow: opening and closing connections would cost more than the queries.
 engine = create_async_engine(os.environ["PHONEPROV_DATABASE_URL"], pool_size=10, max_overflow=0)
 make_session = async_sessionmaker(engine, expire_on_commit=False)
 hasher = argon2.PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)

@@ -24,8 +24,8 @@ from phoneprov_core.phones.ports import PhoneStore
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
-from phoneprov_core.retention.ports import RetentionStore
-from phoneprov_core.statistics.ports import StatisticsStore
+from phoneprov_core.retention import RetentionStore
+from phoneprov_core.statistics import StatisticsStore
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_phones import VendorPhoneStore
 from phoneprov_core.vendor_services import VendorService

@@ -53,85 +53,87 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 
 
 POINTS = {
-    "the lease is to be taken": Point(owner=SqlLeases, method="take", outcome=None),
-    "the lease is taken": Point(owner=SqlLeases, method="take", after=True, outcome=None),
-    "the record is written": Point(owner=SqlDeployments, method="add", after=True, outcome=None),
-    "the record is kept": Point(owner=FtpClient, method="connect"),
-    "the FTP server let us in": Point(owner=FtpClient, method="login", after=True),
-    "the file is under way": Point(
+    "before the lease is taken": Point(owner=SqlLeases, method="take", outcome=None),
+    "after the lease is taken": Point(owner=SqlLeases, method="take", after=True, outcome=None),
+    "after the record is added": Point(
+        owner=SqlDeployments, method="add", after=True, outcome=None
+    ),
+    "before the FTP connection": Point(owner=FtpClient, method="connect"),
+    "after the FTP login": Point(owner=FtpClient, method="login", after=True),
+    "during the upload": Point(
         owner=aioftp.client.DataConnectionThrottleStreamIO, method="write", after=True
     ),
-    "the file is sent": Point(owner=FtpSession, method="store", after=True),
-    "the file is verified": Point(owner=FtpSession, method="verify", after=True),
-    "the rename is announced": Point(owner=FtpClient, method="command", argument="RNTO"),
-    "the file is renamed": Point(owner=FtpSession, method="rename", after=True, new=True),
-    "the new file is verified": Point(
+    "after the upload": Point(owner=FtpSession, method="store", after=True),
+    "after the upload is verified": Point(owner=FtpSession, method="verify", after=True),
+    "before the rename": Point(owner=FtpClient, method="command", argument="RNTO"),
+    "after the rename": Point(owner=FtpSession, method="rename", after=True, new=True),
+    "after the new file is verified": Point(
         owner=FtpSession, method="verify", after=True, nth=2, new=True
     ),
-    "leftovers are removed": Point(owner=FtpSession, method="names", after=True, new=True),
-    "the FTP server is left": Point(owner=FtpSession, method="_quit", after=True, new=True),
-    "the place is to be written": Point(owner=SqlDeployments, method="put", new=True),
-    "the place is written": Point(owner=SqlDeployments, method="put", after=True, new=True),
-    "the session is written": Point(owner=SqlDesks, method="use", after=True, new=True),
+    "after leftovers are removed": Point(owner=FtpSession, method="names", after=True, new=True),
+    "after the FTP logout": Point(owner=FtpSession, method="_quit", after=True, new=True),
+    "before the place is stored": Point(owner=SqlDeployments, method="put", new=True),
+    "after the place is stored": Point(owner=SqlDeployments, method="put", after=True, new=True),
+    "after the desk is stored": Point(owner=SqlDesks, method="use", after=True, new=True),
     # The watch of the phone starts meanwhile.
-    "the phone is watched": Point(owner=WebWatch, method="begin", after=True, new=True, knows=None),
-    "the phone is to leave its services": Point(
-        owner=PhoneWeb, method="execute", new=True, knows=True
+    "after the watch begins": Point(
+        owner=WebWatch, method="begin", after=True, new=True, knows=None
     ),
-    "the phone left its services": Point(
+    "before the services are closed": Point(owner=PhoneWeb, method="execute", new=True, knows=True),
+    "after the services are closed": Point(
         owner=PhoneWeb, method="execute", after=True, new=True, knows=True
     ),
-    "the phone is to restart": Point(owner=PhoneWeb, method="execute", nth=2, new=True, knows=True),
-    "the phone restarts": Point(
+    "before the restart": Point(owner=PhoneWeb, method="execute", nth=2, new=True, knows=True),
+    "after the restart": Point(
         owner=PhoneWeb, method="execute", after=True, nth=2, new=True, knows=True
     ),
-    "the outcome is to be written": Point(
+    "before the outcome is stored": Point(
         owner=SqlDeployments, method="put", nth=3, new=True, knows=True
     ),
-    "the outcome is written": Point(
+    "after the outcome is stored": Point(
         owner=SqlDeployments, method="put", after=True, nth=3, new=True, knows=True
     ),
-    "the lease is given back": Point(
+    "after the lease is released": Point(
         owner=SqlLeases, method="release", after=True, new=True, knows=True
     ),
-    "the outcome is kept": Point(
+    "before the confirmation": Point(
         owner=Confirm, method="_confirm", new=True, outcome="deployed", knows=True
     ),
-    "the phone was looked for": Point(
+    "before the confirmation is stored": Point(
         owner=SqlDeployments, method="put", nth=4, new=True, outcome="deployed", knows=True
     ),
 }
 """The points of a switch, in their order."""
 
 SAVES = {
-    "the profile is to be changed": Point(owner=SqlProfiles, method="put"),
-    "the profile is changed": Point(owner=SqlProfiles, method="put", after=True),
-    "the revision is to be written": Point(owner=SqlRevisions, method="add"),
-    "the revision is written": Point(owner=SqlRevisions, method="add", after=True),
-    "the save is kept": Point(owner=Profiles, method="update", after=True, new=True),
+    "before the profile is stored": Point(owner=SqlProfiles, method="put"),
+    "after the profile is stored": Point(owner=SqlProfiles, method="put", after=True),
+    "before the revision is stored": Point(owner=SqlRevisions, method="add"),
+    "after the revision is stored": Point(owner=SqlRevisions, method="add", after=True),
+    "after the save": Point(owner=Profiles, method="update", after=True, new=True),
 }
 """The points of a save of a profile's configuration."""
 
 
 DESKS = {
-    "the lease is taken": POINTS["the lease is taken"],
-    "the turn is taken": Point(owner=SqlDesks, method="take_turn", after=True),
-    "the change is recorded": Point(owner=SqlDesks, method="begin_change", after=True),
-    "the record is kept": POINTS["the record is kept"],
-    "the file is sent": POINTS["the file is sent"],
-    "the rename is announced": POINTS["the rename is announced"],
-    "the file is renamed": POINTS["the file is renamed"],
-    "the new file is verified": POINTS["the new file is verified"],
-    "the place is written": POINTS["the place is written"],
-    "the user is recorded": POINTS["the session is written"],
-    "the phone is to leave its services": Point(owner=PhoneWeb, method="execute"),
-    "the phone is to forget its calls": Point(owner=PhoneWeb, method="execute", nth=2),
-    "the phone is to restart": Point(owner=PhoneWeb, method="execute", nth=3),
-    "the phone restarts": Point(owner=PhoneWeb, method="execute", nth=3, after=True),
-    "the outcome is written": POINTS["the outcome is written"],
-    "the lease is given back": POINTS["the lease is given back"],
-    "the change is ended": Point(owner=SqlDesks, method="end_change", after=True),
-    "all is kept": Point(owner=Confirm, method="_confirm"),
+    "after the lease is taken": POINTS["after the lease is taken"],
+    "after the turn is taken": Point(owner=SqlDesks, method="take_turn", after=True),
+    "after the change is recorded": Point(owner=SqlDesks, method="begin_change", after=True),
+    "before the FTP connection": POINTS["before the FTP connection"],
+    "after the upload": POINTS["after the upload"],
+    "before the rename": POINTS["before the rename"],
+    "after the rename": POINTS["after the rename"],
+    "after the new file is verified": POINTS["after the new file is verified"],
+    "after the place is stored": POINTS["after the place is stored"],
+    "after the desk is stored": POINTS["after the desk is stored"],
+    "before the services are closed": Point(owner=PhoneWeb, method="execute"),
+    "before the call history is cleared": Point(owner=PhoneWeb, method="execute", nth=2),
+    "before the restart": Point(owner=PhoneWeb, method="execute", nth=3),
+    "after the restart": Point(owner=PhoneWeb, method="execute", nth=3, after=True),
+    "after the outcome is stored": POINTS["after the outcome is stored"],
+    "after the lease is released": POINTS["after the lease is released"],
+    "after the change is ended": Point(owner=SqlDesks, method="end_change", after=True),
+    "after the deployment": Point(owner=Confirm, method="_confirm"),
 }
 """The points of a login and a logout at a phone, in their order."""
 

@@ -31,8 +31,8 @@ FILES = {
 }
 """The configuration of the phone while this user is logged in."""
 
-SHORT = ("the file is renamed", "the user is recorded", "the phone is to restart")
-SWITCHES = ("the file is renamed", "the phone is to restart")
+SHORT = ("after the rename", "after the desk is stored", "before the restart")
+SWITCHES = ("after the rename", "before the restart")
 Kind = Literal["login", "logout", "switch"]
 BOTH: tuple[Kind, Kind] = ("login", "logout")
 

@@ -5,7 +5,7 @@ import hashlib
 import aioftp
 
 from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
-from phoneprov_adapters.simulator.events import FileArrived
+from phoneprov_adapters.simulator.ftp import FileArrived
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from support.phone_web import LOOPBACK
 

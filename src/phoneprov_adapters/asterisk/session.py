@@ -111,10 +111,9 @@ class Session:
         async with self._one_at_a_time:
             if not self.is_open:
                 raise Broken
-            pending = _Pending(self._next_id(), complete, wanted)
+            pending = _Pending(self._send(name, fields), complete, wanted)
             self._pending = pending
             try:
-                self._writer.write(written(name, self._id, fields))
                 return await pending.answer
             finally:
                 self._pending = None
@@ -125,8 +124,7 @@ class Session:
         self.listeners.add(listener)
         if not self._has_filter:
             self._has_filter = True
-            fields = (("Operation", "Add"), ("Filter", _FILTER))
-            self._writer.write(written("Filter", self._next_id(), fields))
+            self._send("Filter", (("Operation", "Add"), ("Filter", _FILTER)))
 
     def drop(self) -> None:
         """Close the connection without logoff, since it does not answer."""
@@ -137,7 +135,7 @@ class Session:
         """Log off and close the connection."""
         try:
             if self.is_open:
-                self._writer.write(written("Logoff", self._next_id(), ()))
+                self._send("Logoff")
                 # Asterisk closes the connection after the logoff is complete: with
                 # allowmultiplelogin = no, an earlier login would be refused.
                 await asyncio.wait({self._reading}, timeout=LOGOFF_SECONDS)
@@ -147,10 +145,12 @@ class Session:
         await asyncio.wait({self._reading})
         await hung_up(self._writer)
 
-    def _next_id(self) -> str:
+    def _send(self, name: str, fields: Iterable[tuple[str, str]] = ()) -> str:
+        """Send an action, and return its id."""
         self._count += 1
-        self._id = f"phoneprov-{self._count}"
-        return self._id
+        action_id = f"phoneprov-{self._count}"
+        self._writer.write(written(name, action_id, fields))
+        return action_id
 
     async def _read(self, messages: Messages) -> None:
         while True:

@@ -18,6 +18,12 @@ from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.accounts import CreateAdmin, Register
 from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
+from phoneprov_core.batches.use_cases import Batches
+from phoneprov_core.deployments.preview import PreviewSwitch
+from phoneprov_core.deployments.rollback import Rollback
+from phoneprov_core.deployments.switch import SwitchProfile
+from phoneprov_core.deployments.use_cases import Deployments
+from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions import Extensions
 from phoneprov_core.kems import Kems
@@ -27,7 +33,7 @@ from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.reading import ReadConfigurations
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches
-from phoneprov_core.retention.use_cases import Prune
+from phoneprov_core.retention import Prune
 from phoneprov_core.transfer.texts import ImportText
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.use_cases import Users
@@ -43,54 +49,23 @@ class Container(Switching):
     clock = Adapters.clock
     new_id = Adapters.new_id
     pause = Adapters.pause
+    tasks = Adapters.tasks
     database = Adapters.database
     hasher = Adapters.hasher
     tokens = Adapters.tokens
     policy = Adapters.policy
     compare = Adapters.compare
-    switch_profile = Switching.switch_profile
-    rollback = Switching.rollback
-    preview_switch = Switching.preview_switch
-    deployments = Switching.deployments
-    batches = Switching.batches
-    phone_services = Switching.phone_services
-    desks = Switching.desks
+    deploy = Switching.deploy
+    shared_write = settings.provided.shared_write
 
-    authenticate = providers.Singleton(
-        Authenticate, database, tokens, settings.provided.level_rule, clock
-    )
-    login = providers.Singleton(
-        Login,
-        database,
-        hasher,
-        tokens,
-        settings.provided.lifetimes,
-        clock,
-        new_id,
-        guesses=settings.provided.guesses_per_address,
-        journal=providers.Object(log_login_failure),
-    )
-    logout = providers.Singleton(Logout, database, tokens, clock)
-    refresh = providers.Singleton(
-        Refresh, database, tokens, settings.provided.lifetimes, clock, new_id
-    )
-    register = providers.Singleton(
-        Register,
-        database,
-        hasher,
-        policy,
-        clock,
-        new_id,
-        public=settings.provided.public_register,
-    )
     create_admin = providers.Singleton(CreateAdmin, database, hasher, policy, clock, new_id)
-    me = providers.Singleton(Me, database)
+    prune = providers.Singleton(Prune, database, settings.provided.keep, clock, pause)
     users = providers.Singleton(Users, database, hasher, policy, clock, new_id)
-    permissions = providers.Singleton(Permissions, database, clock, new_id)
-    user_permissions = providers.Singleton(UserPermissions, database, clock, new_id)
     extensions = providers.Singleton(Extensions, database, clock, new_id)
-    links = providers.Singleton(Links, database, clock, new_id)
-    phones = providers.Singleton(Phones, database, settings.provided.shared_write, clock)
+    phones = providers.Singleton(Phones, database, shared_write, clock)
+    kems = providers.Singleton(Kems, database, shared_write, clock, new_id)
+    company_directory = providers.Singleton(CompanyDirectory, database, shared_write, clock, new_id)
+    personal_directory = providers.Singleton(PersonalDirectory, database, clock, new_id)
     profiles = providers.Singleton(
         Profiles,
         database,
@@ -100,25 +75,6 @@ class Container(Switching):
         most_profiles=settings.provided.most_profiles,
         most_revisions=settings.provided.most_revisions,
     )
-    audit = providers.Singleton(Audit, database, clock)
-    fetches = providers.Singleton(Fetches, database)
-    discovered_phones = providers.Singleton(DiscoveredPhones, database)
-    read_configurations = providers.Singleton(
-        ReadConfigurations, database, compare, largest_xml=settings.provided.largest_xml
-    )
-    prune = providers.Singleton(Prune, database, settings.provided.keep, clock, pause)
-    company_directory = providers.Singleton(
-        CompanyDirectory, database, settings.provided.shared_write, clock, new_id
-    )
-    kems = providers.Singleton(Kems, database, settings.provided.shared_write, clock, new_id)
-    vendor_services = providers.Singleton(
-        VendorServices, database, settings.provided.shared_write, clock, new_id
-    )
-    personal_directory = providers.Singleton(PersonalDirectory, database, clock, new_id)
-    vendor_phones = providers.Singleton(
-        VendorPhones, database, settings.provided.shared_write, clock
-    )
-    vendor_users = providers.Singleton(VendorUsers, database, hasher, clock, new_id)
     transfer = providers.Singleton(
         Transfer,
         database=database,
@@ -130,44 +86,71 @@ class Container(Switching):
         personal_directory=personal_directory,
         profile_use_cases=profiles,
     )
-    import_text = providers.Singleton(ImportText, transfer, providers.Object(CsvText))
     use_cases = providers.Singleton(
         UseCases,
         level_rule=settings.provided.level_rule,
-        shared_write=settings.provided.shared_write,
+        shared_write=shared_write,
         create_admin=create_admin,
-        authenticate=authenticate,
-        login=login,
-        logout=logout,
-        refresh=refresh,
-        register=register,
-        me=me,
+        authenticate=providers.Singleton(
+            Authenticate, database, tokens, settings.provided.level_rule, clock
+        ),
+        login=providers.Singleton(
+            Login,
+            database,
+            hasher,
+            tokens,
+            settings.provided.lifetimes,
+            clock,
+            new_id,
+            guesses=settings.provided.guesses_per_address,
+            journal=providers.Object(log_login_failure),
+        ),
+        logout=providers.Singleton(Logout, database, tokens, clock),
+        refresh=providers.Singleton(
+            Refresh, database, tokens, settings.provided.lifetimes, clock, new_id
+        ),
+        register=providers.Singleton(
+            Register,
+            database,
+            hasher,
+            policy,
+            clock,
+            new_id,
+            public=settings.provided.public_register,
+        ),
+        me=providers.Singleton(Me, database),
         users=users,
-        permissions=permissions,
-        user_permissions=user_permissions,
+        permissions=providers.Singleton(Permissions, database, clock, new_id),
+        user_permissions=providers.Singleton(UserPermissions, database, clock, new_id),
         extensions=extensions,
-        links=links,
+        links=providers.Singleton(Links, database, clock, new_id),
         phones=phones,
         profiles=profiles,
-        switch_profile=switch_profile,
-        preview_switch=preview_switch,
-        rollback=rollback,
-        deployments=deployments,
-        batches=batches,
-        desks=desks,
-        phone_services=phone_services,
-        audit=audit,
+        switch_profile=providers.Singleton(SwitchProfile, database, deploy),
+        preview_switch=providers.Singleton(
+            PreviewSwitch, database, deploy, Adapters.reachability, compare, clock
+        ),
+        rollback=providers.Singleton(Rollback, database, deploy),
+        deployments=providers.Singleton(Deployments, database, clock),
+        batches=providers.Singleton(
+            Batches, database, Switching.batch_worker, tasks.provided.start, clock, new_id
+        ),
+        desks=providers.Singleton(Desks, database, Switching.log_out_at_phone, clock),
+        phone_services=Switching.phone_services,
+        audit=providers.Singleton(Audit, database, clock),
         company_directory=company_directory,
         kems=kems,
-        vendor_services=vendor_services,
+        vendor_services=providers.Singleton(VendorServices, database, shared_write, clock, new_id),
         personal_directory=personal_directory,
-        vendor_phones=vendor_phones,
-        vendor_users=vendor_users,
-        fetches=fetches,
-        discovered_phones=discovered_phones,
+        vendor_phones=providers.Singleton(VendorPhones, database, shared_write, clock),
+        vendor_users=providers.Singleton(VendorUsers, database, hasher, clock, new_id),
+        fetches=providers.Singleton(Fetches, database),
+        discovered_phones=providers.Singleton(DiscoveredPhones, database),
         transfer=transfer,
-        import_text=import_text,
-        read_configurations=read_configurations,
+        import_text=providers.Singleton(ImportText, transfer, providers.Object(CsvText)),
+        read_configurations=providers.Singleton(
+            ReadConfigurations, database, compare, largest_xml=settings.provided.largest_xml
+        ),
     )
 
 

@@ -34,7 +34,7 @@ from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.profiles.use_cases import MOST_PROFILES, MOST_REVISIONS
-from phoneprov_core.retention.model import KeepDays
+from phoneprov_core.retention import KeepDays
 
 _SCHEMES: Mapping[str, Literal["http", "https"]] = {"http": "http", "https": "https"}
 

@@ -20,7 +20,7 @@ from phoneprov_core.devices.binding import Binding
 from phoneprov_core.devices.commands import RestartType
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.actor import LevelRule
-from phoneprov_core.retention.model import KeepDays
+from phoneprov_core.retention import KeepDays
 
 HASH_THREADS = "PHONEPROV_HASH_THREADS"
 

@@ -1,4 +1,4 @@
-"""The use cases that switch phones: deployments, batches, desks, files for phones."""
+"""What switches phones: deployments, batches, logins at phones, files for phones."""
 
 from functools import partial
 
@@ -9,15 +9,10 @@ from phoneprov_adapters.composition.factories import shared_files_of
 from phoneprov_adapters.runtime.journal import log_batch
 from phoneprov_adapters.runtime.tasks import process_batches
 from phoneprov_core.batches.run import RunBatches
-from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.limits import SwitchLimits
-from phoneprov_core.deployments.preview import PreviewSwitch
-from phoneprov_core.deployments.rollback import Rollback
-from phoneprov_core.deployments.switch import SwitchProfile
-from phoneprov_core.deployments.use_cases import Deployments
 from phoneprov_core.desks.access import IdentifyPhone
 from phoneprov_core.desks.change import ChangeDesk
 from phoneprov_core.desks.login import ChangePin, LogInAtPhone
@@ -25,14 +20,13 @@ from phoneprov_core.desks.logout import LogOut
 from phoneprov_core.desks.pins import CheckPin
 from phoneprov_core.desks.services import PhoneCredentials, PhoneServices, ServiceMenu
 from phoneprov_core.desks.upkeep import KeepDesks
-from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.directory.lookup import LookUp
 from phoneprov_core.kernel.actor import system_actor
 from phoneprov_core.provisioning.use_cases import ProvideFile
 
 
 class Switching(Adapters):
-    """The use cases that call phones, and what they share; see ``Adapters``."""
+    """What calls phones and what phones call, shared by the use cases; see ``Adapters``."""
 
     settings = Adapters.settings
     clock = Adapters.clock
@@ -45,8 +39,6 @@ class Switching(Adapters):
     phone_driver = Adapters.phone_driver
     journal = Adapters.journal
     watch = Adapters.watch
-    reachability = Adapters.reachability
-    compare = Adapters.compare
     signer = Adapters.signer
     calls = Adapters.calls
 
@@ -61,20 +53,12 @@ class Switching(Adapters):
         new_id,
         Adapters.journals.provided.fetch,
     )
-    confirm = providers.Singleton(
-        Confirm,
-        database,
-        watch,
-        tasks.provided.start,
-        journal,
-        clock,
-    )
     deploy = providers.Singleton(
         Deploy,
         database,
         uploader,
         phone_driver,
-        confirm,
+        providers.Singleton(Confirm, database, watch, tasks.provided.start, journal, clock),
         tasks.provided.run,
         journal,
         clock,
@@ -86,17 +70,6 @@ class Switching(Adapters):
             settings.provided.phones_per_caller,
         ),
     )
-    switch_profile = providers.Singleton(SwitchProfile, database, deploy)
-    rollback = providers.Singleton(Rollback, database, deploy)
-    preview_switch = providers.Singleton(
-        PreviewSwitch,
-        database,
-        deploy,
-        reachability,
-        compare,
-        clock,
-    )
-    deployments = providers.Singleton(Deployments, database, clock)
     batch_worker = providers.Callable(
         partial,
         process_batches,
@@ -119,9 +92,6 @@ class Switching(Adapters):
             clock,
             new_id,
         ),
-    )
-    batches = providers.Singleton(
-        Batches, database, batch_worker, tasks.provided.start, clock, new_id
     )
     change_desk = providers.Singleton(
         ChangeDesk,
@@ -168,7 +138,6 @@ class Switching(Adapters):
             clock,
         ),
     )
-    desks = providers.Singleton(Desks, database, log_out_at_phone, clock)
     keep_desks = providers.Singleton(
         KeepDesks,
         database,

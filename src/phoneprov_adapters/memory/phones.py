@@ -42,7 +42,7 @@ from phoneprov_core.provisioning.model import (
     with_name,
 )
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
-from phoneprov_core.statistics.ports import Statistics, StatisticsStore
+from phoneprov_core.statistics import Statistics, StatisticsStore
 from phoneprov_core.vendor_phones import VendorPhone, VendorPhoneRecord, VendorPhoneStore
 
 

@@ -26,8 +26,7 @@ from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision, whole
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
-from phoneprov_core.retention.model import Kept, Moment, Piece, Place
-from phoneprov_core.retention.ports import RetentionStore
+from phoneprov_core.retention import Kept, Moment, Piece, Place, RetentionStore
 
 _OTHERS = 3  # See the ports.
 

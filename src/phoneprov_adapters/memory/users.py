@@ -47,6 +47,17 @@ class MemoryUsers(MemorySearchedStore[User], UserStore):
         found = self._tables.of(USERS).group(("username", folded(username)))
         return next(found, None)
 
+    async def taken_fields(self, user: User) -> list[str]:
+        users = self._tables.of(USERS)
+        return [
+            field
+            for field in ("username", "email")
+            if any(
+                other.uuid != user.uuid
+                for other in users.group((field, folded(getattr(user, field))))
+            )
+        ]
+
     async def by_extension(self, number: str) -> User | None:
         extension = next(self._tables.of(EXTENSIONS).group(("extension", number)), None)
         if extension is None or not extension.is_active:

@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 from phoneprov_adapters.metrics.shared import FOLDER
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.statistics.ports import Statistics, StatisticsTransaction
+from phoneprov_core.statistics import Statistics, StatisticsTransaction
 
 _FRESH_SECONDS = 10.0
 """To count a million phones takes a database about 0.1 s."""

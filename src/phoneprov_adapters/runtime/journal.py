@@ -8,7 +8,7 @@ import msgspec
 from phoneprov_core.auth.model import LoginFailure
 from phoneprov_core.batches.model import Batch
 from phoneprov_core.deployments.model import Deployment, Outcome
-from phoneprov_core.retention.model import Pruned
+from phoneprov_core.retention import Pruned
 
 log = logging.getLogger("phoneprov.deployments")
 logins = logging.getLogger("phoneprov.logins")

@@ -13,10 +13,18 @@ from typing import Any, cast
 import aioftp
 from aioftp.common import Connection
 from aioftp.server import ConnectionConditions, PathConditions, PathPermissions
-
-from phoneprov_adapters.simulator.events import FileArrived
+from msgspec import Struct
 
 CLOSE_SECONDS = 5.0
+
+
+class FileArrived(Struct, frozen=True):
+    """A complete file under its final name: its size in bytes, its SHA-256 in hex."""
+
+    name: str
+    size: int
+    sha256: str
+
 
 OnFile = Callable[[FileArrived], None]
 

@@ -2,19 +2,31 @@
 
 import asyncio
 import tempfile
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from phoneprov_adapters.simulator.events import CommandReceived, Event, OnEvent
-from phoneprov_adapters.simulator.ftp import ftp_server
+from msgspec import Struct
+
+from phoneprov_adapters.simulator.ftp import FileArrived, ftp_server
 from phoneprov_adapters.simulator.web import PhoneWebServer, WebPhone
 from phoneprov_core.devices.commands import restart_keys
 from phoneprov_core.devices.names import device_name
 
 AWAY_SECONDS = 2.0
 """Duration of a restart in seconds; a real phone needs dozens of seconds."""
+
+
+class CommandReceived(Struct, frozen=True):
+    """The phone executed a command and reported success."""
+
+    uri: str
+
+
+Event = FileArrived | CommandReceived
+OnEvent = Callable[[Event], None]
 
 
 class SimulatedPhone:

@@ -3,7 +3,7 @@
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlencode, urlsplit
-from xml.parsers import expat
+from xml.etree import ElementTree
 
 import httpx
 from msgspec import Struct
@@ -92,42 +92,23 @@ class Screen:
 
 def _read(content: bytes) -> ScreenPage:
     """The page in a document. Raises ``ValueError`` for anything else."""
-    page = ScreenPage(items=[], entries=[], keys=[], fields=[])
-    path: list[str] = []
-    texts: dict[str, str] = {}
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        path.append(name)
-        texts[name] = ""
-        if name == "URL" and len(path) == 2:
-            page.posts = attributes.get("method") == "post"
-
-    def data(text: str) -> None:
-        texts[path[-1]] += text
-
-    def end(name: str) -> None:
-        path.pop()
-        if name == "MenuItem":
-            page.items.append((texts["Name"], texts["URL"]))
-        elif name == "DirectoryEntry":
-            page.entries.append((texts["Name"], texts["Telephone"]))
-        elif name == "SoftKeyItem":
-            page.keys.append((texts["Name"], texts["URL"]))
-        elif name == "InputItem":
-            page.fields.append((texts["DisplayName"], texts["QueryStringParam"]))
-        elif name == "URL" and len(path) == 1:
-            page.form = texts["URL"]
-        elif not path:
-            page.kind = name.removeprefix("CiscoIPPhone")
-
-    parser = expat.ParserCreate()
-    parser.StartElementHandler = start
-    parser.CharacterDataHandler = data
-    parser.EndElementHandler = end
     try:
-        parser.Parse(content, True)
-    except expat.ExpatError:
+        root = ElementTree.fromstring(content)  # noqa: S314 - a page of this service
+    except ElementTree.ParseError:
         raise ValueError("XML Error[4]: the reply is not a page.") from None
-    page.title, page.prompt = texts.get("Title", ""), texts.get("Prompt", "")
-    page.text = texts.get("Text", "")
-    return page
+
+    def pairs(item: str, name: str, value: str) -> list[tuple[str, str]]:
+        return [(one.findtext(name, ""), one.findtext(value, "")) for one in root.iter(item)]
+
+    return ScreenPage(
+        kind=root.tag.removeprefix("CiscoIPPhone"),
+        title=root.findtext("Title", ""),
+        prompt=root.findtext("Prompt", ""),
+        text=root.findtext("Text", ""),
+        items=pairs("MenuItem", "Name", "URL"),
+        entries=pairs("DirectoryEntry", "Name", "Telephone"),
+        keys=pairs("SoftKeyItem", "Name", "URL"),
+        fields=pairs("InputItem", "DisplayName", "QueryStringParam"),
+        form=root.findtext("URL", ""),
+        posts=root.find("URL[@method='post']") is not None,
+    )

@@ -6,15 +6,15 @@ import hmac
 from collections.abc import Callable
 from html import escape
 from urllib.parse import parse_qsl
-from xml.parsers import expat
 
 import h11
 from msgspec import Struct
 
+from phoneprov_core.devices.reply import elements_of
 from phoneprov_core.kernel.field_types import redacted
 
 _LARGEST = 64 * 1024
-_PATIENCE = 10.0
+_REQUEST_SECONDS = 10.0
 _OBJECT_LIMIT = 512
 
 
@@ -81,7 +81,7 @@ class PhoneWebServer:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = h11.Connection(h11.SERVER)
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_REQUEST_SECONDS):
                 if request := await _request(connection, reader):
                     writer.write(_written(connection, *self._answer(*request)))
                     await writer.drain()
@@ -139,24 +139,9 @@ def read_execute_request(body: bytes) -> list[str]:
     (xml,) = [value for name, value in fields if name == "XML"]
     if len(xml.encode()) > _OBJECT_LIMIT:
         raise ValueError("the object is longer than 512 bytes")
-    found: list[tuple[str, dict[str, str]]] = []
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        found.append((name, attributes))
-
-    def refuse_doctype(*_declaration: object) -> None:
-        raise ValueError("a document type is declared")
-
-    parser = expat.ParserCreate("utf-8")
-    parser.StartElementHandler = start
-    parser.StartDoctypeDeclHandler = refuse_doctype
-    try:
-        parser.Parse(xml, True)
-    except expat.ExpatError as error:
-        raise ValueError("the object is not well-formed") from error
-    (root, _), *items = found
-    uris = [attributes.get("URL", "") for name, attributes in items if name == "ExecuteItem"]
-    if root != "CiscoIPPhoneExecute" or len(uris) != len(items) or not 1 <= len(uris) <= 3:
+    root, *items = elements_of(xml.encode())
+    uris = [item.attributes.get("URL", "") for item in items if item.name == "ExecuteItem"]
+    if root.name != "CiscoIPPhoneExecute" or len(uris) != len(items) or not 1 <= len(uris) <= 3:
         raise ValueError("the object is not an Execute of one to three items")
     if not all(1 <= len(uri) <= 256 for uri in uris):
         raise ValueError("a command has 1 to 256 characters")

@@ -18,26 +18,17 @@ RFC 2348 allows the server to answer with less than the client asked for."""
 
 _MIN_BLOCK, _MAX_RFC_BLOCK = 8, 65464
 
-
-class Opcode(IntEnum):
-    """The first two bytes of a packet."""
-
-    READ = 1
-    WRITE = 2
-    DATA = 3
-    ACK = 4
-    ERROR = 5
-    OACK = 6
+_READ, _WRITE = 1, 2
+"""The second bytes of requests."""
 
 
 class ErrorCode(IntEnum):
-    """Error codes of RFC 1350 and RFC 2347 that the server sends."""
+    """Error codes of RFC 1350 that the server sends."""
 
     UNDEFINED = 0
     NOT_FOUND = 1
     ACCESS_VIOLATION = 2
     ILLEGAL_OPERATION = 4
-    OPTIONS_REFUSED = 8
 
 
 class BadPacket(Exception):
@@ -72,9 +63,9 @@ def parse_request(packet: bytes) -> ReadRequest:
     """
     if len(packet) < 2 or len(packet) > MAX_REQUEST or packet[0] != 0:
         raise BadPacket(ErrorCode.ILLEGAL_OPERATION, "Not a TFTP request.")
-    if packet[1] == Opcode.WRITE:
+    if packet[1] == _WRITE:
         raise BadPacket(ErrorCode.ACCESS_VIOLATION, "This server is read-only.")
-    if packet[1] != Opcode.READ or not packet.endswith(b"\0"):
+    if packet[1] != _READ or not packet.endswith(b"\0"):
         raise BadPacket(ErrorCode.ILLEGAL_OPERATION, "Not a read request.")
     texts = packet[2:-1].split(b"\0")
     if len(texts) < 2 or not all(_is_printable(text) for text in texts):

@@ -16,7 +16,7 @@ from phoneprov_core.kernel.system import Clock, NewId, shown
 from phoneprov_core.users.model import Registration, User, account_key, folded
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.users.ports import UsersTransaction
-from phoneprov_core.users.use_cases import created_user
+from phoneprov_core.users.use_cases import add_user, all_taken_fields, created_user
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,9 @@ class Register:
         hash_ = await self.hasher.hash(registration.password, first=superadmin)
         created_by = actor.user_uuid if actor is not None and superadmin else None
         user = created_user(registration, self.new_id(), shown(self.clock()), ip, created_by)
-        async with self.database.write(by=actor or anonymous(ip)) as tx:
-            await tx.users.add(user)
-            await tx.users.claim_looks(user.uuid, self.policy.looks(user.username))
-            await tx.users.set_password_hash(user.uuid, hash_)
+        writing = self.database.write(by=actor or anonymous(ip))
+        async with all_taken_fields(self.database, user), writing as tx:
+            await add_user(tx.users, user, self.policy, hash_)
         return user
 
 
@@ -110,9 +109,7 @@ class CreateAdmin:
             is_new = user is None and hash_ is not None
             if user is None:
                 user = created_user(account, self.new_id(), now, "127.0.0.1", None)
-                await tx.users.add(user)
-                await tx.users.claim_looks(user.uuid, self.policy.looks(user.username))
-                await tx.users.set_password_hash(user.uuid, hash_ or "")
+                await add_user(tx.users, user, self.policy, hash_ or "")
             elif not user.is_active:
                 user = msgspec.structs.replace(user, is_active=True, updated_at=now)
                 await tx.users.put(user)

@@ -39,7 +39,7 @@ _URL = (
 Line = Annotated[
     str, Check(values.required_text), schema(minLength=1, maxLength=255, pattern=_LINE_NOT_BLANK)
 ]
-OptionalLine = Annotated[str, Check(values.optional_text), schema(maxLength=255, pattern=_LINE)]
+OptionalLine = Annotated[str, Check(values.text), schema(maxLength=255, pattern=_LINE)]
 Description = Annotated[
     str,
     Check(values.description),
@@ -102,7 +102,7 @@ ExtensionNumber = Annotated[
 Moment = Annotated[
     str, Check(values.moment), schema(format="date-time", examples=["2026-01-31T08:15:30.250Z"])
 ]
-Level = Annotated[int, Check(values.level), schema(minimum=0, maximum=2**31 - 1)]
+Level = Annotated[int, Check(values.from_to(0, 2**31 - 1)), schema(minimum=0, maximum=2**31 - 1)]
 
 # What the fields of several records are.
 RecordUuid = Annotated[Uuid, schema("Identifier, given by the service")]

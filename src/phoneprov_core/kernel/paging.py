@@ -9,7 +9,7 @@ from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Command, wrong
 from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import Uuid, schema
-from phoneprov_core.kernel.store import CountedRows, Rows
+from phoneprov_core.kernel.store import Rows
 
 E = TypeVar("E")
 T = TypeVar("T")
@@ -159,11 +159,11 @@ async def listing(
 
     total = None
     async with open_() as tx:
-        rows, size, offset = store_in(tx), size_after(0), window.offset if window else 0
-        if window is not None and isinstance(rows, CountedRows):
-            first, total = await rows.page(size, offset=offset, owner=owner)
+        if window is None:
+            first = await store_in(tx).rows(piece, owner=owner)
         else:
-            first = await rows.rows(size, offset=offset, owner=owner)
+            size = size_after(0)
+            first, total = await store_in(tx).page(size, offset=window.offset, owner=owner)
     if window is not None and total is None:
         # Rows that end within the page are counted by it.
         total = window.offset + len(first)

@@ -1,7 +1,7 @@
 """The base ports of stores and transactions."""
 
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -24,16 +24,12 @@ class Rows(Protocol[E]):
         """At most ``limit`` records after ``after``, oldest first (by creation, then key), without
         the first ``offset``; only those that belong to ``owner`` if given."""
 
-
-@runtime_checkable
-class CountedRows(Rows[E], Protocol[E]):
-    """Records whose total may be known from reading a page."""
-
     async def page(
         self, limit: int, *, offset: int = 0, owner: str | None = None
     ) -> tuple[list[E], int | None]:
-        """The records that ``rows`` returns, and the number that ``count`` returns, or None if it
-        would have to be counted."""
+        """The records that ``rows`` returns, and the number that ``count`` returns; None in its
+        place, as here, if it would have to be counted."""
+        return await self.rows(limit, offset=offset, owner=owner), None
 
 
 class NewestRows(Rows[E], Protocol[E]):

@@ -31,7 +31,7 @@ NUMBER = r"^[0-9A-Za-z*#+._-]+$"
 _MOST_MARKS = 30
 
 
-def _plain(value: str, longest: int, allowed: frozenset[str] = frozenset()) -> str:
+def _plain(value: str, longest: int, allowed: frozenset[str]) -> str:
     # Normalising replaces at most four characters by one: longer text cannot become short enough.
     # It sorts the marks on a character in quadratic time; Unicode limits a stream to 30 of them
     # (UAX #15, section 13).
@@ -48,14 +48,14 @@ def _plain(value: str, longest: int, allowed: frozenset[str] = frozenset()) -> s
     return unicodedata.normalize("NFC", value)
 
 
-def text(value: str, *, longest: int = 255, shortest: int = 0) -> str:
-    """One line of text, in Unicode form NFC, of ``shortest`` to ``longest`` characters."""
-    normal = value if value.isascii() and value.isprintable() else _plain(value, longest)
-    if len(normal) > longest:
+def text(value: str, *, longest: int = 255, allowed: frozenset[str] = frozenset()) -> str:
+    """One line of text, in Unicode form NFC, of at most ``longest`` characters. Of the control
+    characters it may have those that are ``allowed``."""
+    if not (value.isascii() and value.isprintable()):
+        value = _plain(value, longest, allowed)
+    if len(value) > longest:
         raise ValueError(f"must be at most {longest} characters long")
-    if shortest and not normal.strip():
-        raise ValueError("must not be empty")
-    return normal
+    return value
 
 
 def _matching(pattern: str, value: str, message: str) -> str:
@@ -66,20 +66,15 @@ def _matching(pattern: str, value: str, message: str) -> str:
 
 def required_text(value: str) -> str:
     """One line of 1 to 255 characters that are not all blanks."""
-    return text(value, shortest=1)
-
-
-def optional_text(value: str) -> str:
-    """One line of at most 255 characters."""
-    return text(value)
+    value = text(value)
+    if not value.strip():
+        raise ValueError("must not be empty")
+    return value
 
 
 def description(value: str) -> str:
     """At most 2048 characters; tabs and line breaks are allowed."""
-    normal = _plain(value, 2048, _LINE_BREAKS)
-    if len(normal) > 2048:
-        raise ValueError("must be at most 2048 characters long")
-    return normal
+    return text(value, longest=2048, allowed=_LINE_BREAKS)
 
 
 def uuid(value: str) -> str:
@@ -92,14 +87,12 @@ def uuid(value: str) -> str:
 
 def email(value: str) -> str:
     """Text in the form of an e-mail address; no mail is sent to verify it."""
-    return _matching(EMAIL, text(value, shortest=1), "must be an e-mail address")
+    return _matching(EMAIL, required_text(value), "must be an e-mail address")
 
 
 def language(value: str) -> str:
     """A BCP 47 language tag."""
-    return _matching(
-        LANGUAGE, text(value, shortest=1), "must be a language tag such as en or de-CH"
-    )
+    return _matching(LANGUAGE, required_text(value), "must be a language tag such as en or de-CH")
 
 
 def timezone(value: str) -> str:
@@ -157,7 +150,7 @@ def pin_code(value: str) -> str:
 def extension_number(value: str) -> str:
     """A number that is dialled or configured in an exchange: digits, letters, ``*#+._-``."""
     message = "must consist of digits, letters and the characters * # + . _ -"
-    return _matching(NUMBER, text(value, shortest=1), message)
+    return _matching(NUMBER, required_text(value), message)
 
 
 def from_to(least: int, most: int) -> Callable[[int], int]:
@@ -169,14 +162,6 @@ def from_to(least: int, most: int) -> Callable[[int], int]:
         return value
 
     return check
-
-
-_level = from_to(0, 2**31 - 1)
-
-
-def level(value: int) -> int:
-    """A permission level."""
-    return _level(value)
 
 
 def each(check: Callable[[str], str], *, most: int) -> Callable[[tuple[str, ...]], tuple[str, ...]]:

@@ -17,6 +17,9 @@ class UserStore(SearchedStore[User], Protocol):
     async def by_username(self, username: str) -> User | None:
         """The account with this name, ignoring case, or None."""
 
+    async def taken_fields(self, user: User) -> list[str]:
+        """Which of ``username`` and ``email`` another account has, ignoring case, in this order."""
+
     async def by_extension(self, number: str) -> User | None:
         """The account linked to the active extension of this number; None when no account, or
         several, are linked to it."""
@@ -68,11 +71,16 @@ class EndDeskUse(Protocol):
         phones."""
 
 
-class UsersTransaction(Protocol):
-    """Stores that the use cases of accounts use."""
+class AccountsTransaction(Protocol):
+    """The store of accounts."""
 
     @property
     def users(self) -> UserStore: ...
+
+
+class UsersTransaction(AccountsTransaction, Protocol):
+    """Stores that the use cases of accounts use."""
+
     @property
     def assignments(self) -> AssignmentStore: ...
     @property

@@ -1,5 +1,7 @@
 """User accounts, managed by superadmins."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import msgspec
@@ -8,7 +10,7 @@ from msgspec import UNSET
 from phoneprov_core.access.rules import require_another_superadmin, require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, obey, record_of
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import AlreadyExists, Problem, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
@@ -22,7 +24,7 @@ from phoneprov_core.users.model import (
 )
 from phoneprov_core.users.names import check_new_username
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
-from phoneprov_core.users.ports import UsersTransaction
+from phoneprov_core.users.ports import AccountsTransaction, UserStore, UsersTransaction
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,8 @@ class Users:
         self.policy.require_own(new.password, new.username, new.email)
         hash_ = hash_ or await self.hasher.hash(new.password)
         user = created_user(new, self.new_id(), shown(self.clock()), actor.ip, actor.user_uuid)
-        async with self.database.write(by=actor) as tx:
-            await tx.users.add(user)
-            await tx.users.claim_looks(user.uuid, self.policy.looks(user.username))
-            await tx.users.set_password_hash(user.uuid, hash_)
+        async with all_taken_fields(self.database, user), self.database.write(by=actor) as tx:
+            await add_user(tx.users, user, self.policy, hash_)
         return user
 
     async def update(
@@ -83,11 +83,11 @@ class Users:
 
         obey({**self.policy.rules, "username": check_username}, patch)
         # The hash takes long: it is computed before the transaction begins.
+        named = applied(user, msgspec.structs.replace(patch, password=UNSET))
         if patch.password is not UNSET:
-            named = applied(user, msgspec.structs.replace(patch, password=UNSET))
             self.policy.require_own(patch.password, named.username, named.email)
             hash_ = hash_ or await self.hasher.hash(patch.password)
-        async with self.database.write(by=actor) as tx:
+        async with all_taken_fields(self.database, named), self.database.write(by=actor) as tx:
             before = found(await tx.users.find(user.uuid), "user")
             user = applied(
                 before,
@@ -122,6 +122,30 @@ class Users:
             await tx.desks.end_user(user.uuid)
             await tx.users.remove(user.uuid)
             await tx.attempts.clear(account_key(user.username))
+
+
+@asynccontextmanager
+async def all_taken_fields(
+    database: ReadAndWrite[AccountsTransaction], user: User
+) -> AsyncIterator[None]:
+    """Lets a conflict of the account name every field that another account has, where the database
+    stops at the first."""
+    try:
+        yield
+    except AlreadyExists as conflict:
+        async with database.read() as tx:
+            fields = await tx.users.taken_fields(user)
+        if len(fields) > 1:
+            conflict.problems = tuple(Problem(field, "is already in use") for field in fields)
+        raise
+
+
+async def add_user(users: UserStore, user: User, policy: AccountPolicy, hash_: str) -> None:
+    """Store a new account with its password. Raises ``Conflict``, also if its name looks like
+    another account's."""
+    await users.add(user)
+    await users.claim_looks(user.uuid, policy.looks(user.username))
+    await users.set_password_hash(user.uuid, hash_)
 
 
 def created_user(new: Registration, uuid: str, now: str, ip: str, created_by: str | None) -> User:

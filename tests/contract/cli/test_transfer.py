@@ -129,6 +129,16 @@ def test_export_to_a_symbolic_link_writes_its_target(tmp_path: Path) -> None:
     assert (tmp_path / "real.csv").read_text().startswith("mac,")
 
 
+def test_export_ends_without_a_message_when_its_reader_has_ended(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    done = spawn("export", "phones", "-", data=tmp_path / "data", stdout=writing)
+    os.close(writing)
+
+    assert (done.returncode, done.stderr) == (1, "")
+
+
 def test_export_writes_to_a_pipe_and_to_standard_output(tmp_path: Path) -> None:
     data = tmp_path / "data"
     os.mkfifo(tmp_path / "pipe")

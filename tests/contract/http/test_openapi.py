@@ -337,7 +337,7 @@ def pattern_of(annotated: Any) -> str:
         (fields.PinCode, values.pin_code),
         (fields.ExtensionNumber, values.extension_number),
         (fields.Line, values.required_text),
-        (fields.OptionalLine, values.optional_text),
+        (fields.OptionalLine, values.text),
         (fields.Description, values.description),
     ],
 )

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.simulator.events import CommandReceived
-from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_adapters.simulator.phone import CommandReceived, SimulatedPhone
 from phoneprov_adapters.simulator.web import PhoneWebServer
 from phoneprov_http.main.commands.simulate import reaching
 from support import ami_stub, api as support

@@ -234,6 +234,21 @@ async def test_usernames_and_email_addresses_are_unique_in_any_case(
     assert same["username"] == "Grace"
 
 
+async def test_username_and_email_that_are_both_taken_are_both_named(
+    admin: Caller, ada: Caller
+) -> None:
+    grace = await user(admin)
+    both = {"username": "ADA", "email": "Ada@example.com"}
+
+    created = await admin.post("/users", {**NEW, **both})
+    changed = await admin.put(f"/users/{grace['uuid']}", both)
+    registered = await admin.post("/auth/register", {**NEW, **both})
+
+    for reply in (created, changed, registered):
+        problems = error_of(reply, 409, "already_exists")
+        assert problems == dict.fromkeys(("username", "email"), "is already in use")
+
+
 async def test_concurrent_creates_of_a_username_succeed_once(admin: Caller) -> None:
     bodies = [{**NEW, "email": f"g{n}@example.com"} for n in range(4)]
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.simulator.events import CommandReceived, Event
-from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_adapters.simulator.phone import CommandReceived, Event, SimulatedPhone
 from phoneprov_adapters.simulator.web import WebPhone
 from phoneprov_core.devices.commands import CLEAR_SERVICES
 from support.phone_simulated import FTP_PASSWORD, NAME, arrived, logged_in, store, web

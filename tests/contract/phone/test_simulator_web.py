@@ -7,8 +7,7 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from phoneprov_adapters.simulator.events import CommandReceived
-from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_adapters.simulator.phone import CommandReceived, SimulatedPhone
 from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_keys
 from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.errors import Refused

@@ -93,7 +93,7 @@ async def pin_office() -> PinOffice:
     ("name", "pin"),
     [
         ("ada", WRONG), ("ada", ""), ("ada", "1"), ("ada", "9" * 255), ("bob", PIN),
-        ("grace", PIN), ("nobody", PIN), ("", PIN), ("\u202eada", PIN),
+        ("grace", PIN), ("unknown", PIN), ("", PIN), ("\u202eada", PIN),
     ],
 )  # fmt: skip
 async def test_pin_refusals_have_the_same_cost(pin_office: PinOffice, name: str, pin: str) -> None:

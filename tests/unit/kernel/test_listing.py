@@ -10,9 +10,10 @@ from hypothesis import given, strategies as st
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.kernel.paging import Listing, Window, listing
+from phoneprov_core.kernel.store import Rows
 
 
-class Numbers:
+class Numbers(Rows[int]):
     """A store of the numbers from 0 on, which records its calls."""
 
     def __init__(self, length: int) -> None:

@@ -10,8 +10,7 @@ from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
-from phoneprov_core.retention.model import KeepDays, Kept, Moment, Pruned, limits
-from phoneprov_core.retention.use_cases import PIECE, Prune
+from phoneprov_core.retention import PIECE, KeepDays, Kept, Moment, Prune, Pruned, limits
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

@@ -50,7 +50,7 @@ class FolderUploader(ConfigUploader):
                 file.write(upload.content)
                 file.flush()
                 os.fsync(file.fileno())
-            # A TFTP server runs as somebody else.
+            # A TFTP server runs as another user.
             temporary.chmod(0o644)
             step = "verifying"
             self._verify(temporary, upload.content)

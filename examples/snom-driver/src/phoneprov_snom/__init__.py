@@ -43,7 +43,7 @@ def snom_driver(settings: Settings) -> PhoneDriver:
 
 
 class SnomPhones(PhoneDriver):
-    """Snom phones by the ``brand`` of the inventory; ``others`` looks after all the rest."""
+    """Snom phones by the ``brand`` of the inventory; ``others`` drives all other phones."""
 
     def __init__(
         self, settings: SnomSettings, networks: PhoneNetworks, others: PhoneDriver
@@ -53,7 +53,7 @@ class SnomPhones(PhoneDriver):
         self._others = others
 
     async def leave_services(self, phone: Phone) -> None:
-        # A restart closes the minibrowser of a Snom; it shows nothing of anybody by itself.
+        # A restart closes the minibrowser of a Snom; it keeps no page of a user.
         if not _is_snom(phone):
             await self._others.leave_services(phone)
 
@@ -61,8 +61,7 @@ class SnomPhones(PhoneDriver):
         if not _is_snom(phone):
             await self._others.restart(phone, software_type)
             return
-        # Only now is the address looked at: it is in the inventory, and anybody may have
-        # written it there.
+        # The address comes from the inventory, so it is checked before each call.
         address = self._networks.allowed(reachable_ip(phone))
         try:
             async with asyncio.timeout(self._settings.seconds):

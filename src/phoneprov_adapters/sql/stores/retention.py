@@ -35,8 +35,7 @@ from phoneprov_adapters.sql.tables.switching import batches, deployments, profil
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.deployments.ports import DeploymentStore
 from phoneprov_core.deployments.rollback_target import rollback_target
-from phoneprov_core.retention.model import Kept, Moment, Piece, Place
-from phoneprov_core.retention.ports import RetentionStore
+from phoneprov_core.retention import Kept, Moment, Piece, Place, RetentionStore
 
 OTHERS = 3
 """Number of other revisions after which one is no longer needed; see ``RetentionStore``."""

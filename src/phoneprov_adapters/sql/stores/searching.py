@@ -19,7 +19,7 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import like, page
 from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_core.kernel.search import Search
-from phoneprov_core.kernel.store import CountedRows
+from phoneprov_core.kernel.store import Rows
 
 E = TypeVar("E", bound=Struct)
 
@@ -74,7 +74,7 @@ class _SearchQuery(Query):
         return rows.order_by(*self._position)
 
 
-class _SearchedRows(SqlRows[E], CountedRows[E]):
+class _SearchedRows(SqlRows[E]):
     """The rows that a search matches."""
 
     _query: _SearchQuery
@@ -113,7 +113,7 @@ class SearchedTable:
 
     def rows(
         self, connection: Connection, search: Search, entity_of: Callable[[Row], E]
-    ) -> CountedRows[E]:
+    ) -> Rows[E]:
         """The rows that a search matches."""
         shape = tuple(len(word) for word in search.words)
         filters = tuple(name for name, _ in search.filters)

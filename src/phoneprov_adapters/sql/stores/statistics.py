@@ -6,7 +6,7 @@ from phoneprov_adapters.sql.engines.statements import now_ms
 from phoneprov_adapters.sql.stores.rows import SqlQueries
 from phoneprov_adapters.sql.tables.inventory import phones
 from phoneprov_adapters.sql.tables.switching import batches, desks
-from phoneprov_core.statistics.ports import Statistics, StatisticsStore
+from phoneprov_core.statistics import Statistics, StatisticsStore
 
 _PHONES = select(phones.c.is_active, func.count()).group_by(phones.c.is_active)
 _BATCHES = (

@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import bindparam, delete, or_, select, update
 
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
 from phoneprov_adapters.sql.stores.rows import SqlQueries
@@ -26,6 +26,13 @@ from phoneprov_core.vendor_users import VendorUser, VendorUserStore
 
 _COLUMNS = [users.c[name] for name in User.__struct_fields__]
 _BY_USERNAME = select(*_COLUMNS).where(users.c.username_key == bindparam("username_key"))
+_OTHERS_OF_THESE_NAMES = select(users.c.username_key, users.c.email_key).where(
+    or_(
+        users.c.username_key == bindparam("username_key"),
+        users.c.email_key == bindparam("email_key"),
+    ),
+    users.c.uuid != bindparam("uuid"),
+)
 _BY_EXTENSION = (
     select(*_COLUMNS)
     .select_from(
@@ -72,6 +79,12 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
         if "\0" in username:
             return None  # PostgreSQL refuses NUL in text, also in parameters of comparisons.
         return await self._one(_BY_USERNAME, username_key=folded(username))
+
+    async def taken_fields(self, user: User) -> list[str]:
+        names = {"username_key": folded(user.username), "email_key": folded(user.email)}
+        others = await self._connection.rows(_OTHERS_OF_THESE_NAMES, uuid=user.uuid, **names)
+        taken = {pair for row in others for pair in zip(names, row, strict=True)}
+        return [key.removesuffix("_key") for key in names if (key, names[key]) in taken]
 
     async def by_extension(self, number: str) -> User | None:
         if "\0" in number:

@@ -12,7 +12,7 @@ from phoneprov_adapters.testing.stores.search import PHONES, moments_of
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.statistics.ports import Statistics
+from phoneprov_core.statistics import Statistics
 
 
 class PhoneSearchContract(DatabaseTests):

@@ -1,4 +1,4 @@
-"""The contract of ``Users``: accounts, their passwords, and deletion of dependent records."""
+"""The contract of ``UserStore``: accounts, their passwords, and deletion of dependent records."""
 
 import asyncio
 
@@ -22,7 +22,7 @@ ADA, BOB = identifier(1), identifier(2)
 
 
 class UsersContract(DatabaseTests):
-    """The contract of ``Users``: accounts, their passwords, and deletion of dependent records."""
+    """The contract of ``UserStore``: accounts, passwords, deletion of dependent records."""
 
     async def test_looks_claimed_by_another_account_conflict(self) -> None:
         async def claim(number: int, *looks: str) -> None:
@@ -83,6 +83,25 @@ class UsersContract(DatabaseTests):
         async with self.database.read() as tx:
             assert await tx.users.by_username("ada-1") is None
             assert await tx.users.by_username("LoveLace") == a_user(1, username="lovelace")
+
+    @pytest.mark.parametrize(
+        ("number", "names", "taken"),
+        [
+            (3, {"username": "ADA-1", "email": "Ada-2@example.com"}, ["username", "email"]),
+            (3, {"username": "ada-2"}, ["username"]),
+            (3, {"email": "ada-1@EXAMPLE.com"}, ["email"]),
+            (3, {}, []),
+            (1, {"username": "Ada-1"}, []),
+            (1, {"username": "ada-2"}, ["username"]),
+        ],
+    )
+    async def test_fields_that_another_account_has_are_named(
+        self, number: int, names: dict[str, str], taken: list[str]
+    ) -> None:
+        await self.add(a_user(1), a_user(2))
+
+        async with self.database.read() as tx:
+            assert await tx.users.taken_fields(a_user(number, **names)) == taken
 
     async def test_password_is_set_and_replaced(self) -> None:
         async with self.database.write() as tx:

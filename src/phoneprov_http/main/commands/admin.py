@@ -12,7 +12,7 @@ from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.maintenance.schema import newest
 from phoneprov_core.auth.accounts import AdminCreated
-from phoneprov_core.retention.model import Pruned
+from phoneprov_core.retention import Pruned
 from phoneprov_core.users.model import Registration
 from phoneprov_http.main.commands.local_access import own_container
 from phoneprov_http.main.commands.options import as_json, print_json

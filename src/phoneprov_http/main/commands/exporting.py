@@ -76,6 +76,8 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
                 return count
 
             count = as_operator(write)
+    except BrokenPipeError:
+        raise  # the reader wants no more, as ``head``: click ends the command without a message
     except OSError as error:
         raise click.UsageError(f"{file} cannot be written ({error.strerror}).") from None
     except ValueError as error:
@@ -107,6 +109,7 @@ def _written(file: Path, *, private: bool) -> Iterator[TextIO]:
     device); else a new file that replaces ``file``, or the target of a link, when complete."""
     if str(file) == "-":
         yield sys.stdout
+        sys.stdout.flush()
         return
     if _is_special(file):
         with file.open("w", encoding="utf-8", newline="") as special:

@@ -11,8 +11,8 @@ from typing import Any
 import click
 import httpx
 
-from phoneprov_adapters.simulator.events import Event, FileArrived
-from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_adapters.simulator.ftp import FileArrived
+from phoneprov_adapters.simulator.phone import Event, SimulatedPhone
 from phoneprov_adapters.simulator.screen import Screen, ScreenPage
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_http.main.commands.options import MAC, PORT, printable

@@ -1,0 +1,198 @@
+"""Removing old records: how long each kind is kept, and removal in small transactions."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Annotated, Protocol
+
+from msgspec import Struct
+
+from phoneprov_core.auth.throttle import KEPT_UNKNOWN
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR
+from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.rates import Rate, RateStore
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import Clock, Pause, millis, shown
+from phoneprov_core.kernel.trail import Event, Notes
+
+PIECE = 500
+"""Maximum number of records per transaction."""
+ONE_BATCH = 1
+"""Maximum number of batches per transaction: a batch may have ten thousand phones."""
+EVERY = Rate(1, 6 * 3600 * 1000)
+"""How often the records of one database are pruned in the background, by one process of all."""
+_LONGEST = timedelta(hours=5)
+_LONGEST_PAUSE = 1.0
+
+
+class Kept(Enum):
+    """A kind of record that expires. They are removed in this order: a revision is needed as long
+    as a deployment names it."""
+
+    DEPLOYMENTS = "deployments"
+    BATCHES = "batches"
+    FETCHES = "fetches"
+    AUDIT = "audit"
+    REVISIONS = "revisions"
+    SESSIONS = "sessions"
+    ATTEMPTS = "attempts"
+
+
+class KeepDays(Struct, frozen=True, kw_only=True):
+    """Days that records are kept; 0 for ever."""
+
+    deployments: int = 365
+    fetches: int = 30
+    audit: int = 365
+    revisions: int = 365
+
+
+Moment = str | int
+"""A shown moment, or milliseconds since 1970 where the record has those."""
+Place = tuple[str | int, ...]
+"""A position in the order of the records of a kind."""
+
+
+class Piece(Struct, frozen=True):
+    """A piece of the records of a kind, in their order: the position of its last record, the
+    number of its records that can be removed, and the keys of those that ``remove`` must keep
+    though its own condition would remove them."""
+
+    last: Place
+    removable: int
+    keep: tuple[str, ...] = ()
+
+
+class Pruned(Struct, frozen=True):
+    """The result for one kind of record."""
+
+    kind: Kept
+    count: Annotated[int, schema("Number of records removed", minimum=0)]
+    message: str | None = None
+    """The reason why no more could be removed."""
+
+
+def limits(keep: KeepDays, now: datetime) -> Mapping[Kept, Moment]:
+    """The moment before which records of each kind may be removed; without the kinds that are
+    kept for ever."""
+    days = {
+        Kept.DEPLOYMENTS: keep.deployments,
+        Kept.BATCHES: keep.deployments,
+        Kept.FETCHES: keep.fetches,
+        Kept.AUDIT: keep.audit,
+        Kept.REVISIONS: keep.revisions,
+    }
+    found: dict[Kept, Moment] = {
+        kind: shown(_before(now, number)) for kind, number in days.items() if number
+    }
+    found[Kept.SESSIONS] = millis(now)
+    found[Kept.ATTEMPTS] = millis(now) - KEPT_UNKNOWN
+    return found
+
+
+def _before(now: datetime, days: int) -> datetime:
+    # No date precedes year 1.
+    return now - timedelta(days=min(days, (now - datetime.min.replace(tzinfo=now.tzinfo)).days))
+
+
+class RetentionStore(Protocol):
+    """The records of a kind that is not kept for ever, in pieces of bounded size.
+
+    Removable before a moment are:
+
+    - deployments that were created before it, are not running, and are not needed. Needed is
+      the newest deployment of a phone; the last deployment of a revision on a phone whose
+      outcome is certain, if at most three other revisions were put onto the phone later; and
+      what a rollback of the phone would deploy again, however many revisions with the current
+      text came between;
+    - batches that ended before it, with their phones;
+    - fetches and audit entries that were recorded before it;
+    - revisions that a newer revision of their profile replaced before it, and that no
+      deployment and no batch that has not ended names;
+    - sessions that ended or expired before it (milliseconds);
+    - counted guesses whose last one was before it (milliseconds), for names that no account has.
+    """
+
+    async def look(
+        self, kind: Kept, before: Moment, limit: int, *, after: Place | None = None
+    ) -> Piece | None:
+        """The next piece of at most ``limit`` records after ``after``, or None at the end.
+        Changes and locks nothing. ``keep`` of the piece names rollback targets."""
+
+    async def remove(
+        self, kind: Kept, before: Moment, piece: Piece, *, after: Place | None = None
+    ) -> int:
+        """Remove what is removable after ``after`` up to the end of ``piece``, in one statement;
+        the number of records. A deployment that ended or began since ``look`` does not make a
+        needed one removable."""
+
+
+class RetentionTransaction(Protocol):
+    """Stores that retention reads and writes."""
+
+    @property
+    def retention(self) -> RetentionStore: ...
+    @property
+    def rates(self) -> RateStore: ...
+    @property
+    def trail(self) -> Notes: ...
+
+
+@dataclass(frozen=True)
+class Prune:
+    """Removes what is older than the settings say. Other transactions run between two pieces:
+    each piece that removes something is followed by a pause as long as it took."""
+
+    database: ReadAndWrite[RetentionTransaction]
+    keep: KeepDays
+    clock: Clock
+    pause: Pause
+
+    async def in_turn(self) -> list[Pruned] | None:
+        """Prune, unless a process that uses this database did so within six hours; then None.
+        Raises ``Unavailable``."""
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
+            wait = await tx.rates.add("retention", EVERY, millis(self.clock()))
+        return None if wait else await self()
+
+    async def __call__(self, *, dry_run: bool = False) -> list[Pruned]:
+        """Prune now; returns the number of removed records per kind. With ``dry_run`` it changes
+        nothing, and a revision counts only if no deployment names it now. If a kind fails, its
+        error is reported and the other kinds are pruned."""
+        now = self.clock()
+        done = []
+        for kind, before in limits(self.keep, now).items():
+            count, message = 0, None
+            try:
+                async for removed in self._pieces(kind, before, dry_run=dry_run):
+                    count += removed
+                    if self.clock() - now > _LONGEST:
+                        break
+            except Unavailable as error:
+                message = error.message
+            done.append(Pruned(kind, count, message))
+        return done
+
+    async def _pieces(self, kind: Kept, before: Moment, *, dry_run: bool) -> AsyncIterator[int]:
+        limit = ONE_BATCH if kind is Kept.BATCHES else PIECE
+        after: Place | None = None
+        while True:
+            async with self.database.read() as tx:
+                piece = await tx.retention.look(kind, before, limit, after=after)
+            if piece is None:
+                return
+            if dry_run or not piece.removable:
+                yield piece.removable
+            else:
+                began = self.clock()
+                async with self.database.write(by=SYSTEM_ACTOR) as tx:
+                    removed = await tx.retention.remove(kind, before, piece, after=after)
+                    if removed:
+                        fields = {"records": removed}
+                        tx.trail.note(Event("retention.pruned", "retention", kind.value, fields))
+                yield removed
+                took = (self.clock() - began).total_seconds()
+                await self.pause(min(_LONGEST_PAUSE, max(0.0, took)))
+            after = piece.last
