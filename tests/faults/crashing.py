@@ -71,7 +71,7 @@ POINTS = {
         owner=FtpSession, method="verify", after=True, nth=2, new=True
     ),
     "after leftovers are removed": Point(owner=FtpSession, method="names", after=True, new=True),
-    "after the FTP logout": Point(owner=FtpSession, method="_quit", after=True, new=True),
+    "after the FTP logout": Point(owner=FtpSession, method="quit", after=True, new=True),
     "before the place is stored": Point(owner=SqlDeployments, method="put", new=True),
     "after the place is stored": Point(owner=SqlDeployments, method="put", after=True, new=True),
     "after the desk is stored": Point(owner=SqlDesks, method="use", after=True, new=True),
