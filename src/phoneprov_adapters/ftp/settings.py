@@ -55,10 +55,6 @@ class FtpSettings(Struct, frozen=True, kw_only=True):
         folder = self.directory.strip("/")
         return f"/{folder}/{filename}" if folder else f"/{filename}"
 
-    def server_of(self, host: str) -> str:
-        """``host:port``, an IPv6 address in brackets."""
-        return f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
-
 
 def _check_host(host: str) -> None:
     try:
