@@ -21,9 +21,8 @@ from phoneprov_adapters.ftp.client import FtpClient
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.watch import WebWatch
-from phoneprov_adapters.sql.stores.deployments import SqlDeployments
+from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
 from phoneprov_adapters.sql.stores.desks import SqlDesks
-from phoneprov_adapters.sql.stores.leases import SqlLeases
 from phoneprov_adapters.sql.stores.profiles import SqlProfiles, SqlRevisions
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.desks.change import Changed

@@ -183,10 +183,7 @@ class MemoryRetention(MemoryQueries, RetentionStore):
         return any(
             (one.profile_uuid, one.revision) == key
             for one in self._tables.of(DEPLOYMENTS).group(EVERY)
-        ) or any(
-            (one.profile_uuid, one.revision) == key and one.ended_at is None
-            for one in self._tables.of(BATCHES).group(EVERY)
-        )
+        ) or _is_in_running_batch(self._tables, key)
 
 
 def _is_in_running_batch(tables: Tables, revision: tuple[str, int]) -> bool:

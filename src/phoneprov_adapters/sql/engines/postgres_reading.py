@@ -29,7 +29,7 @@ from sqlalchemy.dialects.postgresql import asyncpg as dialect
 from sqlalchemy.sql import visitors
 from sqlalchemy.types import TypeEngine
 
-from phoneprov_adapters.sql.engines.connection import ReadConnection, Row, first
+from phoneprov_adapters.sql.engines.connection import Connection, Row, first
 from phoneprov_adapters.sql.engines.statements import Compiler, Statement
 from phoneprov_core.kernel.errors import Unavailable
 
@@ -80,7 +80,7 @@ def for_many(statement: Statement) -> Select[Any] | None:
     return select(asked.c.place, *answer.c).select_from(asked.join(answer, true()))
 
 
-class PostgresReadConnection(ReadConnection):
+class PostgresReadConnection(Connection):
     """``ask`` executes one query with a deadline of its own. ``wait`` is the maximum waiting time
     of a query in seconds while earlier ones fail."""
 

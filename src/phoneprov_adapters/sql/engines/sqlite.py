@@ -23,9 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from phoneprov_adapters.security.box import SecretBox
-from phoneprov_adapters.sql.engines.connection import Row, version_at
-from phoneprov_adapters.sql.engines.failures import log_failure
-from phoneprov_adapters.sql.engines.sqlite_checkpoint import PAGES, Checkpoints
+from phoneprov_adapters.sql.engines.connection import Row, log_failure, version_at
 from phoneprov_adapters.sql.engines.sqlite_connections import (
     DAMAGED,
     Group,
@@ -34,6 +32,8 @@ from phoneprov_adapters.sql.engines.sqlite_connections import (
     unavailable,
 )
 from phoneprov_adapters.sql.engines.sqlite_file import (
+    PAGES,
+    Checkpoints,
     damage_of,
     protect,
     require_content,

@@ -11,13 +11,12 @@ from sqlalchemy.dialects import sqlite as dialect
 
 from phoneprov_adapters.sql.engines.connection import (
     Connection,
-    ReadConnection,
     Row,
     first,
     foreign_key_violation,
+    log_failure,
     unique_violation,
 )
-from phoneprov_adapters.sql.engines.failures import log_failure
 from phoneprov_adapters.sql.engines.sqlite_file import damages
 from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, Step, to_its_end
 from phoneprov_adapters.sql.engines.statements import Compiled, Compiler, Statement
@@ -36,7 +35,7 @@ Ask = Callable[[str, Sequence[Any]], Awaitable[Sequence[Row]]]
 compiled_for = Compiler(dialect.dialect(paramstyle="qmark"))
 
 
-class SqliteReadConnection(ReadConnection):
+class SqliteReadConnection(Connection):
     """``quick`` executes a short query, ``long`` one that may take long."""
 
     def __init__(self, path: Path, quick: Ask, long: Ask) -> None:
@@ -116,9 +115,6 @@ class WriteConnection(Connection):
     async def soon(self, statement: Statement, **values: Any) -> None:
         compiled = compiled_for(statement)
         self._put_off.append((compiled.sql, compiled.parameters(values)))
-
-    async def one_at_a_time(self) -> None:
-        """No lock is needed: there is one writing transaction at a time."""
 
     async def commit(self) -> None:
         """Commit."""
