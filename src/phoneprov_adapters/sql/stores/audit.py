@@ -77,4 +77,5 @@ def _row_of(entry: TracedEntry) -> dict[str, Any]:
 
 def _entry(row: Row) -> TracedEntry:
     *plain, changes, traceparent = row
-    return TracedEntry(AuditEntry(*plain, msgspec.json.decode(changes)), traceparent)
+    fields = dict(zip(_NAMES, plain, strict=False))
+    return TracedEntry(AuditEntry(**fields, changes=msgspec.json.decode(changes)), traceparent)
