@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy.dialects import sqlite as dialect
 
+from phoneprov_adapters.runtime.tasks import to_its_end
 from phoneprov_adapters.sql.engines.connection import (
     Connection,
     Row,
@@ -18,7 +19,7 @@ from phoneprov_adapters.sql.engines.connection import (
     unique_violation,
 )
 from phoneprov_adapters.sql.engines.sqlite_file import damages
-from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, Step, to_its_end
+from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, Step
 from phoneprov_adapters.sql.engines.statements import Compiled, Compiler, Statement
 from phoneprov_core.kernel.errors import DiskFull, Unavailable
 from phoneprov_core.kernel.trail import Trail
