@@ -7,13 +7,12 @@ too, for a server that renames a file and then refuses to rename it back. Betwee
 renames no file has the final name: a caller that is cancelled waits until one has.
 """
 
-import asyncio
 import hashlib
-from collections.abc import Awaitable
 
 from phoneprov_adapters.ftp.names import Names
 from phoneprov_adapters.ftp.session import FtpServer, FtpSession
 from phoneprov_adapters.ftp.steps import RENAMING
+from phoneprov_adapters.runtime.tasks import to_its_end
 from phoneprov_core.devices.errors import RefusedMidway, TimedOutMidway
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 
@@ -52,7 +51,7 @@ class Replacement:
         old = await session.read(self._final, _OLD_LIMIT, RENAMING)
         if old is None:
             raise self._refused()  # There is no old file: the name itself is refused.
-        await _to_the_end(self._swap(session, old))
+        await to_its_end(self._swap(session, old))
 
     async def _swap(self, session: FtpSession, old: bytes) -> None:
         try:
@@ -114,20 +113,3 @@ class Replacement:
 
     def _refused(self) -> Refused:
         return Refused(f"The FTP server {self._server.name} refused the file name while renaming.")
-
-
-async def _to_the_end(work: Awaitable[None]) -> None:
-    """Await it; a cancellation waits for its end."""
-    task = asyncio.ensure_future(work)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError as exc:
-            cancelled = exc
-    if cancelled is None:
-        task.result()
-        return
-    if not task.cancelled():
-        task.exception()  # Retrieved, so that it is not reported as lost.
-    raise cancelled

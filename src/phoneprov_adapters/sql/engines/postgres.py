@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from operator import attrgetter
 from typing import Any
 
 import asyncpg
@@ -123,8 +124,9 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         when a process on this host has seen a newer primary."""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            replaced = [opened for opened in pool.connections if opened.timeline]
-            if replaced and await self._hosts.is_replaced(min(replaced, key=_timeline)):
+            known = [opened for opened in pool.connections if opened.timeline]
+            oldest = min(known, key=attrgetter("timeline"), default=None)
+            if oldest is not None and await self._hosts.is_replaced(oldest):
                 pool.forget_all()
             lent = pool.longest_lent()
             if self._hosts.several and lent is not None and lent[1] > _OVERDUE_SECONDS:
@@ -211,7 +213,3 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             if not deadline.expired():
                 raise
             raise translated(error) from error
-
-
-def _timeline(opened: Opened) -> int:
-    return opened.timeline

@@ -22,6 +22,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from pathlib import Path
 from typing import Any
 
+from phoneprov_adapters.runtime.tasks import to_its_end
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Row, log_failure, version_at
 from phoneprov_adapters.sql.engines.sqlite_connections import (
@@ -39,7 +40,7 @@ from phoneprov_adapters.sql.engines.sqlite_file import (
     require_content,
     warn_about_folder,
 )
-from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, to_its_end
+from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor
