@@ -154,7 +154,7 @@ def test_export_writes_to_a_pipe_and_to_standard_output(tmp_path: Path) -> None:
     assert piped.returncode == 0, piped.stderr
     assert content.startswith("mac,")
     assert printed.stdout.startswith("mac,")
-    assert printed.stderr == "0 record(s) were written to -.\n"
+    assert printed.stderr == "0 record(s) were written to standard output.\n"
     assert (tmp_path / "redirected").read_text() == printed.stdout
 
 
@@ -195,6 +195,13 @@ def test_batch_macs_file_without_text_is_refused_in_one_line(
     assert message in done.stderr
     assert done.stderr.startswith("phoneprov: --macs-from: macs")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_batch_without_a_selection_names_the_options(tmp_path: Path) -> None:
+    done = phoneprov("batch", "start", "restart")
+
+    assert done.exit_code == 2
+    assert "Select phones with --mac, --macs-from, --model" in done.stderr
 
 
 def test_batch_invalid_number_names_the_option(tmp_path: Path) -> None:
