@@ -6,6 +6,7 @@ from typing import Any
 from phoneprov_adapters.testing.kinds import Kind, add
 from phoneprov_adapters.testing.phone_records import (
     CNF_XML,
+    a_batch,
     a_deployment,
     a_phone,
     a_profile,
@@ -24,13 +25,12 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
-from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.kems import Kem
 from phoneprov_core.vendor_phones import VendorPhoneRecord
 from support.access_rig import KNOWN, Body, Rig
 from support.api import PASSWORD
-from support.batches import a_batch
 
 
 async def nothing(_: Rig) -> dict[str, str]:

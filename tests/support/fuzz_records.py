@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from phoneprov_adapters.testing.kinds import KINDS
 from phoneprov_adapters.testing.phone_records import (
     CNF_XML,
+    a_batch,
     a_deployment,
     a_phone,
     a_profile,
@@ -27,7 +28,6 @@ from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.kems import Kem
 from phoneprov_core.stores import Database
 from phoneprov_core.vendor_phones import VendorPhoneRecord
-from support.batches import a_batch
 
 COUNT = 40
 

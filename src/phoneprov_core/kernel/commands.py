@@ -39,18 +39,13 @@ class Command(Redacted, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def settle(command: Struct) -> None:
     """Put every field into canonical form; raises ``Invalid`` with each invalid field."""
-    problems = []
+    problems: list[Problem] = []
     for field in fields_of(type(command)):
-        value = getattr(command, field.name)
-        if field.rule is None or value is None or value is UNSET:
-            continue
-        try:
-            settled = field.rule(value)
-        except ValueError as error:
-            problems.append(Problem(field.sent_as, str(error)))
-            continue
-        if settled is not value:
-            msgspec.structs.force_setattr(command, field.name, settled)
+        if field.rule is not None:
+            value = getattr(command, field.name)
+            settled = _checked(field.rule, field.sent_as, value, problems)
+            if settled is not value:
+                msgspec.structs.force_setattr(command, field.name, settled)
     if problems:
         raise invalid(problems)
 
@@ -165,16 +160,21 @@ def _all_broken(
 
 
 def _broken(rules: Mapping[str, Rule], given: Mapping[str, Any]) -> list[Problem]:
-    problems = []
+    problems: list[Problem] = []
     for name, rule in rules.items():
-        value = given.get(name)
-        if value is None or value is UNSET:
-            continue
-        try:
-            rule(value)
-        except ValueError as error:
-            problems.append(Problem(name, str(error)))
+        _checked(rule, name, given.get(name), problems)
     return problems
+
+
+def _checked(rule: Rule, name: str, value: Any, problems: list[Problem]) -> Any:
+    """The canonical form of a value; adds a problem if it breaks the rule."""
+    if value is None or value is UNSET:
+        return value
+    try:
+        return rule(value)
+    except ValueError as error:
+        problems.append(Problem(name, str(error)))
+        return value
 
 
 def whole(value: object) -> object:

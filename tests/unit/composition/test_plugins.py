@@ -1,5 +1,6 @@
 """Adapters of other packages: entry points, settings that select them, errors in one line."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,21 @@ from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.restart import CiscoPhones
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.phones.model import NewPhone
-from support.distributions import distribution
 from support.keys import NEW_KEY
+
+
+def distribution(folder: Path, name: str, modules: Mapping[str, str], entry_points: str) -> None:
+    """Install a package in ``folder``: its modules by name, and its metadata. ``entry_points`` is
+    the text of ``entry_points.txt``."""
+    for module, source in modules.items():
+        (folder / f"{module}.py").write_text(source, encoding="utf-8")
+    info = folder / f"{name.replace('-', '_')}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8"
+    )
+    (info / "entry_points.txt").write_text(entry_points, encoding="utf-8")
+
 
 KEYS = SecretKeys.parse(NEW_KEY)
 SOURCE = """

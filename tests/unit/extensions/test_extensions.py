@@ -1,7 +1,5 @@
 """Extensions, over the memory database."""
 
-from typing import Any, cast
-
 import msgspec
 import pytest
 
@@ -9,14 +7,12 @@ from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.extensions import Extension, ExtensionPatch, NewExtension
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
-from phoneprov_core.kernel.errors import Conflict, Forbidden, NotFound
+from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.paging import Window
 from support.office import Office
 
 ADMIN = Actor(identifier(0xAD), level=0, ip="10.1.1.1")
 ROOT = Actor(identifier(0xAE), level=0, ip="10.1.1.2")
-ADA = Actor(identifier(0xA), level=None)
-MISSING = identifier(0xDEAD)
 
 
 async def stored(office: Office) -> list[Extension]:
@@ -123,33 +119,3 @@ async def test_extension_is_deleted(office: Office, desk: Extension) -> None:
     await office.extensions.delete(ADMIN, desk.uuid)
 
     assert await stored(office) == []
-
-
-@pytest.mark.parametrize("uuid", [MISSING, "", "1001"])
-async def test_missing_record_is_not_found_before_the_patch_is_checked(
-    office: Office, desk: Extension, uuid: str
-) -> None:
-    with pytest.raises(NotFound):
-        await office.extensions.get(ADMIN, uuid)
-    with pytest.raises(NotFound):
-        await office.extensions.update(ADMIN, uuid, cast(Any, None))
-    with pytest.raises(NotFound):
-        await office.extensions.delete(ADMIN, uuid)
-    assert await stored(office) == [desk]
-
-
-async def test_without_level_0_reading_and_writing_is_forbidden_without_details(
-    office: Office, desk: Extension
-) -> None:
-    with pytest.raises(Forbidden):
-        await office.extensions.all(ADA, Window())
-    with pytest.raises(Forbidden):
-        await office.extensions.create(ADA, cast(Any, None))
-    for uuid in (desk.uuid, MISSING):
-        with pytest.raises(Forbidden):
-            await office.extensions.get(ADA, uuid)
-        with pytest.raises(Forbidden):
-            await office.extensions.update(ADA, uuid, cast(Any, None))
-        with pytest.raises(Forbidden):
-            await office.extensions.delete(ADA, uuid)
-    assert await stored(office) == [desk]

@@ -3,14 +3,13 @@
 import msgspec
 
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.phone_records import a_flag, a_kem, a_phone
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.paging import Window
 from phoneprov_core.me import PIECE, EnrichedPhone, Me, enriched
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.vendor_phones import VendorPhone
-from support.phone_parts import a_flag, a_kem
 
 ADA = Actor(identifier(0xA), level=None)
 

@@ -6,13 +6,12 @@ import pytest
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.phones import MemoryKems
 from phoneprov_adapters.memory.system import FixedClock
-from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.phone_records import a_flag, a_kem, a_phone
 from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden, NotFound, Unavailable
 from phoneprov_core.phones.use_cases import Phones
-from support.phone_parts import a_flag, a_kem
 
 ADMIN = Actor(identifier(0xAD), level=0)
 ADA = Actor(identifier(0xA), level=None)

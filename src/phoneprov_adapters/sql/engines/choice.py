@@ -8,7 +8,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.address import POSTGRES, PostgresAddress
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_adapters.sql.engines.sqlite_locks import Presence, present
+from phoneprov_adapters.sql.engines.sqlite_file import Presence, present
 from phoneprov_adapters.sql.engines.timelines import Timelines
 
 Database: TypeAlias = SqliteDatabase | PostgresDatabase
