@@ -197,13 +197,6 @@ def test_batch_macs_file_without_text_is_refused_in_one_line(
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_batch_without_a_selection_names_the_options(tmp_path: Path) -> None:
-    done = phoneprov("batch", "start", "restart")
-
-    assert done.exit_code == 2
-    assert "Select phones with --mac, --macs-from, --model" in done.stderr
-
-
 def test_batch_invalid_number_names_the_option(tmp_path: Path) -> None:
     done = phoneprov("batch", "start", "restart", "--mac", "001bd4123456", "--at-once", "0")
 
