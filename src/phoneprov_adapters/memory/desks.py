@@ -10,7 +10,7 @@ from phoneprov_adapters.memory.kinds import DESKS, PHONES, PROFILES, USERS, VEND
 from phoneprov_adapters.memory.records import EVERY
 from phoneprov_adapters.memory.store import MemoryQueries, MemoryRows, part
 from phoneprov_adapters.memory.tables import Tables
-from phoneprov_core.deployments.desk_use import DeskUse
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
 from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.kernel.store import Rows

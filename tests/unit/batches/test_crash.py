@@ -153,7 +153,7 @@ async def test_phone_interrupted_repeatedly_fails(
 
 async def run_crashing_worker(office: Office) -> list[Turn]:
     """Claims the batch, checks the remaining phones, starts again, and is killed."""
-    work = office.another_runner()._work
+    work = office.another_runner().work
     async with office.database.write() as tx:
         hold = await tx.batches.take("next", 30)
         assert hold is not None
@@ -172,7 +172,7 @@ async def test_phone_of_two_concurrent_workers_is_switched_once(
     (turn,) = await crashed(office, root, profile, 1)
     batch = await the_batch(office, root)
     office.clock.advance(31)
-    sleeper = office.another_runner()._work
+    sleeper = office.another_runner().work
 
     await asyncio.gather(office.run_batches(), sleeper(root, batch, turn))
 

@@ -26,7 +26,7 @@ from phoneprov_adapters.sql.tables.switching import (
 )
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.deployments.ports import DeploymentStore
-from phoneprov_core.deployments.rollback_target import rollback_target
+from phoneprov_core.deployments.rollback import rollback_target
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.profiles.model import PROFILE_FIELDS, Profile, ProfileRecord, Revision, whole

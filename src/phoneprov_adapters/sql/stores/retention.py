@@ -34,7 +34,7 @@ from phoneprov_adapters.sql.tables.provisioning import fetches
 from phoneprov_adapters.sql.tables.switching import batches, deployments, profile_revisions
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.deployments.ports import DeploymentStore
-from phoneprov_core.deployments.rollback_target import rollback_target
+from phoneprov_core.deployments.rollback import rollback_target
 from phoneprov_core.retention import Kept, Moment, Piece, Place, RetentionStore
 
 OTHERS = 3
