@@ -26,7 +26,7 @@ async def crashed(office: Office, root: Actor, profile: Profile | None, most: in
     office.batches = dataclasses.replace(office.batches, background=office.background)
     await begin(office, root, profile)
     async with office.database.write() as tx:
-        hold = await tx.batches.take("who is gone", 30)
+        hold = await tx.batches.take("ended process", 30)
         assert hold is not None
         await tx.batches.keep(hold, 30)
         return await tx.batches.claim(hold, most, claimed(hold, shown(office.clock())))
