@@ -68,13 +68,18 @@ class LogInAtPhone:
             raise _no_profile()
         if len(fitting) == 1:
             return await self._log_in(at, user, fitting[0].uuid)
-        proof = tokens.issue(self.signer, Purpose.PROFILE, at.desk, self._now(), user.uuid)
+        pin_hash = await self._pin_hash(user.uuid)
+        proof = tokens.issue(
+            self.signer, Purpose.PROFILE, at.desk, self._now(), user.uuid, pin_hash
+        )
         return ProfileChoice(fitting, proof)
 
     async def choose(self, at: AtPhone, profile_uuid: str, token: str) -> Changed:
-        """Log in with one of the profiles that were offered. Raises like a login."""
+        """Log in with one of the profiles that were offered. Raises like a login, and if the PIN
+        was changed or removed since."""
         _require_hotdesk(at)
-        user_uuid = tokens.read(self.signer, Purpose.PROFILE, at.desk, self._now(), token)
+        pin_hash = await self._pin_hash(tokens.user_in(token))
+        user_uuid = tokens.read(self.signer, Purpose.PROFILE, at.desk, self._now(), token, pin_hash)
         async with self.database.read() as tx:
             user = await tx.users.find(user_uuid)
         if user is None or not user.is_active:
@@ -84,6 +89,11 @@ class LogInAtPhone:
         }:
             raise _no_profile()
         return await self._log_in(at, user, known_id(profile_uuid))
+
+    async def _pin_hash(self, user_uuid: str) -> str:
+        async with self.database.read() as tx:
+            pin = await tx.vendor_users.of_user(user_uuid)
+        return pin.pin_code if pin else ""
 
     async def _fitting(self, user: User, phone: Phone) -> tuple[ProfileRecord, ...]:
         async with self.database.read() as tx:

@@ -27,32 +27,48 @@ class Purpose(Enum):
 
 
 def issue(
-    signer: PageSigner, purpose: Purpose, desk: DeskRecord, now: int, user_uuid: str = ""
+    signer: PageSigner,
+    purpose: Purpose,
+    desk: DeskRecord,
+    now: int,
+    user_uuid: str = "",
+    pin_hash: str = "",
 ) -> str:
-    """A token for a page shown at ``now`` (milliseconds since 1970)."""
+    """A token for a page shown at ``now`` (milliseconds since 1970). One that stands for a PIN is
+    valid as long as the user has this hash."""
     ends = now // 1000 + LIFETIME_SECONDS
-    signature = signer.sign(_signed(purpose, desk, ends, user_uuid))
+    signature = signer.sign(_signed(purpose, desk, ends, user_uuid, pin_hash))
     return f"{purpose.value}{ends}-{user_uuid.replace('-', '')}-{signature}"
 
 
-def read(signer: PageSigner, purpose: Purpose, desk: DeskRecord, now: int, token: str) -> str:
+def user_in(token: str) -> str:
+    """The user that the token names, before the token is verified; empty without one."""
+    match = _TOKEN.fullmatch(token)
+    digits = match[3] or "" if match else ""
+    parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
+    return "-".join(part for part in parts if part)
+
+
+def read(
+    signer: PageSigner,
+    purpose: Purpose,
+    desk: DeskRecord,
+    now: int,
+    token: str,
+    pin_hash: str = "",
+) -> str:
     """The user that the token names, empty without one. Raises ``Conflict`` (code
     ``desk_changed``) for every text that is not a current token of this phone."""
     match = _TOKEN.fullmatch(token)
     if match is None or match[1] != purpose.value:
         raise DeskChanged
-    ends, digits = int(match[2]), match[3] or ""
-    user_uuid = "-".join(
-        part
-        for part in (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
-        if part
-    )
-    if not signer.is_signed(_signed(purpose, desk, ends, user_uuid), match[4]):
+    ends, user_uuid = int(match[2]), user_in(token)
+    if not signer.is_signed(_signed(purpose, desk, ends, user_uuid, pin_hash), match[4]):
         raise DeskChanged
     if now // 1000 > ends:
         raise DeskChanged
     return user_uuid
 
 
-def _signed(purpose: Purpose, desk: DeskRecord, ends: int, user_uuid: str) -> str:
-    return f"desk {desk.mac} {desk.turn} {purpose.value} {ends} {user_uuid}"
+def _signed(purpose: Purpose, desk: DeskRecord, ends: int, user_uuid: str, pin_hash: str) -> str:
+    return f"desk {desk.mac} {desk.turn} {purpose.value} {ends} {user_uuid} {pin_hash}"

@@ -102,6 +102,15 @@ async def test_login_several_profiles_are_listed_in_a_menu(office: Hotdesk) -> N
     assert (await office.phone().choose(choice, "Ada's")).title == "Not possible"
 
 
+async def test_login_pin_changed_before_the_choice_is_refused(office: Hotdesk) -> None:
+    await a_profile_of(office.ada, name="Evening", cnf_xml="<device><e/></device>")
+    choice = await office.phone().log_in("ada", PIN)
+    await office.admin.put(f"/vendor-users/{office.ada.uuid}", {"pin_code": "864209"})
+
+    assert (await office.phone().choose(choice, "Evening")).title == "Not possible"
+    assert (await office.desk())["user_uuid"] is None
+
+
 async def test_login_without_fitting_profile_shows_a_text(office: Hotdesk) -> None:
     await office.ada.put(f"/phone-profiles/{office.profile}", {"software_type": "SIP"})
 
