@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from phoneprov_adapters.composition.plugins import DATABASES
-from phoneprov_adapters.sql.engines.choice import check_address
+from phoneprov_adapters.sql.engines.urls import check_address
 from phoneprov_core.devices.names import check_filename_template
 
 LONGEST_BASE = 80
