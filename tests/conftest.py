@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from phoneprov_http.main.serving.logs import JsonLines
+from phoneprov_http.main.serving.logs import JsonLines, LogThread
 from support.planted import OF_ALL_TESTS, Search
 from support.scale import LONG, figures
 
@@ -66,6 +66,18 @@ def no_secret_is_logged() -> Iterator[None]:
     yield
     found, log_search.found = log_search.found, []
     assert found == []
+
+
+@pytest.fixture(autouse=True)
+def logs_end_with_the_test() -> Iterator[None]:
+    """Undo ``set_up_logs``, which a service in this process calls: its level would add lines to
+    those that later tests compare."""
+    yield
+    root = logging.getLogger()
+    logging.getLogger("phoneprov").setLevel(logging.NOTSET)
+    for handler in [handler for handler in root.handlers if isinstance(handler, LogThread)]:
+        root.removeHandler(handler)
+        handler.close()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

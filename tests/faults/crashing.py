@@ -21,9 +21,8 @@ from phoneprov_adapters.ftp.client import FtpClient
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.watch import WebWatch
-from phoneprov_adapters.sql.stores.deployments import SqlDeployments
+from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
 from phoneprov_adapters.sql.stores.desks import SqlDesks
-from phoneprov_adapters.sql.stores.leases import SqlLeases
 from phoneprov_adapters.sql.stores.profiles import SqlProfiles, SqlRevisions
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.desks.change import Changed
@@ -72,7 +71,7 @@ POINTS = {
         owner=FtpSession, method="verify", after=True, nth=2, new=True
     ),
     "after leftovers are removed": Point(owner=FtpSession, method="names", after=True, new=True),
-    "after the FTP logout": Point(owner=FtpSession, method="_quit", after=True, new=True),
+    "after the FTP logout": Point(owner=FtpSession, method="quit", after=True, new=True),
     "before the place is stored": Point(owner=SqlDeployments, method="put", new=True),
     "after the place is stored": Point(owner=SqlDeployments, method="put", after=True, new=True),
     "after the desk is stored": Point(owner=SqlDesks, method="use", after=True, new=True),

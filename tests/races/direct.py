@@ -10,7 +10,7 @@ from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.sql.tables import assignments
+from phoneprov_adapters.sql.tables.accounts import assignments
 from phoneprov_adapters.testing.records import a_user
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.auth.model import Lifetimes, TokenPair

@@ -9,7 +9,8 @@ from phoneprov_adapters.security.box import Sealed
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.maintenance.key_rotation import PIECE, MissingKeys
 from phoneprov_adapters.sql.stores.sealed import PINS, SEALED_COLUMNS
-from phoneprov_adapters.sql.tables import extensions, metadata
+from phoneprov_adapters.sql.tables import metadata
+from phoneprov_adapters.sql.tables.inventory import extensions
 from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.kernel.errors import WrongKey
 from support.keys import BOTH_KEYS, NEW_KEY, NEW_KEYS, OLD_KEY, OLD_KEYS

@@ -50,7 +50,7 @@ def press_without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remove the pauses between the keys of a restart, and shorten those of a watch."""
     keys = tuple(KeyPress(key.uri) for key in device.restart_keys(None))
     monkeypatch.setattr(device, "_SETTINGS_STARS", keys)
-    monkeypatch.setattr(watch, "AT_FIRST", 0.1)
+    monkeypatch.setattr(watch, "FIRST_PAUSE", 0.1)
 
 
 @contextmanager

@@ -211,7 +211,7 @@ async def rig_of(name: str, folder: Path, certificates: Certificates) -> AsyncIt
     elif name in REAL:
         with real_server(name, certificates.server, ca) as (settings, served):
             yield Rig(
-                settings.server_of("127.0.0.1") + settings.path_of("").rstrip("/"),
+                f"127.0.0.1:{settings.port}" + settings.path_of("").rstrip("/"),
                 lambda networks, host: FtpUploader(
                     msgspec.structs.replace(settings, host=host), PhoneNetworks.parse(networks)
                 ),

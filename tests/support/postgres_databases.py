@@ -2,8 +2,7 @@
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.sql.engines.deadlines import Deadlines
-from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.postgres import Deadlines, PostgresDatabase
 from phoneprov_adapters.sql.engines.timelines import Timelines
 from support.stores import KEY
 

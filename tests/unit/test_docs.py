@@ -77,9 +77,9 @@ PRIVATE = re.compile(
 @pytest.mark.parametrize(
     ("pages", "most"),
     [
-        (("src",), 5),
-        (("docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"), 10),
-        (("tests",), 20),
+        (("src", "bench", "examples"), 2),
+        (("docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"), 8),
+        (("tests",), 15),
     ],
     ids=["src", "docs", "tests"],
 )

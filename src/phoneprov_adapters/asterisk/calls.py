@@ -20,8 +20,8 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.endpoints import endpoint_called
 from phoneprov_adapters.asterisk.session import Session
 from phoneprov_adapters.asterisk.wire import Message
-from phoneprov_core.devices.calls import Calls
 from phoneprov_core.devices.names import device_name
+from phoneprov_core.devices.ports import Calls
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
 from phoneprov_core.phones.model import Phone, speaks_sip
 

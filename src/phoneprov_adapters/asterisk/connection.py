@@ -9,7 +9,7 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from phoneprov_adapters.asterisk.session import Answer, Session, hung_up
+from phoneprov_adapters.asterisk.session import Answer, Session, abort
 from phoneprov_adapters.asterisk.settings import ManagerSettings, tls_of
 from phoneprov_adapters.asterisk.wire import MESSAGE_LIMIT, Broken, Messages, written
 from phoneprov_core.kernel.errors import Refused, TimedOut
@@ -43,7 +43,7 @@ class ManagerConnection:
         deadline = asyncio.get_running_loop().time() + self._settings.timeout
         session = await self.acquire()
         try:
-            async with _our_words(deadline):
+            async with _deadline_at(deadline):
                 yield session
         except TimedOut:
             # The connection may be half open: the next caller must not wait for it.
@@ -57,7 +57,7 @@ class ManagerConnection:
         seconds."""
         seconds = min(self._settings.timeout, LOGIN_SECONDS)
         loop = asyncio.get_running_loop()
-        async with _our_words(loop.time() + seconds):
+        async with _deadline_at(loop.time() + seconds):
             await self._one_at_a_time.acquire()
         try:
             if self._session is None or not self._session.is_open:
@@ -86,7 +86,7 @@ class ManagerConnection:
             raise type(self._failure)(self._failure.message)
         self._failure = None
         try:
-            async with _our_words(deadline):
+            async with _deadline_at(deadline):
                 return await self._connected()
         except (Refused, TimedOut) as failure:
             self._failure = failure
@@ -111,7 +111,7 @@ class ManagerConnection:
             if not answer.ok:
                 raise Refused(LOGIN_REFUSED)
         except BaseException:
-            await hung_up(writer)
+            await abort(writer)
             raise
         return Session(messages, writer)
 
@@ -123,7 +123,7 @@ LOGIN_REFUSED = (
 
 
 @asynccontextmanager
-async def _our_words(deadline: float) -> AsyncIterator[None]:
+async def _deadline_at(deadline: float) -> AsyncIterator[None]:
     """Await with a deadline; raises only ``TimedOut`` and ``Refused``."""
     try:
         async with asyncio.timeout_at(deadline):

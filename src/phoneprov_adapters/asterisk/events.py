@@ -61,7 +61,7 @@ class _Seen(Protocol):
     @property
     def back(self) -> bool: ...
 
-    def heard(self, event: Message) -> None: ...
+    def receive(self, event: Message) -> None: ...
 
 
 class _SeenSccp:
@@ -72,7 +72,7 @@ class _SeenSccp:
         self.back = False
         self._device = device
 
-    def heard(self, event: Message) -> None:
+    def receive(self, event: Message) -> None:
         if event["event"] != "DeviceStatus" or event.get("sccpdevice") != self._device:
             return
         status = event.get("devicestatus")
@@ -104,7 +104,7 @@ class _SeenSip:
     def back(self) -> bool:
         return self.gone and bool(self._fresh)
 
-    def heard(self, event: Message) -> None:
+    def receive(self, event: Message) -> None:
         name = event["event"]
         if name == "ContactStatus":
             if event.get("endpointname") == self._device or event.get("aor") in self._aors:
@@ -136,13 +136,13 @@ class _Watched(Watching):
         self._seen = seen
         self._back: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
-    def heard(self, event: Message) -> None:
+    def receive(self, event: Message) -> None:
         """See ``Listener``."""
-        self._seen.heard(event)
+        self._seen.receive(event)
         if self._seen.back and not self._back.done():
             self._back.set_result("The phone unregistered and registered again.")
 
-    def lost(self) -> None:
+    def disconnected(self) -> None:
         """See ``Listener``."""
         if not self._back.done():
             self._back.set_exception(
@@ -154,7 +154,7 @@ class _Watched(Watching):
             async with asyncio.timeout(seconds):
                 return await asyncio.shield(self._back)
         except TimeoutError:
-            raise TimedOut(self._so_far(seconds)) from None
+            raise TimedOut(self._observation(seconds)) from None
 
     async def close(self) -> None:
         self._session.listeners.discard(self)
@@ -163,7 +163,7 @@ class _Watched(Watching):
             self._back.exception()  # retrieved, so that asyncio does not report it
         await self._connection.release(self._session)
 
-    def _so_far(self, seconds: float) -> str:
+    def _observation(self, seconds: float) -> str:
         if self._seen.gone:
             return f"The phone unregistered and did not register again within {seconds:.0f} s."
         return (

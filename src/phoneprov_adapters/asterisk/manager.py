@@ -28,7 +28,7 @@ class Manager(ManagerInterface):
                 action = await _to_contact(session, action)
             answer = await session.ask(action.name, action.fields)
             if not answer.ok:
-                raise Refused(_in_our_words(answer.message))
+                raise Refused(_message_for(answer.message))
 
 
 async def _to_contact(session: Session, action: ManagerAction) -> ManagerAction:
@@ -73,9 +73,9 @@ _KNOWN = (
 )
 
 
-def _in_our_words(said: str) -> str:
+def _message_for(response: str) -> str:
     """The error for a response of Asterisk; its text is matched and never repeated."""
     return next(
-        (ours for theirs, ours in _KNOWN if said.startswith(theirs)),
+        (message for text, message in _KNOWN if response.startswith(text)),
         "Asterisk refused the action; see its log for the reason.",
     )

@@ -24,10 +24,10 @@ it may be without ``write = system``."""
 class Listener(Protocol):
     """Receives events."""
 
-    def heard(self, event: Message) -> None:
+    def receive(self, event: Message) -> None:
         """One event."""
 
-    def lost(self) -> None:
+    def disconnected(self) -> None:
         """The connection ended; no more events will come."""
 
 
@@ -60,7 +60,7 @@ class _Pending:
         self._response: Message | None = None
         self._entries: list[Message] = []
 
-    def heard(self, message: Message) -> None:
+    def receive(self, message: Message) -> None:
         event = message.get("event", "")
         # Not every release of chan_sccp repeats the ActionID in the entries of its lists.
         if self.answer.done() or message.get("actionid", self._action_id) != self._action_id:
@@ -143,7 +143,7 @@ class Session:
             self._reading.cancel()
             self._writer.transport.abort()
         await asyncio.wait({self._reading})
-        await hung_up(self._writer)
+        await abort(self._writer)
 
     def _send(self, name: str, fields: Iterable[tuple[str, str]] = ()) -> str:
         """Send an action, and return its id."""
@@ -156,10 +156,10 @@ class Session:
         while True:
             message = await messages.next()
             if self._pending is not None:
-                self._pending.heard(message)
+                self._pending.receive(message)
             if "event" in message:
                 for listener in self.listeners:
-                    listener.heard(message)
+                    listener.receive(message)
 
     def _ended(self, reading: asyncio.Task[None]) -> None:
         if not reading.cancelled():
@@ -168,10 +168,10 @@ class Session:
         if self._pending is not None and not self._pending.answer.done():
             self._pending.answer.set_exception(Broken())
         for listener in self.listeners:
-            listener.lost()
+            listener.disconnected()
 
 
-async def hung_up(writer: asyncio.StreamWriter) -> None:
+async def abort(writer: asyncio.StreamWriter) -> None:
     """Close a connection at once. What was written is sent; a slow TLS shutdown would turn an
     accepted action into a failure."""
     writer.transport.abort()

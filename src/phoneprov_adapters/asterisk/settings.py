@@ -4,6 +4,7 @@ import ssl
 
 from msgspec import Struct
 
+from phoneprov_adapters.runtime.networks import is_host
 from phoneprov_core.kernel.field_types import redacted
 
 
@@ -23,11 +24,7 @@ class ManagerSettings(Struct, frozen=True, kw_only=True):
     timeout: float = 5.0
 
     def __post_init__(self) -> None:
-        try:
-            named = bool(self.host.encode("idna"))
-        except UnicodeError:
-            named = False
-        if not named or any(character.isspace() for character in self.host):
+        if not is_host(self.host):
             raise ValueError("The manager's host is not a host name or an address.")
         if not 1 <= self.port <= 65535:
             raise ValueError("The manager's port must be from 1 to 65535.")

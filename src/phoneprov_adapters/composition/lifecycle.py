@@ -79,15 +79,15 @@ async def opened(container: Container) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def running(
-    container: Container, *, patient: bool = False, batches: bool = False
+    container: Container, *, may_be_offline: bool = False, batches: bool = False
 ) -> AsyncIterator[UseCases]:
     """The use cases while the database is open.
 
     At the start the keys are checked (see ``require_keys``), and deployments that a crash
     interrupted are marked; those of other hosts and processes are checked periodically. At the end
-    running switches are awaited. With ``patient`` the start succeeds while a shared database cannot
-    be reached, and the use cases raise ``Unavailable`` until it can. With ``batches`` the open
-    batches of other processes are continued; batches started here are always processed.
+    running switches are awaited. With ``may_be_offline`` the start succeeds while a shared database
+    cannot be reached, and the use cases raise ``Unavailable`` until it can. With ``batches`` the
+    open batches of other processes are continued; batches started here are always processed.
     """
     database, url = container.database(), container.settings().database_url
 
@@ -104,7 +104,7 @@ async def running(
                 await require_keys(container)
                 await _mark_interrupted(database, first=presence is not None and presence.first)
             except Unavailable as error:
-                if not patient or is_embedded(url) or isinstance(error, NotPostgres):
+                if not may_be_offline or is_embedded(url) or isinstance(error, NotPostgres):
                     raise
                 log.warning("The database cannot be reached. %s", error.message)
             if presence is not None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from phoneprov_adapters.composition.plugins import DATABASES
+from phoneprov_adapters.runtime.networks import is_host
 from phoneprov_adapters.sql.engines.urls import check_address
 from phoneprov_core.devices.names import check_filename_template
 
@@ -60,17 +61,9 @@ def port_or_none(text: str) -> int | None:
 
 def host(text: str) -> str:
     """A host name or an address, or an empty text."""
-    if text and (any(c.isspace() or c in "/@" for c in text) or not _is_idna(text)):
+    if text and not is_host(text):
         raise ValueError("it must be a host name or an address")
     return text
-
-
-def _is_idna(text: str) -> bool:
-    try:
-        text.encode("idna")
-    except UnicodeError:
-        return False
-    return True
 
 
 def login_without_colon(text: str) -> str:

@@ -16,6 +16,7 @@
 """
 
 import asyncio
+import re
 import ssl
 from collections.abc import Sequence
 
@@ -23,7 +24,6 @@ import aioftp
 from aioftp.client import ConnType, DataConnectionThrottleStreamIO
 from aioftp.common import Code, ThrottleStreamIO, async_enterable
 
-from phoneprov_adapters.ftp.passive import BadReply, port_of_epsv, port_of_pasv
 from phoneprov_adapters.ftp.settings import Tls
 from phoneprov_adapters.ftp.tls import Streams, replied_and_secured, start_tls
 
@@ -35,6 +35,16 @@ _LINE_COST = 128
 tasks do not run while the lines of one packet are read."""
 
 _TLS_PAUSE = 0.2
+
+_EPSV_PORT = re.compile(r"\(([!-~])\1\1(\d{1,5})\1\)")
+"""In a 229 reply (RFC 2428, section 3)."""
+
+_PASV_PORT = re.compile(r"(?:\d{1,3},){4}(\d{1,3}),(\d{1,3})")
+"""In a 227 reply (RFC 959, section 4.2)."""
+
+
+class BadReply(aioftp.AIOFTPException):
+    """The server's reply does not conform to the protocol."""
 
 
 class FtpClient(aioftp.Client):
@@ -53,6 +63,7 @@ class FtpClient(aioftp.Client):
         # References are kept: a writer that is garbage-collected closes the socket of its
         # successor.
         self._writers: list[asyncio.StreamWriter] = []
+        self._data_writer: asyncio.StreamWriter | None = None
         self._reply_size = 0
         self._type: ConnType | None = None
         self._extended = True
@@ -87,6 +98,14 @@ class FtpClient(aioftp.Client):
         self.idle = False
         for writer in self._writers:
             writer.transport.abort()
+
+    async def finish_command(self) -> None:
+        """Close the data connection, and read the replies to the last command, so that the server
+        waits for another one."""
+        if self._data_writer is not None:
+            self._data_writer.transport.abort()
+        while not self.idle:
+            await self.parse_response()
 
     async def command(  # type: ignore[override]  # The overloads of the base class are one here.
         self,
@@ -133,12 +152,15 @@ class FtpClient(aioftp.Client):
     @staticmethod
     def parse_epsv_response(s: str) -> tuple[None, int]:
         """See the base class."""
-        return None, port_of_epsv(s)
+        found = _EPSV_PORT.search(s)
+        return None, _port(int(found[2]) if found else 0)
 
     @staticmethod
     def parse_pasv_response(s: str) -> tuple[str, int]:
         """See the base class. The address is not used."""
-        return "0.0.0.0", port_of_pasv(s)  # noqa: S104  # nosec B104
+        found = _PASV_PORT.search(s)
+        port = _port(int(found[1]) * 256 + int(found[2]) if found else 0)
+        return "0.0.0.0", port  # noqa: S104  # nosec B104
 
     async def get_passive_connection(
         self,
@@ -174,6 +196,7 @@ class FtpClient(aioftp.Client):
     ) -> DataConnectionThrottleStreamIO:
         """A data connection on which ``command`` has begun, over TLS if the control one is."""
         reader, writer = await self.get_passive_connection(conn_type)
+        self._data_writer = writer
         if offset:
             await self.command(f"REST {offset}", "350")
         reply = self.command(command, expected_codes, wait_codes, censor_after)
@@ -205,3 +228,9 @@ class FtpClient(aioftp.Client):
         )
         self._writers.append(writer)
         return reader, writer
+
+
+def _port(number: int) -> int:
+    if not 1 <= number <= 65535:
+        raise BadReply
+    return number

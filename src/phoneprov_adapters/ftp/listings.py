@@ -12,7 +12,6 @@ from contextlib import contextmanager
 
 from phoneprov_adapters.ftp.names import file_of_leftover, hidden_names, plain_names
 from phoneprov_adapters.ftp.session import FtpSession
-from phoneprov_adapters.ftp.steps import Steps
 from phoneprov_core.devices.ports import Upload
 
 _MOST_SERVERS = 64
@@ -54,9 +53,10 @@ class Listings:
         finally:
             self._under_way -= 1
 
-    async def leftovers(self, session: FtpSession, steps: Steps, upload: Upload) -> list[str]:
+    async def leftovers(self, session: FtpSession, upload: Upload) -> list[str]:
         """The names that this upload has to remove: files from before it began, possibly those of
         other uploads; none if another upload removes them. Raises like ``FtpSession.names``."""
+        steps = session.steps
         known = self._last.get(steps.server)
         since = steps.began - (FRESH_SECONDS if self._under_way > MANY else 0.0)
         if known is None or known.began < since:

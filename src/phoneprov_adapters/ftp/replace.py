@@ -7,13 +7,12 @@ too, for a server that renames a file and then refuses to rename it back. Betwee
 renames no file has the final name: a caller that is cancelled waits until one has.
 """
 
-import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
 
-from phoneprov_adapters.ftp.session import FtpSession
+from phoneprov_adapters.ftp.names import Names
+from phoneprov_adapters.ftp.session import FtpServer, FtpSession
 from phoneprov_adapters.ftp.steps import RENAMING
+from phoneprov_adapters.runtime.tasks import to_its_end
 from phoneprov_core.devices.errors import RefusedMidway, TimedOutMidway
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 
@@ -29,24 +28,14 @@ class Replacement:
     """One such replacement: ``temporary`` takes the name ``final`` from the old file, which gets
     the name ``aside``.
 
-    ``reopened`` opens a new session that restores the old file; it has deadlines of its own, since
-    those of the upload may have passed. ``server`` is named in messages.
+    A session that was lost is opened once more to restore the old file, with deadlines of its own,
+    since those of the upload may have passed.
     """
 
-    def __init__(
-        self,
-        server: str,
-        reopened: Callable[[], AbstractAsyncContextManager[FtpSession]],
-        *,
-        temporary: str,
-        final: str,
-        aside: str,
-    ) -> None:
+    def __init__(self, server: FtpServer, final: str, names: Names) -> None:
         self._server = server
-        self._reopened = reopened
-        self._temporary = temporary
         self._final = final
-        self._aside = aside
+        self._temporary, self._aside = names
         self._overwritten = False
         self._may_move_later = False
 
@@ -62,7 +51,7 @@ class Replacement:
         old = await session.read(self._final, _OLD_LIMIT, RENAMING)
         if old is None:
             raise self._refused()  # There is no old file: the name itself is refused.
-        await _to_the_end(self._swap(session, old))
+        await to_its_end(self._swap(session, old))
 
     async def _swap(self, session: FtpSession, old: bytes) -> None:
         try:
@@ -91,18 +80,19 @@ class Replacement:
                 return
         session.drop()
         try:
-            async with self._reopened() as fresh:
+            timeout = self._server.settings.timeout
+            async with self._server.opened(self._server.steps(timeout, timeout)) as fresh:
                 await self._restore(fresh, old)
                 if self._may_move_later:
                     await fresh.removed(self._temporary)
         except PhoneprovError:
             raise RefusedMidway(
-                f"The FTP server {self._server} failed while renaming, and the old file could "
+                f"The FTP server {self._server.name} failed while renaming, and the old file could "
                 f"not be put back: look there for {self._final} and {self._aside}."
             ) from None
         if self._may_move_later:
             raise TimedOutMidway(
-                f"The FTP server {self._server} did not answer in time while renaming. It may "
+                f"The FTP server {self._server.name} did not answer in time while renaming. It may "
                 f"still rename the old file: look there for {self._final} and {self._aside}."
             ) from None
 
@@ -122,21 +112,4 @@ class Replacement:
         await session.verify(self._final, len(old), hashlib.sha256(old).hexdigest(), RENAMING)
 
     def _refused(self) -> Refused:
-        return Refused(f"The FTP server {self._server} refused the file name while renaming.")
-
-
-async def _to_the_end(work: Awaitable[None]) -> None:
-    """Await it; a cancellation waits for its end."""
-    task = asyncio.ensure_future(work)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError as exc:
-            cancelled = exc
-    if cancelled is None:
-        task.result()
-        return
-    if not task.cancelled():
-        task.exception()  # Retrieved, so that it is not reported as lost.
-    raise cancelled
+        return Refused(f"The FTP server {self._server.name} refused the file name while renaming.")

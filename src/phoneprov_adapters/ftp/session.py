@@ -1,10 +1,10 @@
-"""A login on an FTP server, with one method for each operation of an upload."""
+"""The login on an FTP server, and a session with one method for each operation of an upload."""
 
 import hashlib
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Self
+from typing import NamedTuple
 
 from aioftp.client import DataConnectionThrottleStreamIO
 
@@ -23,51 +23,22 @@ from phoneprov_core.kernel.errors import PhoneprovError, Refused
 
 BLOCK = 64 * 1024
 _LISTING_LIMIT = 1024 * 1024
-_GOODBYE = 1.0
+_QUIT_SECONDS = 1.0
 
 
 class FtpSession:
     """Names are those of files in the configured folder.
 
-    Every method raises like ``Steps.step``, with the name of the step. ``rename_sent`` is true
-    from the moment RNTO is sent: from then on the target may be the renamed file.
-    ``rename_refused`` is true if the server refused the last one.
+    Every method raises like ``Steps.step``, with the name of the step. ``steps`` has its deadlines.
+    ``rename_sent`` is true from the moment RNTO is sent: from then on the target may be the renamed
+    file. ``rename_refused`` is true if the server refused the last one.
     """
 
     def __init__(self, client: FtpClient, steps: Steps) -> None:
+        self.steps = steps
         self.rename_sent = False
         self.rename_refused = False
         self._client = client
-        self._steps = steps
-
-    @classmethod
-    @asynccontextmanager
-    async def opened(
-        cls, host: str, settings: FtpSettings, context: ssl.SSLContext | None, steps: Steps
-    ) -> AsyncIterator[Self]:
-        """Connect, log in, change to the folder; at the end send QUIT, unless there is an error.
-        Leaves no socket open."""
-        client = FtpClient(settings.tls, context)
-        is_clear = settings.tls == "off"
-        try:
-            async with steps.step(CONNECTING, "the connection", is_clear=is_clear):
-                await client.connect(host, settings.port)
-            if settings.tls == "explicit":
-                async with steps.step(CONNECTING, "TLS"):
-                    await client.upgrade_to_tls()
-            async with steps.step(LOGGING_IN, "the user or the password", is_clear=is_clear):
-                await client.login(settings.user, settings.password)
-            if settings.tls == "implicit":
-                async with steps.step(LOGGING_IN, "TLS for data connections"):
-                    await client.protect()
-            if settings.directory:
-                async with steps.step(LOGGING_IN, "the configured folder"):
-                    await client.command(f"CWD {settings.directory}", "2xx")
-            session = cls(client, steps)
-            yield session
-            await session._quit()
-        finally:
-            client.drop()
 
     @property
     def idle(self) -> bool:
@@ -78,31 +49,38 @@ class FtpSession:
         """Close every socket at once."""
         self._client.drop()
 
-    async def _quit(self) -> None:
+    async def finish_command(self) -> None:
+        """Give up a transfer, and wait until another command can be sent."""
+        async with self.steps.step("removing"):
+            await self._client.finish_command()
+
+    async def quit(self) -> None:
         """Send QUIT, if the server waits for a command; its reply may be missing or late."""
         if self.idle:
             with suppress(PhoneprovError):  # The file is in place.
-                async with Steps(self._steps.server, _GOODBYE, self._steps.rest()).step("leaving"):
+                async with Steps(self.steps.server, _QUIT_SECONDS, self.steps.rest()).step(
+                    "leaving"
+                ):
                     await self._client.command("QUIT", "2xx")
 
     async def store(self, name: str, content: bytes, doing: str = UPLOADING) -> None:
         """Write a file, and read the server's reply that the transfer is complete."""
-        async with self._steps.step(doing, "the file"):
+        async with self.steps.step(doing, "the file"):
             stream = await self._client.get_stream(f"STOR {name}", "1xx")
         for start in range(0, len(content), BLOCK):
             try:
-                async with self._steps.step(doing):
+                async with self.steps.step(doing):
                     await stream.write(content[start : start + BLOCK])
             except Refused:
                 break  # The reply below has the reason, such as a full disk.
-        async with self._steps.step(doing, "the file"):
+        async with self.steps.step(doing, "the file"):
             await stream.finish()
 
     async def verify(self, name: str, size: int, sha256: str, doing: str = VERIFYING) -> None:
         """Read a file back. Raises ``Refused`` unless it has this size and SHA-256."""
         if not await self._is_as_sent(name, size, sha256, doing):
             raise Refused(
-                f"The FTP server {self._steps.server} returned different content than was "
+                f"The FTP server {self.steps.server} returned different content than was "
                 f"uploaded while {doing}."
             )
 
@@ -141,7 +119,7 @@ class FtpSession:
             content.extend(block)
             if len(content) > limit:
                 raise Refused(
-                    f"The file on the FTP server {self._steps.server} is too large to be kept "
+                    f"The file on the FTP server {self.steps.server} is too large to be kept "
                     f"safe while {doing}."
                 )
 
@@ -154,11 +132,11 @@ class FtpSession:
     async def rename(self, source: str, target: str) -> bool:
         """Rename a file. False when the server refuses the new name (550, 553), which some
         do when a file of that name exists."""
-        async with self._steps.step(RENAMING):
+        async with self.steps.step(RENAMING):
             await self._client.command(f"RNFR {source}", "350")
         self.rename_sent, self.rename_refused = True, False
         try:
-            async with self._steps.step(RENAMING):
+            async with self.steps.step(RENAMING):
                 await self._client.command(f"RNTO {target}", "2xx")
         except ServerRefused as refused:
             self.rename_refused = True
@@ -169,7 +147,7 @@ class FtpSession:
 
     async def remove(self, name: str) -> None:
         """Delete a file."""
-        async with self._steps.step("removing"):
+        async with self.steps.step("removing"):
             await self._client.command(f"DELE {name}", "2xx")
 
     async def removed(self, name: str) -> bool:
@@ -206,16 +184,61 @@ class FtpSession:
         return []
 
     async def _retrieve(self, command: str, doing: str, take: Callable[[bytes], None]) -> None:
-        async with self._steps.step(doing):
+        async with self.steps.step(doing):
             stream = await self._client.get_stream(command, "1xx")
         while True:
-            async with self._steps.step(doing):
+            async with self.steps.step(doing):
                 block = await _block(stream)
             if not block:
                 break
             take(block)
-        async with self._steps.step(doing):
+        async with self.steps.step(doing):
             await stream.finish()
+
+
+class FtpServer(NamedTuple):
+    """One server, and how to log in there. ``context`` is None without TLS."""
+
+    host: str
+    settings: FtpSettings
+    context: ssl.SSLContext | None
+
+    @property
+    def name(self) -> str:
+        """``host:port``, an IPv6 address in brackets."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.settings.port}"
+
+    def steps(self, timeout: float, total: float) -> Steps:
+        """Deadlines that begin now: seconds for one step, and for all of them."""
+        return Steps(self.name, timeout, total)
+
+    @asynccontextmanager
+    async def opened(self, steps: Steps) -> AsyncIterator[FtpSession]:
+        """Connect, log in, change to the folder; at the end send QUIT, unless there is an error.
+        Leaves no socket open."""
+        settings = self.settings
+        client = FtpClient(settings.tls, self.context)
+        is_clear = settings.tls == "off"
+        try:
+            async with steps.step(CONNECTING, "the connection", is_clear=is_clear):
+                await client.connect(self.host, settings.port)
+            if settings.tls == "explicit":
+                async with steps.step(CONNECTING, "TLS"):
+                    await client.upgrade_to_tls()
+            async with steps.step(LOGGING_IN, "the user or the password", is_clear=is_clear):
+                await client.login(settings.user, settings.password)
+            if settings.tls == "implicit":
+                async with steps.step(LOGGING_IN, "TLS for data connections"):
+                    await client.protect()
+            if settings.directory:
+                async with steps.step(LOGGING_IN, "the configured folder"):
+                    await client.command(f"CWD {settings.directory}", "2xx")
+            session = FtpSession(client, steps)
+            yield session
+            await session.quit()
+        finally:
+            client.drop()
 
 
 class _Longer(Exception):

@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from phoneprov_adapters.runtime.networks import is_host
+
 Tls = Literal["off", "explicit", "implicit"]
 
 
@@ -28,8 +30,8 @@ class FtpSettings(Struct, frozen=True, kw_only=True):
     total: float = 18.0
 
     def __post_init__(self) -> None:
-        if self.host is not None:
-            _check_host(self.host)
+        if self.host is not None and not is_host(self.host):
+            raise ValueError("The FTP host is not a host name or an address.")
         if not 1 <= self.port <= 65535:
             raise ValueError("The FTP port must be from 1 to 65535.")
         for name in ("user", "password", "directory"):
@@ -54,16 +56,3 @@ class FtpSettings(Struct, frozen=True, kw_only=True):
         """The path of a file on the server, with a leading slash."""
         folder = self.directory.strip("/")
         return f"/{folder}/{filename}" if folder else f"/{filename}"
-
-    def server_of(self, host: str) -> str:
-        """``host:port``, an IPv6 address in brackets."""
-        return f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
-
-
-def _check_host(host: str) -> None:
-    try:
-        host.encode("idna")
-    except UnicodeError:
-        raise ValueError("The FTP host is not a host name or an address.") from None
-    if not host or any(char.isspace() or char in "/@" for char in host):
-        raise ValueError("The FTP host is not a host name or an address.")

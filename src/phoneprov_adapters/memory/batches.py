@@ -7,13 +7,7 @@ from typing import Any
 
 import msgspec
 
-from phoneprov_adapters.memory.kinds import (
-    BATCH_PHONES,
-    BATCHES,
-    KeptBatch,
-    KeptPhone,
-    phone_key,
-)
+from phoneprov_adapters.memory.kinds import BATCH_PHONES, BATCHES, KeptBatch, KeptPhone, phone_key
 from phoneprov_adapters.memory.records import EVERY
 from phoneprov_adapters.memory.store import MemoryNewestRows, MemoryRows, part
 from phoneprov_adapters.memory.tables import Tables

@@ -95,10 +95,7 @@ class MemoryLeases(MemoryQueries, LeaseStore):
         return True
 
     async def holder(self, mac: str) -> str | None:
-        lease = self._tables.of(LEASES).get(mac)
-        return (
-            lease.holder if lease is not None and lease.expires_at > self._tables.clock() else None
-        )
+        return holder_of(self._tables, mac)
 
     async def release_all(self) -> None:
         for lease in list(self._tables.of(LEASES).group()):

@@ -6,18 +6,11 @@ from functools import partial
 import msgspec
 
 from phoneprov_adapters.memory.deployments import holder_of
-from phoneprov_adapters.memory.kinds import (
-    DESKS,
-    PHONES,
-    PROFILES,
-    USERS,
-    VENDOR_PHONES,
-    KeptDesk,
-)
+from phoneprov_adapters.memory.kinds import DESKS, PHONES, PROFILES, USERS, VENDOR_PHONES, KeptDesk
 from phoneprov_adapters.memory.records import EVERY
 from phoneprov_adapters.memory.store import MemoryQueries, MemoryRows, part
 from phoneprov_adapters.memory.tables import Tables
-from phoneprov_core.deployments.desk_use import DeskUse
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
 from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.kernel.store import Rows
@@ -69,16 +62,8 @@ class MemoryDesks(MemoryQueries, DeskStore):
 
     async def use(self, mac: str, use: DeskUse, now: str) -> None:
         kept = self._kept(mac)
-        self._change(
-            kept,
-            not_before=0,
-            turn=kept.turn + 1,
-            user_uuid=use.user_uuid,
-            profile_uuid=use.profile_uuid,
-            since=now if use.user_uuid else None,
-            until=use.until,
-            due=None,
-        )
+        since = now if use.user_uuid else None
+        self._next_turn(kept, **msgspec.structs.asdict(use), since=since, due=None)
 
     async def end_user(self, user_uuid: str) -> int:
         return self._end(one for one in self._all() if one.user_uuid == user_uuid)
@@ -137,19 +122,14 @@ class MemoryDesks(MemoryQueries, DeskStore):
     def _change(self, kept: KeptDesk, **changes: object) -> None:
         self._tables.put(DESKS, msgspec.structs.replace(kept, **changes))
 
+    def _next_turn(self, kept: KeptDesk, **changes: object) -> None:
+        self._change(kept, turn=kept.turn + 1, not_before=0, **changes)
+
     def _end(self, used: Iterable[KeptDesk], due: Due = Due.LOGOUT) -> int:
         ended = list(used)
         for kept in ended:
-            self._change(
-                kept,
-                not_before=0,
-                turn=kept.turn + 1,
-                user_uuid=None,
-                profile_uuid=None,
-                since=None,
-                until=None,
-                due=due,
-            )
+            unused = dict.fromkeys(("user_uuid", "profile_uuid", "since", "until"))
+            self._next_turn(kept, **unused, due=due)
         return len(ended)
 
 

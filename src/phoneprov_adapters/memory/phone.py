@@ -6,10 +6,15 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.deployments.observation import DeviceInformation, PhoneInformation
-from phoneprov_core.devices.calls import Calls
 from phoneprov_core.devices.commands import require_single_lines
 from phoneprov_core.devices.execute import execute_body, require_phone
-from phoneprov_core.devices.ports import KeyPress, ManagerAction, ManagerInterface, PhoneCommands
+from phoneprov_core.devices.ports import (
+    Calls,
+    KeyPress,
+    ManagerAction,
+    ManagerInterface,
+    PhoneCommands,
+)
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
 from phoneprov_core.phones.model import Phone
 

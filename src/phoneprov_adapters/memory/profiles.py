@@ -1,6 +1,6 @@
 """Profiles with their revisions, and the records that retention removes, in memory."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -68,20 +68,25 @@ class MemoryRevisions(MemoryRows[KeptRevision, Revision], RevisionStore):
         for one in self._tables.of(DEPLOYMENTS).group(EVERY):
             if (one.profile_uuid, one.revision) == key and (
                 one.outcome is Outcome.RUNNING
-                or (one.place is not None and self._others_since(one) <= _OTHERS)
+                or (
+                    one.place is not None
+                    and len(_revisions(_later(self._tables, one)) - {key}) <= _OTHERS
+                )
                 or one == target_on(self._tables, one.mac)
             ):
                 return True
         return _is_in_running_batch(self._tables, key)
 
-    def _others_since(self, deployment: Deployment) -> int:
-        """Number of other revisions that were put onto the phone later."""
-        later = {
-            (one.profile_uuid, one.revision)
-            for one in self._tables.of(DEPLOYMENTS).group(("mac", deployment.mac))
-            if one.number > deployment.number and one.place is not None
-        }
-        return len(later - {(deployment.profile_uuid, deployment.revision)})
+
+def _later(tables: Tables, deployment: Deployment) -> list[Deployment]:
+    """The later deployments of a phone."""
+    of_phone = tables.of(DEPLOYMENTS).group(("mac", deployment.mac))
+    return [one for one in of_phone if one.number > deployment.number]
+
+
+def _revisions(deployments: Iterable[Deployment]) -> set[tuple[str, int]]:
+    """The revisions that were put onto a phone."""
+    return {(one.profile_uuid, one.revision) for one in deployments if one.place is not None}
 
 
 def newest_of(tables: Tables, profile_uuid: str) -> KeptRevision | None:
@@ -155,22 +160,13 @@ class MemoryRetention(MemoryQueries, RetentionStore):
     def _is_needed(self, deployment: Deployment) -> bool:
         if deployment.outcome is Outcome.RUNNING:
             return True
-        mine = (deployment.profile_uuid, deployment.revision)
-        newer = [
-            one
-            for one in self._tables.of(DEPLOYMENTS).group(("mac", deployment.mac))
-            if one.number > deployment.number
-        ]
-        if not newer:
+        later = _later(self._tables, deployment)
+        if not later or deployment == target_on(self._tables, deployment.mac):
             return True
-        since = [one for one in newer if one.place is not None]
-        later = {(one.profile_uuid, one.revision) for one in since}
-        certain = {
-            (one.profile_uuid, one.revision) for one in since if one.outcome is not Outcome.UNKNOWN
-        }
-        return deployment == target_on(self._tables, deployment.mac) or (
-            deployment.place is not None and mine not in certain and len(later) <= _OTHERS
-        )
+        mine = (deployment.profile_uuid, deployment.revision)
+        certain = _revisions(one for one in later if one.outcome is not Outcome.UNKNOWN)
+        is_last = mine not in certain and len(_revisions(later)) <= _OTHERS
+        return deployment.place is not None and is_last
 
     def _is_replaced(self, kept: KeptRevision, before: str) -> bool:
         return any(
@@ -183,10 +179,7 @@ class MemoryRetention(MemoryQueries, RetentionStore):
         return any(
             (one.profile_uuid, one.revision) == key
             for one in self._tables.of(DEPLOYMENTS).group(EVERY)
-        ) or any(
-            (one.profile_uuid, one.revision) == key and one.ended_at is None
-            for one in self._tables.of(BATCHES).group(EVERY)
-        )
+        ) or _is_in_running_batch(self._tables, key)
 
 
 def _is_in_running_batch(tables: Tables, revision: tuple[str, int]) -> bool:

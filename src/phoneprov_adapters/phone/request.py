@@ -19,7 +19,7 @@ _PIECE = 4 * 1024
 _MOST_PARTS = 512
 """Maximum number of parts of a reply that h11 reports: heads, informational ones included, and
 chunks. Each costs 20 to 100 microseconds, regardless of its size."""
-_FAREWELL = 0.5
+_CLOSE_SECONDS = 0.5
 """Seconds for closing a connection, which takes one turn of the event loop."""
 
 
@@ -88,7 +88,7 @@ async def ask(
     finally:
         writer.transport.abort()
         with suppress(TimeoutError, OSError):
-            async with asyncio.timeout(_FAREWELL):
+            async with asyncio.timeout(_CLOSE_SECONDS):
                 await writer.wait_closed()
 
 

@@ -9,20 +9,20 @@ from phoneprov_core.devices.restart import reachable_ip
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.phones.model import Phone
 
-AT_FIRST = 0.5
-LATER = 2.0
-AT_FIRST_FOR = 10.0
+FIRST_PAUSE = 0.5
+LATER_PAUSE = 2.0
+FIRST_PAUSE_UNTIL = 10.0
 """Seconds between two requests: 0.5 during the first 10 s, then 2. A simulated phone is absent for
 two seconds, a real one for dozens."""
 
-ONE_QUESTION = 2.0
+REQUEST_SECONDS = 2.0
 """Timeout of a request, in seconds."""
 
-FIRST_QUESTION = 1.0
+FIRST_REQUEST_SECONDS = 1.0
 """Timeout of the first request, in seconds. A phone has one request in flight, so that clearing its
 services waits for this one; a switch has a deadline."""
 
-AT_ONCE = 32
+MOST_REQUESTS = 32
 """Maximum number of requests in flight, to all phones together."""
 
 
@@ -36,18 +36,18 @@ class WebWatch(PhoneWatch):
     def __init__(self, information: PhoneInformation, networks: PhoneNetworks) -> None:
         self._information = information
         self._networks = networks
-        self._turns = asyncio.Semaphore(AT_ONCE)
+        self._turns = asyncio.Semaphore(MOST_REQUESTS)
 
     async def begin(self, phone: Phone) -> Watching:
         address = self._networks.allowed(reachable_ip(phone))
-        found = await self._information.read(address, FIRST_QUESTION)
+        found = await self._information.read(address, FIRST_REQUEST_SECONDS)
         if found.mac is None:
             raise Refused("The web server at the phone's address does not report its MAC.")
         require_phone(phone.mac, found.mac)
-        return _Asking(self._information, self._turns, phone, address)
+        return _WatchedPhone(self._information, self._turns, phone, address)
 
 
-class _Asking(Watching):
+class _WatchedPhone(Watching):
     def __init__(
         self, information: PhoneInformation, turns: asyncio.Semaphore, phone: Phone, address: str
     ) -> None:
@@ -61,22 +61,22 @@ class _Asking(Watching):
         began = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(seconds):
-                while not (text := await self._look()):
+                while not (text := await self._poll()):
                     passed = asyncio.get_running_loop().time() - began
-                    await asyncio.sleep(AT_FIRST if passed < AT_FIRST_FOR else LATER)
+                    await asyncio.sleep(FIRST_PAUSE if passed < FIRST_PAUSE_UNTIL else LATER_PAUSE)
                 return text
         except TimeoutError:
-            raise TimedOut(self._so_far(seconds)) from None
+            raise TimedOut(self._observation(seconds)) from None
 
     async def close(self) -> None:
         """Does nothing: no connection is kept."""
 
-    async def _look(self) -> str:
+    async def _poll(self) -> str:
         """The observation if the phone is back, else an empty text."""
         now = asyncio.get_running_loop().time()
         try:
             async with self._turns:
-                found = await self._information.read(self._address, ONE_QUESTION)
+                found = await self._information.read(self._address, REQUEST_SECONDS)
         except (Refused, TimedOut):
             if self._away_since is None:
                 self._away_since = now
@@ -88,7 +88,7 @@ class _Asking(Watching):
         firmware = f", with the firmware {found.load}" if found.load else ""
         return f"The phone was away for {away:.0f} s and answers again{firmware}."
 
-    def _so_far(self, seconds: float) -> str:
+    def _observation(self, seconds: float) -> str:
         if self._away_since is None:
             return f"The phone did not restart: it answered without a pause for {seconds:.0f} s."
         return f"The phone stopped answering and did not answer again within {seconds:.0f} s."

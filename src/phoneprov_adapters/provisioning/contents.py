@@ -4,6 +4,8 @@ import asyncio
 import os
 from pathlib import Path
 
+from phoneprov_adapters.runtime.tasks import to_its_end
+
 PIECE = 128 * 1024
 """Bytes of a file that are in memory at a time."""
 
@@ -55,15 +57,8 @@ class DiskFile:
     async def load(self, offset: int) -> None:
         """Load a piece. Raises ``OSError`` if the file became shorter."""
         wanted = min(PIECE, self._size - offset)
-        reading = asyncio.get_running_loop().run_in_executor(
-            None, os.pread, self._descriptor, wanted, offset
-        )
-        try:
-            piece = await asyncio.shield(reading)
-        except asyncio.CancelledError:
-            # The descriptor must stay open until the thread has used it.
-            await asyncio.wait([reading])
-            raise
+        # The descriptor must stay open until the thread has used it.
+        piece = await to_its_end(asyncio.to_thread(os.pread, self._descriptor, wanted, offset))
         if len(piece) < wanted:
             raise OSError("the file became shorter while it was sent")
         self._start, self._piece = offset, piece

@@ -1,4 +1,4 @@
-"""The networks in which addresses of the inventory may be called."""
+"""Host names, and the networks in which addresses of the inventory may be called."""
 
 import ipaddress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
@@ -86,6 +86,15 @@ class PhoneNetworks:
                 f"The address {parsed} is outside the phone networks (PHONEPROV_PHONE_NETWORKS)."
             )
         return str(parsed)
+
+
+def is_host(text: str) -> bool:
+    """Whether this is a host name or an address."""
+    try:
+        text.encode("idna")
+    except UnicodeError:
+        return False
+    return bool(text) and not any(char.isspace() or char in "/@" for char in text)
 
 
 def _network(text: str) -> IPv4Network | IPv6Network:

@@ -1,4 +1,4 @@
-"""Tasks that continue when their caller is cancelled."""
+"""Work that continues when its caller is cancelled."""
 
 import asyncio
 import logging
@@ -67,6 +67,23 @@ class OwnedTasks:
 def _end(task: asyncio.Future[Any]) -> None:
     # Cancelled in the next turn of the loop, after its start: otherwise its cleanup would not run.
     asyncio.get_running_loop().call_soon(task.cancel)
+
+
+async def to_its_end(work: Awaitable[T]) -> T:
+    """The result of the work. A cancellation is passed on after the work has ended: what was handed
+    to a server, a thread or a database is executed in any case."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is None:
+        return task.result()
+    if not task.cancelled():
+        task.exception()  # Retrieved, so that asyncio does not report it.
+    raise cancelled
 
 
 async def process_batches(run: RunBatches) -> None:

@@ -129,7 +129,7 @@ def load_or_create_keys(folder: Path) -> SecretKeys:
         try:
             text = _read(path)
         except FileNotFoundError:
-            made = _create(path)
+            made = create_key_file(path, secrets.token_urlsafe(48).encode("ascii") + b"\n")
             text = _read(path)
     except OSError as error:
         raise ValueError(f"The key file {path} cannot be used: {error.strerror}.") from None
@@ -155,14 +155,14 @@ def _read(path: Path) -> str:
     return content.decode("utf-8", "replace")
 
 
-def _create(path: Path) -> bool:
-    """Create the complete file; False if another process was faster."""
+def create_key_file(path: Path, content: bytes) -> bool:
+    """Create the complete file, with mode 0600; False if it exists already."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(secrets.token_urlsafe(48).encode("ascii") + b"\n")
+            file.write(content)
             file.flush()
             os.fsync(descriptor)
         # A link, unlike a rename, never replaces an existing file.
@@ -172,13 +172,13 @@ def _create(path: Path) -> bool:
             return False
     finally:
         draft.unlink()
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
     return True
 
 
-def _sync_folder(folder: Path) -> None:
-    """Flush the folder: all data encrypted from now on need the key, so that its name must survive
-    a power failure."""
+def sync_folder(folder: Path) -> None:
+    """Flush the folder, so that the names of new files survive a power failure: without its key,
+    encrypted data are lost."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -16,7 +16,7 @@ from phoneprov_core.kernel.errors import Unavailable
 T = TypeVar("T")
 
 _HELD_SECONDS = 0.1
-_QUEUED = 8
+_LONG_QUEUE = 8
 """Length of the queue from which results are delivered together."""
 _NICENESS = 10
 
@@ -51,7 +51,7 @@ class WorkThreads:
         self._places = [threading.BoundedSemaphore(workers + queue) for _ in range(2)]
         self._queues: tuple[deque[_Job], deque[_Job]] = (deque(), deque())
         self._executor = ThreadPoolExecutor(
-            workers, thread_name_prefix="phoneprov-hash", initializer=_give_way
+            workers, thread_name_prefix="phoneprov-hash", initializer=_lower_priority
         )
         self._answers = _Answers()
 
@@ -67,10 +67,10 @@ class WorkThreads:
         answer: asyncio.Future[T] = loop.create_future()
 
         def begin() -> T:
-            answers.one_waits_less()
+            answers.count_begun()
             return work()
 
-        answers.one_more_waits()
+        answers.count_queued()
         done: Future[T] = Future()
         job = _Job(done, begin)
         queue.append(job)
@@ -79,13 +79,13 @@ class WorkThreads:
         except RuntimeError:
             queue.remove(job)
             places.release()
-            answers.one_waits_less()
+            answers.count_begun()
             raise Unavailable("The server is stopping; try again shortly.") from None
 
         def end(done: Future[T]) -> None:
             places.release()
             if done.cancelled():
-                answers.one_waits_less()
+                answers.count_begun()
             else:
                 answers.take(_Answer(loop, answer, done))
 
@@ -109,7 +109,7 @@ class WorkThreads:
         self._executor.shutdown(wait=False)
 
 
-def _give_way() -> None:
+def _lower_priority() -> None:
     # On other systems it would be the priority of the whole process.
     if sys.platform == "linux":
         with suppress(OSError):
@@ -138,7 +138,7 @@ class _Answer(NamedTuple):
     """The result of a piece of work, with its future and loop."""
 
     loop: asyncio.AbstractEventLoop
-    waited_for: asyncio.Future[Any]
+    result: asyncio.Future[Any]
     done: Future[Any]
 
 
@@ -148,43 +148,43 @@ class _Answers:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._work_waiting = 0
+        self._queue_length = 0
         self._held: list[_Answer] = []
-        self._go_back_at = 0.0
+        self._deliver_at = 0.0
 
-    def one_more_waits(self) -> None:
+    def count_queued(self) -> None:
         with self._lock:
-            self._work_waiting += 1
+            self._queue_length += 1
 
-    def one_waits_less(self) -> None:
+    def count_begun(self) -> None:
         with self._lock:
-            self._work_waiting -= 1
-            self._hand_back_if_due()
+            self._queue_length -= 1
+            self._deliver_if_due()
 
     def take(self, answer: _Answer) -> None:
         with self._lock:
             if not self._held:
-                self._go_back_at = time.monotonic() + _HELD_SECONDS
+                self._deliver_at = time.monotonic() + _HELD_SECONDS
             self._held.append(answer)
-            self._hand_back_if_due()
+            self._deliver_if_due()
 
-    def _hand_back_if_due(self) -> None:
-        is_long = self._work_waiting >= _QUEUED
-        if not self._held or (is_long and time.monotonic() < self._go_back_at):
+    def _deliver_if_due(self) -> None:
+        is_long = self._queue_length >= _LONG_QUEUE
+        if not self._held or (is_long and time.monotonic() < self._deliver_at):
             return
         held, self._held = self._held, []
         for loop in {answer.loop for answer in held}:
             # A closed loop has no waiting callers.
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(_hand_back, [a for a in held if a.loop is loop])
+                loop.call_soon_threadsafe(_deliver, [a for a in held if a.loop is loop])
 
 
-def _hand_back(answers: list[_Answer]) -> None:
-    for _, waited_for, done in answers:
-        if waited_for.done():
+def _deliver(answers: list[_Answer]) -> None:
+    for _, result, done in answers:
+        if result.done():
             continue
         error = done.exception()
         if error is not None:
-            waited_for.set_exception(error)
+            result.set_exception(error)
         else:
-            waited_for.set_result(done.result())
+            result.set_result(done.result())

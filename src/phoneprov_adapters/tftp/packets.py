@@ -48,7 +48,6 @@ class ReadRequest(NamedTuple):
     """
 
     name: str
-    mode: str
     block_size: int | None = None
     timeout: int | None = None
     wants_size: bool = False
@@ -73,14 +72,12 @@ def parse_request(packet: bytes) -> ReadRequest:
     name, mode, *options = (text.decode("ascii") for text in texts)
     if not 0 < len(name) <= MAX_NAME:
         raise BadPacket(ErrorCode.ILLEGAL_OPERATION, "The file name is empty or too long.")
-    mode = mode.lower()
-    if mode not in {"octet", "netascii"}:
+    if mode.lower() not in {"octet", "netascii"}:
         raise BadPacket(ErrorCode.UNDEFINED, "The mode must be octet or netascii.")
     asked = dict(zip((key.lower() for key in options[::2]), options[1::2], strict=False))
     block = _number(asked.get("blksize"), _MIN_BLOCK, _MAX_RFC_BLOCK)
     return ReadRequest(
         name,
-        mode,
         None if block is None else min(block, MAX_BLOCK),
         _number(asked.get("timeout"), 1, 255),
         asked.get("tsize") == "0",

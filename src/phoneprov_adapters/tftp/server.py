@@ -189,7 +189,7 @@ class TftpServer(asyncio.DatagramProtocol):
             await endpoint.close()
 
     async def _endpoint(self, client: Address) -> Endpoint:
-        """A socket of its own for one transfer, connected: other senders are not heard."""
+        """A socket of its own for one transfer, connected: packets of other senders are dropped."""
         assert self._transport is not None
         local = self._transport.get_extra_info("sockname")[0]
         family = self._transport.get_extra_info("socket").family

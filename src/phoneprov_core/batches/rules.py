@@ -1,6 +1,6 @@
-"""Rules for stopping a batch and for waiting for a phone."""
+"""Rules for the rate of a batch, for stopping it, and for waiting for a phone."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from phoneprov_core.batches.model import Batch, Counts
 from phoneprov_core.kernel.system import Clock, shown
@@ -13,6 +13,38 @@ MOST_CUT_OFF = 3
 
 LOOK_AGAIN_SECONDS = 30
 """Seconds until a busy phone is tried again."""
+
+_LAG = timedelta(seconds=0.1)
+"""Maximum lateness that a late check may make up for, so that polling does not lower the rate."""
+
+
+class Pace:
+    """The time when the next phone may be started. The intervals are equal, so that at most
+    ``per_minute`` are started in a minute; None is no limit."""
+
+    def __init__(self, per_minute: int | None, clock: Clock) -> None:
+        self._distance = None if per_minute is None else timedelta(minutes=1) / per_minute
+        self._clock = clock
+        self._next: datetime = clock()
+
+    def allowed(self, most: int) -> int:
+        """Number of phones that may be started now, at most ``most``."""
+        if self._distance is None:
+            return most
+        self._next = max(self._next, self._clock() - _LAG)
+        late = self._clock() - self._next
+        return 0 if late < timedelta() else min(most, late // self._distance + 1)
+
+    def began(self, count: int) -> None:
+        """Count phones that were started."""
+        if self._distance is not None:
+            self._next += count * self._distance
+
+    def seconds(self, most: float) -> float:
+        """Seconds until the next phone may be started, at most ``most``."""
+        if self._distance is None:
+            return most
+        return min(most, max(0.0, (self._next - self._clock()).total_seconds()))
 
 
 def too_many_failures(share: int | None, counts: Counts) -> bool:

@@ -3,15 +3,15 @@
 import asyncio
 import logging
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field
 
 import msgspec
 
 from phoneprov_core.audit.model import AuditEntry, WantedEntries
 from phoneprov_core.batches.changes import halt
 from phoneprov_core.batches.model import Batch, BatchState
-from phoneprov_core.batches.pace import Pace
 from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal
-from phoneprov_core.batches.rules import stopped_because, too_many_failures
+from phoneprov_core.batches.rules import Pace, stopped_because, too_many_failures
 from phoneprov_core.batches.transitions import Hold, Turn, claimed, final
 from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.ports import Unbroken
@@ -37,6 +37,7 @@ MOST_BATCHES = 4
 MOST_RECOVERED = 100
 
 
+@dataclass(eq=False)
 class RunBatches:
     """Acquires open batches that no worker holds, and processes them until they end.
 
@@ -45,27 +46,16 @@ class RunBatches:
     that acquires the batch next.
     """
 
-    def __init__(
-        self,
-        database: ReadAndWrite[BatchesTransaction],
-        work: PhoneWork,
-        unbroken: Unbroken[None],
-        pause: Pause,
-        journal: BatchJournal,
-        clock: Clock,
-        new_id: NewId,
-        *,
-        hold_seconds: int = HOLD_SECONDS,
-    ) -> None:
-        self._database = database
-        self._work = work
-        self._unbroken = unbroken
-        self._pause = pause
-        self._journal = journal
-        self._clock = clock
-        self._new_id = new_id
-        self._hold_seconds = hold_seconds
-        self._under_way = 0
+    database: ReadAndWrite[BatchesTransaction]
+    work: PhoneWork
+    unbroken: Unbroken[None]
+    pause: Pause
+    journal: BatchJournal
+    clock: Clock
+    new_id: NewId
+    _: KW_ONLY
+    hold_seconds: int = HOLD_SECONDS
+    _under_way: int = field(default=0, init=False)
 
     async def __call__(self) -> None:
         """Process batches as long as there is an open one that no worker holds. Raises
@@ -81,18 +71,18 @@ class RunBatches:
                 self._under_way -= 1
 
     async def _taken(self) -> Hold | None:
-        async with self._database.read() as tx:
+        async with self.database.read() as tx:
             if not await tx.batches.any_free():
                 return None
-        async with self._database.write(by=SYSTEM_ACTOR) as tx:
-            return await tx.batches.take(self._new_id(), self._hold_seconds)
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
+            return await tx.batches.take(self.new_id(), self.hold_seconds)
 
     async def _run(self, hold: Hold) -> None:
         """Work on a batch as a part of the request that started it, in any process."""
         created = WantedEntries(
             action="batch.created", resource="batch", resource_id=hold.batch_uuid
         )
-        async with self._database.read() as tx:
+        async with self.database.read() as tx:
             started = next(iter(await tx.audit.newest(created, 1)), None)
         origin = NO_ORIGIN if started is None else started.origin
         with belonging_to(origin):
@@ -106,69 +96,60 @@ class RunBatches:
 
     async def _run_as(self, hold: Hold, started: AuditEntry | None) -> None:
         run = _Run(
-            hold, started, self._database, self._work, self._pause, self._clock, self._hold_seconds
+            hold, started, self.database, self.work, self.pause, self.clock, self.hold_seconds
         )
         try:
             await run()
         finally:
             run.leave()
             with suppress(Unavailable):
-                await self._unbroken(self._release(hold))
-        async with self._database.read() as tx:
+                await self.unbroken(self._release(hold))
+        async with self.database.read() as tx:
             batch = await tx.batches.find(hold.batch_uuid)
         if batch is not None and batch.ended_at is not None:
-            self._journal(batch)
+            self.journal(batch)
 
     async def _release(self, hold: Hold) -> None:
-        async with self._database.write(by=SYSTEM_ACTOR) as tx:
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
             await tx.batches.release(hold)
 
 
+@dataclass(eq=False)
 class _Run:
     """The processing of one batch under one lease."""
 
-    def __init__(
-        self,
-        hold: Hold,
-        started: AuditEntry | None,
-        database: ReadAndWrite[BatchesTransaction],
-        work: PhoneWork,
-        pause: Pause,
-        clock: Clock,
-        hold_seconds: int,
-    ) -> None:
-        self._hold = hold
-        self._started = started
-        self._database = database
-        self._work = work
-        self._pause = pause
-        self._clock = clock
-        self._hold_seconds = hold_seconds
-        self._at_work: set[asyncio.Future[None]] = set()
-        # Phones that earlier holders started come first.
-        self._is_idle = True
+    hold: Hold
+    started: AuditEntry | None
+    database: ReadAndWrite[BatchesTransaction]
+    work: PhoneWork
+    pause: Pause
+    clock: Clock
+    hold_seconds: int
+    _at_work: set[asyncio.Future[None]] = field(default_factory=set, init=False)
+    _is_idle: bool = field(default=True, init=False)
+    """Phones that earlier holders started come first."""
 
     async def __call__(self) -> None:
         """Process the batch until it ended or the lease was lost."""
-        async with self._database.read() as tx:
-            batch = await tx.batches.find(self._hold.batch_uuid)
+        async with self.database.read() as tx:
+            batch = await tx.batches.find(self.hold.batch_uuid)
         if batch is None:
             return
         actor = self._actor(batch)
-        pace = Pace(batch.per_minute, self._clock)
+        pace = Pace(batch.per_minute, self.clock)
         while (turns := await self._turns(batch, pace)) is not None:
             pace.began(len(turns))
             for turn in turns:
-                self._at_work.add(asyncio.ensure_future(self._work(actor, batch, turn)))
+                self._at_work.add(asyncio.ensure_future(self.work(actor, batch, turn)))
             await self._wait(pace.seconds(LOOK_SECONDS))
 
     def _actor(self, batch: Batch) -> Actor:
         """The account that started the batch. The batch goes on if the account loses its level."""
         actor = Actor(batch.user_uuid, SUPERADMIN)
-        if self._started is None:
+        if self.started is None:
             return actor
-        ip = self._started.client_ip or actor.ip
-        return msgspec.structs.replace(actor, ip=ip, username=self._started.actor)
+        ip = self.started.client_ip or actor.ip
+        return msgspec.structs.replace(actor, ip=ip, username=self.started.actor)
 
     def leave(self) -> None:
         """Cancel all waiting."""
@@ -177,11 +158,11 @@ class _Run:
 
     async def _turns(self, batch: Batch, pace: Pace) -> list[Turn] | None:
         """The phones that may be started now; None if none is left for this worker."""
-        now = shown(self._clock())
+        now = shown(self.clock())
         free = pace.allowed(batch.at_once - len(self._at_work))
         turns: list[Turn] = []
-        async with self._database.write(by=SYSTEM_ACTOR) as tx:
-            state = await tx.batches.keep(self._hold, self._hold_seconds)
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
+            state = await tx.batches.keep(self.hold, self.hold_seconds)
             if state is None:
                 return None
             if self._is_idle:
@@ -190,9 +171,9 @@ class _Run:
                 if await self._stopped(tx, batch):
                     state = BatchState.STOPPED
                 else:
-                    turns = await tx.batches.claim(self._hold, free, claimed(self._hold, now))
+                    turns = await tx.batches.claim(self.hold, free, claimed(self.hold, now))
             self._is_idle = not turns and not self._at_work
-            if self._is_idle and await tx.batches.finish(self._hold, final(state), now):
+            if self._is_idle and await tx.batches.finish(self.hold, final(state), now):
                 tx.trail.note(Event("batch.finished", "batch", batch.uuid))
                 return None
         return turns
@@ -209,15 +190,15 @@ class _Run:
         return stopped
 
     async def _recover(self, tx: BatchesTransaction, batch: Batch) -> None:
-        left = await tx.batches.abandoned(self._hold, MOST_RECOVERED)
+        left = await tx.batches.abandoned(self.hold, MOST_RECOVERED)
         if left:
-            await tx.deployments.interrupt_abandoned(shown(self._clock()))
+            await tx.deployments.interrupt_abandoned(shown(self.clock()))
         for turn in left:
-            await self._work.recover(tx, batch, turn)
+            await self.work.recover(tx, batch, turn)
 
     async def _wait(self, seconds: float) -> None:
         """Wait until a phone is done, or for this number of seconds."""
-        timer = asyncio.ensure_future(self._pause(seconds))
+        timer = asyncio.ensure_future(self.pause(seconds))
         try:
             await asyncio.wait({timer, *self._at_work}, return_when=asyncio.FIRST_COMPLETED)
         finally:

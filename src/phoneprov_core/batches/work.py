@@ -15,8 +15,7 @@ from phoneprov_core.deployments.model import Action, Deployment, Outcome, StepNa
 from phoneprov_core.deployments.order import Order, load_order
 from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.deployments.steps import unexpected
-from phoneprov_core.devices.calls import Calls, is_in_call
-from phoneprov_core.devices.ports import PhoneDriver
+from phoneprov_core.devices.ports import Calls, PhoneDriver, is_in_call
 from phoneprov_core.devices.restart import SWITCHED_OFF
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable

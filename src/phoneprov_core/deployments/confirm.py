@@ -13,7 +13,6 @@ from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, shown
-from phoneprov_core.phones.model import Phone
 
 CONFIRM_SECONDS = 120.0
 """Default time to wait for a phone after its restart."""
@@ -31,10 +30,6 @@ class Confirm:
     background: Background
     journal: Journal
     clock: Clock
-
-    async def begin(self, phone: Phone, software_type: str | None) -> Watching | None:
-        """Watch a phone that is about to be restarted; None if it cannot be watched."""
-        return await self.watch.begin(phone, software_type)
 
     def awaited(self, record: Deployment) -> Deployment:
         """The record of a deployment whose phone is being watched."""

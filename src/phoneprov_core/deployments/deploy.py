@@ -12,9 +12,14 @@ from phoneprov_core.deployments.errors import PhoneBusy
 from phoneprov_core.deployments.limits import DEFAULT_LIMITS, SwitchLimits
 from phoneprov_core.deployments.model import Deployment, Outcome, StepName
 from phoneprov_core.deployments.observation import Watching
-from phoneprov_core.deployments.order import Order, require_fitting
+from phoneprov_core.deployments.order import (
+    Order,
+    begun_event,
+    ended_event,
+    new_record,
+    require_fitting,
+)
 from phoneprov_core.deployments.ports import DeploymentsTransaction, Journal, Unbroken
-from phoneprov_core.deployments.records import begun_event, ended_event, new_record
 from phoneprov_core.deployments.steps import Progress, StepRecorder, no_progress
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
@@ -85,7 +90,7 @@ class Deploy:
 
         async def watch() -> None:
             nonlocal watching
-            watching = await self.confirm.begin(phone, family)
+            watching = await self.confirm.watch.begin(phone, family)
 
         try:
             uploaded = await recorder.step(StepName.UPLOAD, self._upload(order, record))

@@ -4,10 +4,9 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Deployment
-from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.deployments.ports import DeploymentsTransaction, DeskUse
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.profiles.model import ProfileRecord
 

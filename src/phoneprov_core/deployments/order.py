@@ -1,14 +1,19 @@
-"""What a deployment puts on a phone: the revision, and the login or logout it belongs to."""
+"""What a deployment puts on a phone, its record at the beginning, and its audit events."""
+
+import hashlib
 
 from msgspec import Struct
 
 from phoneprov_core.deployments.desk_change import DeskChange
 from phoneprov_core.deployments.errors import PhoneInactive, ProfileDoesNotFit
-from phoneprov_core.deployments.model import Action
+from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
 from phoneprov_core.kernel.field_types import redacted
+from phoneprov_core.kernel.trail import Event, Value
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord, Revision
 from phoneprov_core.profiles.ports import ProfilesTransaction
+
+_OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})
 
 
 class Order(Struct, frozen=True):
@@ -53,3 +58,69 @@ def require_fitting(profile: ProfileRecord, phone: Phone) -> None:
     objection = profile.objection_to(phone)
     if objection:
         raise ProfileDoesNotFit(f"The profile does not fit this phone: {objection}.")
+
+
+def new_record(
+    order: Order, uuid: str, user_uuid: str, filename: str, created_at: str
+) -> Deployment:
+    """The record of a deployment that begins; its number is not known yet (0)."""
+    content = order.cnf_xml.encode()
+    return Deployment(
+        uuid=uuid,
+        mac=order.phone.mac,
+        number=0,
+        action=order.action,
+        profile_uuid=order.profile.uuid,
+        profile_name=order.profile.name,
+        revision=order.revision.number,
+        sha256=hashlib.sha256(content).hexdigest(),
+        size=len(content),
+        owner_uuid=order.profile.user_uuid,
+        user_uuid=user_uuid,
+        filename=filename,
+        place=None,
+        outcome=Outcome.RUNNING,
+        failed_step=None,
+        message=None,
+        steps=(),
+        restart=None,
+        confirmation=Confirmation.NONE,
+        confirmation_message=None,
+        confirmation_by=None,
+        confirmation_at=None,
+        created_at=created_at,
+        ended_at=None,
+    )
+
+
+def begun_event(record: Deployment) -> Event:
+    """The event of a deployment that begins."""
+    fields: dict[str, Value] = {
+        "mac": record.mac,
+        "action": record.action.value,
+        "profile_uuid": record.profile_uuid,
+        "revision": record.revision,
+    }
+    return Event("deployment.created", "deployment", record.uuid, fields)
+
+
+def ended_event(record: Deployment) -> Event:
+    """The event of a deployment that ended: ``phone.switched`` and the like once the phone has
+    the configuration, else ``phone.switch_failed``."""
+    resource = "phone"
+    verb = {Action.SWITCH: "switched", Action.ROLLBACK: "rolled_back"}.get(
+        record.action, record.action.value
+    )
+    if record.outcome is not Outcome.DEPLOYED:
+        verb = "switch_failed"
+    elif record.action in _OF_DESKS:
+        resource, verb = "desk", record.action.value
+    fields: dict[str, Value] = {
+        "deployment_uuid": record.uuid,
+        "profile_uuid": record.profile_uuid,
+        "profile_name": record.profile_name,
+        "revision": record.revision,
+        "outcome": record.outcome.value,
+        "restart": record.restart,
+    }
+    return Event(f"{resource}.{verb}", resource, record.mac, fields)

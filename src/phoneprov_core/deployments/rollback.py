@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from phoneprov_core.deployments.deploy import Deploy
-from phoneprov_core.deployments.model import Action, Deployment
+from phoneprov_core.deployments.model import Action, Deployment, Outcome
 from phoneprov_core.deployments.order import Order, load_order
-from phoneprov_core.deployments.ports import DeploymentsTransaction
-from phoneprov_core.deployments.rollback_target import rollback_target
+from phoneprov_core.deployments.ports import DeploymentStore, DeploymentsTransaction
 from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor
@@ -98,6 +98,19 @@ class Rollback:
                 raise NotFound(
                     "The profile of that deployment was deleted, or belongs to another user."
                 ) from None
+
+
+async def rollback_target(deployments: DeploymentStore, mac: str) -> Deployment | None:
+    """The last deployment of the phone before the current one that certainly had another
+    configuration, or None."""
+    current = await deployments.current(mac)
+    if current is None:
+        return None
+    earlier = await deployments.previous(current)
+    while earlier is not None and earlier.outcome is Outcome.UNKNOWN:
+        since = msgspec.structs.replace(current, number=earlier.number)
+        earlier = await deployments.previous(since)
+    return earlier
 
 
 async def _of_phone(

@@ -30,8 +30,7 @@ class Deployments:
     ) -> Listing[Deployment]:
         """The deployments that match the filter and that the caller may see, oldest first. With
         ``before``, a page by key after that deployment, newest first, without a total."""
-        chosen = wanted or Wanted()
-        return await self._listing(actor, chosen, page)
+        return await self._listing(actor, wanted or Wanted(), page)
 
     async def get(self, actor: Actor, uuid: str) -> Deployment:
         """Raises ``NotFound``, also if the caller may not see it."""

@@ -3,21 +3,20 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass, field
 
 import msgspec
 from msgspec import Struct
 
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.desk_change import DeskChange
-from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action, Deployment
 from phoneprov_core.deployments.order import Order, load_order, require_fitting
-from phoneprov_core.deployments.ports import Unbroken
+from phoneprov_core.deployments.ports import DeskUse, Unbroken
 from phoneprov_core.desks.model import DeskRecord
 from phoneprov_core.desks.ports import DesksTransaction
-from phoneprov_core.devices.calls import Calls, is_in_call
-from phoneprov_core.devices.ports import ForgetsCalls, PhoneDriver
+from phoneprov_core.devices.ports import Calls, ForgetsCalls, PhoneDriver, is_in_call
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -40,6 +39,7 @@ class Changed(Struct, frozen=True):
     answered: Callable[[], None]
 
 
+@dataclass(eq=False)
 class ChangeDesk:
     """Carries out logins and logouts.
 
@@ -47,35 +47,24 @@ class ChangeDesk:
     phone that does not fetch the answer is called all the same.
     """
 
-    def __init__(
-        self,
-        database: ReadAndWrite[DesksTransaction],
-        deploy: Deploy,
-        driver: PhoneDriver,
-        calls: Calls | None,
-        unbroken: Unbroken[None],
-        pause: Pause,
-        clock: Clock,
-        *,
-        clear_calls: bool,
-    ) -> None:
-        self._database = database
-        self._deploy = deploy
-        self._driver = driver
-        self._calls = calls
-        self._unbroken = unbroken
-        self._pause = pause
-        self._clock = clock
-        self._clear_calls = clear_calls
-        self._running: set[asyncio.Future[object]] = set()
+    database: ReadAndWrite[DesksTransaction]
+    deploy: Deploy
+    driver: PhoneDriver
+    calls: Calls | None
+    unbroken: Unbroken[None]
+    pause: Pause
+    clock: Clock
+    _: KW_ONLY
+    clear_calls: bool
+    _running: set[asyncio.Future[object]] = field(default_factory=set, init=False)
 
     async def is_in_call(self, phone: Phone) -> bool:
         """Whether the phone is known to be in a call."""
-        return await is_in_call(self._calls, phone)
+        return await is_in_call(self.calls, phone)
 
     async def put(self, actor: Actor, order: Order) -> Deployment:
         """Execute an order completely. Raises like ``Deploy``."""
-        return await self._deploy(actor, self._forgetting(order))
+        return await self.deploy(actor, self._forgetting(order))
 
     async def put_and_answer(self, actor: Actor, order: Order) -> Changed:
         """Carry out an order until its file is in place; the rest follows the answer. Raises like
@@ -103,10 +92,10 @@ class ChangeDesk:
     async def leave(self, actor: Actor, phone: Phone, turn: int | None) -> Changed:
         """End the use of a phone that has no default profile: it keeps its file, and leaves its
         services after the answer. Raises ``Conflict`` (code ``desk_changed``)."""
-        async with self._database.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             if not await tx.desks.take_turn(phone.mac, turn):
                 raise DeskChanged
-            await tx.desks.use(phone.mac, DeskUse(), shown(self._clock()))
+            await tx.desks.use(phone.mac, DeskUse(), shown(self.clock()))
             await tx.desks.settle(phone.mac)
             tx.trail.note(Event("desk.logout", "desk", phone.mac))
         answered = asyncio.Event()
@@ -114,11 +103,11 @@ class ChangeDesk:
         async def clear() -> None:
             await self._answered(answered)
             with contextlib.suppress(PhoneprovError):
-                await self._driver.leave_services(phone)
-                if self._clear_calls and isinstance(self._driver, ForgetsCalls):
-                    await self._driver.forget_calls(phone)
+                await self.driver.leave_services(phone)
+                if self.clear_calls and isinstance(self.driver, ForgetsCalls):
+                    await self.driver.forget_calls(phone)
 
-        self._start(self._unbroken(clear()))
+        self._start(self.unbroken(clear()))
         return Changed(False, answered.set)
 
     async def default_order(
@@ -134,7 +123,7 @@ class ChangeDesk:
     ) -> Order | None:
         """The order for the newest revision of a profile; None if it does not exist or does not
         fit the phone."""
-        async with self._database.read() as tx:
+        async with self.database.read() as tx:
             profile = await tx.profiles.find(profile_uuid or "")
             order = await load_order(tx, action, profile, phone) if profile else None
         if order is None:
@@ -148,14 +137,14 @@ class ChangeDesk:
     def _forgetting(self, order: Order) -> Order:
         if order.desk is None:
             return order
-        desk = msgspec.structs.replace(order.desk, forget_calls=self._clear_calls)
+        desk = msgspec.structs.replace(order.desk, forget_calls=self.clear_calls)
         return msgspec.structs.replace(order, desk=desk)
 
     async def _answered(self, answered: asyncio.Event) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ANSWER_SECONDS):
                 await answered.wait()
-        await self._pause(READING_SECONDS)
+        await self.pause(READING_SECONDS)
 
     def _start(self, work: Awaitable[object]) -> asyncio.Future[object]:
         task = asyncio.ensure_future(work)

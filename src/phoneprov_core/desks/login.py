@@ -6,9 +6,9 @@ from datetime import timedelta
 from msgspec import Struct
 
 from phoneprov_core.deployments.desk_change import DeskChange
-from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.desks import tokens
 from phoneprov_core.desks.change import Changed, ChangeDesk
 from phoneprov_core.desks.model import AtPhone, DeskPolicy, Elsewhere

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from phoneprov_core.access.rules import may_act_for
 from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action
+from phoneprov_core.deployments.order import Order
 from phoneprov_core.desks import tokens
 from phoneprov_core.desks.change import Changed, ChangeDesk
 from phoneprov_core.desks.login import actor_at, require_user
-from phoneprov_core.desks.model import AtPhone, Due
+from phoneprov_core.desks.model import AtPhone, DeskRecord, Due
 from phoneprov_core.desks.ports import DesksTransaction, NotLoggedIn, PageSigner
 from phoneprov_core.desks.tokens import Purpose
 from phoneprov_core.kernel.actor import Actor
@@ -17,6 +18,7 @@ from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
 from phoneprov_core.kernel.trail import Event
+from phoneprov_core.phones.model import Phone
 
 
 @dataclass(frozen=True)
@@ -43,13 +45,10 @@ class LogOut:
         user = require_user(at)
         tokens.read(self.signer, Purpose.LOGOUT, at.desk, millis(self.clock()), token)
         actor = actor_at(at, user)
-        if await self.change.is_in_call(at.phone):
-            await self._release(actor, at.phone.mac, at.desk.turn)
-            return Changed(False, _nothing)
-        order = await self.change.default_order(at.desk, at.phone, Action.LOGOUT, at.desk.turn)
-        if order is None:
-            return await self.change.leave(actor, at.phone, at.desk.turn)
-        return await self.change.put_and_answer(actor, order)
+        begun = await self._begun(actor, at.phone, at.desk)
+        if isinstance(begun, Changed):
+            return begun
+        return await self.change.put_and_answer(actor, begun)
 
     async def __call__(self, actor: Actor, mac: str) -> str:
         """Log out the user at a phone, and return its canonical MAC.
@@ -64,23 +63,25 @@ class LogOut:
             raise NotFound("There is no such desk.")
         if state.desk.user_uuid is None:
             raise NotLoggedIn
-        phone, desk = state.phone, state.desk
-        if await self.change.is_in_call(phone):
-            await self._release(actor, phone.mac, desk.turn)
-            return phone.mac
-        order = await self.change.default_order(desk, phone, Action.LOGOUT, desk.turn)
-        if order is None:
-            (await self.change.leave(actor, phone, desk.turn)).answered()
+        begun = await self._begun(actor, state.phone, state.desk)
+        if isinstance(begun, Changed):
+            begun.answered()
         else:
-            await self.change.put(actor, order)
-        return phone.mac
+            await self.change.put(actor, begun)
+        return state.phone.mac
 
-    async def _release(self, actor: Actor, mac: str, turn: int) -> None:
-        async with self.database.write(by=actor) as tx:
-            if not await tx.desks.take_turn(mac, turn):
-                raise DeskChanged
-            await tx.desks.release(mac, Due.LOGOUT)
-            tx.trail.note(Event("desk.logout", "desk", mac))
+    async def _begun(self, actor: Actor, phone: Phone, desk: DeskRecord) -> Order | Changed:
+        """The order that puts the default profile back. ``Changed`` if none is carried out now: the
+        phone is in a call, or has no default profile."""
+        if await self.change.is_in_call(phone):
+            async with self.database.write(by=actor) as tx:
+                if not await tx.desks.take_turn(phone.mac, desk.turn):
+                    raise DeskChanged
+                await tx.desks.release(phone.mac, Due.LOGOUT)
+                tx.trail.note(Event("desk.logout", "desk", phone.mac))
+            return Changed(False, _nothing)
+        order = await self.change.default_order(desk, phone, Action.LOGOUT, desk.turn)
+        return order or await self.change.leave(actor, phone, desk.turn)
 
 
 def _nothing() -> None:

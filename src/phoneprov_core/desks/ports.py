@@ -3,8 +3,7 @@
 from typing import Protocol
 
 from phoneprov_core.auth.ports import LoginAttemptStore
-from phoneprov_core.deployments.desk_use import DeskSessions
-from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.deployments.ports import DeploymentsTransaction, DeskSessions
 from phoneprov_core.desks.model import DeskRecord, Due, ListedDesk, PhoneState
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import Rows

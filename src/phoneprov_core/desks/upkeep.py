@@ -5,9 +5,9 @@ import logging
 from dataclasses import dataclass
 
 from phoneprov_core.deployments.desk_change import DeskChange
-from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Action
 from phoneprov_core.deployments.order import Order
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.desks.change import ChangeDesk
 from phoneprov_core.desks.model import DeskRecord, Due
 from phoneprov_core.desks.ports import DesksTransaction

@@ -60,7 +60,7 @@ class CiscoPhones(PhoneDriver):
 
     async def restart(self, phone: Phone, software_type: str | None) -> None:
         if self._by is RestartBy.NONE:
-            raise _switched_off()
+            raise Conflict(SWITCHED_OFF)
         if self._by is RestartBy.HTTP:
             keys = restart_keys(phone.model)
             if is_multiplatform(software_type):
@@ -89,11 +89,7 @@ class NeverRestarting(PhoneDriver):
             await self._driver.forget_calls(phone)
 
     async def restart(self, phone: Phone, software_type: str | None) -> None:  # noqa: ARG002
-        raise _switched_off()
-
-
-def _switched_off() -> Conflict:
-    return Conflict(SWITCHED_OFF)
+        raise Conflict(SWITCHED_OFF)
 
 
 def reachable_ip(phone: Phone) -> str:

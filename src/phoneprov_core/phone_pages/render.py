@@ -55,7 +55,8 @@ def _plain(character: str, charset: str) -> str:
     try:
         character.encode(charset)
     except UnicodeEncodeError:
-        return unicodedata.normalize("NFKD", character)[0]
+        # The plain form of a full-width ``<`` or ``&`` is markup.
+        return escape(unicodedata.normalize("NFKD", character)[0])
     return character
 
 

@@ -1,7 +1,7 @@
 """User accounts, managed by superadmins."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 import msgspec
@@ -10,7 +10,7 @@ from msgspec import UNSET
 from phoneprov_core.access.rules import require_another_superadmin, require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, obey, record_of
-from phoneprov_core.kernel.errors import AlreadyExists, Problem, found
+from phoneprov_core.kernel.errors import AlreadyExists, Problem, Unavailable, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
@@ -133,10 +133,12 @@ async def all_taken_fields(
     try:
         yield
     except AlreadyExists as conflict:
-        async with database.read() as tx:
-            fields = await tx.users.taken_fields(user)
-        if len(fields) > 1:
-            conflict.problems = tuple(Problem(field, "is already in use") for field in fields)
+        # An import has one transaction for all rows, which cannot be read after a conflict.
+        with suppress(Unavailable):
+            async with database.read() as tx:
+                fields = await tx.users.taken_fields(user)
+            if len(fields) > 1:
+                conflict.problems = tuple(Problem(field, "is already in use") for field in fields)
         raise
 
 

@@ -71,7 +71,8 @@ def test_command_without_database_does_not_load_sqlalchemy(
 def test_command_ends_without_a_message_when_its_reader_has_ended(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    assert run("create-admin", *ADMIN, data=tmp_path, stdin=f"{PASSWORD}\n").exit_code == 0
+    who = ("--username", "ada", "--email", "ada@example.com", "--password-stdin")
+    assert run("create-admin", *who, data=tmp_path, stdin=f"{PASSWORD}\n").exit_code == 0
 
     done = spawn("audit", "--json", data=tmp_path, stdout=writing)
     os.close(writing)

@@ -143,7 +143,7 @@ def test_export_writes_to_a_pipe_and_to_standard_output(tmp_path: Path) -> None:
     data = tmp_path / "data"
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=subprocess.PIPE) as reader:
-        piped = spawn("export", "phones", "pipe", data=data)
+        piped = run("export", "phones", str(tmp_path / "pipe"), data=data)
         assert reader.stdout is not None
         content = reader.stdout.read().decode()
     printed = spawn("export", "phones", "-", data=data)
@@ -151,7 +151,7 @@ def test_export_writes_to_a_pipe_and_to_standard_output(tmp_path: Path) -> None:
         spawn("export", "phones", "/dev/stdout", data=data, stdout=file)
 
     assert (tmp_path / "pipe").is_fifo()
-    assert piped.returncode == 0, piped.stderr
+    assert piped.exit_code == 0, piped.stderr
     assert content.startswith("mac,")
     assert printed.stdout.startswith("mac,")
     assert printed.stderr == "0 record(s) were written to -.\n"

@@ -100,7 +100,7 @@ async def test_logout_during_a_call_is_deferred(office: Hotdesk) -> None:
     change = office.api.container.change_desk()
     await office.phone().log_in("ada", PIN)
     await office.settled()
-    change._calls = calls
+    change.calls = calls
 
     assert (await office.phone().log_out()).title == "Logged out"
     assert (await office.desk())["user_uuid"] is None
@@ -127,7 +127,7 @@ async def test_logout_during_a_call_is_refused_if_the_desk_changed(
 
     await office.phone().log_in("ada", PIN)
     await office.settled()
-    office.api.container.change_desk()._calls = Calls()
+    office.api.container.change_desk().calls = Calls()
 
     if way == "phone":
         assert (await office.phone().log_out()).title == "Not possible"

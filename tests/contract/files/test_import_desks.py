@@ -8,7 +8,7 @@ import pytest
 
 from phoneprov_adapters.testing.phone_records import a_phone, a_profile
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
-from phoneprov_core.deployments.desk_use import DeskUse
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.stores import Database
 from phoneprov_core.transfer.model import Imported

@@ -81,6 +81,27 @@ async def test_import_concurrent_conflict_stops_all_or_skips_the_row(
         assert await tx.extensions.count() == (6 if keep_going else 1)
 
 
+async def test_import_reports_a_user_who_was_added_since_the_check(
+    transfer: Transfer, actor: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = Reader.look
+
+    async def blind(self: Reader, tx: Any) -> None:
+        self._index = self._index or Index(self._sheet)
+        await look(self, tx)
+
+    columns = "username,first_name,last_name,email,password"
+    ada = ("ada", "Ada", "L", "ada@example.com", "a long one for the tests")
+    await transfer.into(actor, "users", ListTable(columns, ada))
+    monkeypatch.setattr(Reader, "look", blind)
+
+    done = await transfer.into(actor, "users", ListTable(columns, ada))
+
+    assert {problem.message for problem in done.problems} == {"is already in use"}
+    assert {problem.field for problem in done.problems} <= {"username", "email"}
+    assert not done.written
+
+
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()

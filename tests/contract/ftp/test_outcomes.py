@@ -194,3 +194,18 @@ async def test_upload_temporary_file_is_removed_when_the_total_is_used_up() -> N
             )
 
         assert server.files == {f"/{NAME}": OLD}
+
+
+async def test_upload_slow_server_temporary_file_is_removed_in_the_same_session() -> None:
+    async with scripted().serving() as server:
+
+        def slow(verb: str, _rest: str) -> None:
+            is_new_login = verb == "USER" and "STOR" in server.seen
+            server.delay = 60.0 if is_new_login else 3.5 if verb == "STOR" else 0.0
+
+        server.on_verb = slow
+        error = await failure(server, 3.0)
+
+        assert isinstance(error, TimedOut)
+        assert "uploading" in error.message
+        assert server.files == {f"/{NAME}": OLD}

@@ -12,7 +12,7 @@ from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.audit.use_cases import REFUSALS
 from support.api import PASSWORD, STRANGER, Api, Caller, data_of, error_of, opened_api
-from support.origins import lines_of
+from support.log_lines import lines_of
 from support.switch_rig import World, a_desk_phone, a_profile_of
 
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -131,7 +131,11 @@ async def test_audit_failed_and_locked_logins_are_recorded_and_logged(
     assert locked["resource_id"] == root.uuid
     assert 0 < locked["changes"]["seconds"]["new"] <= 30
     assert "typed-password" not in str(await entries(root))
-    lines = [(one.getMessage(), one.__dict__["fields"]["client_ip"]) for one in caplog.records]
+    lines = [
+        (one.getMessage(), one.__dict__["fields"]["client_ip"])
+        for one in caplog.records
+        if one.name == "phoneprov.logins"
+    ]
     assert lines == [
         *[("login failed", "198.51.100.7")] * 5,
         ("login locked", "198.51.100.7"),

@@ -16,6 +16,7 @@ from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel import addresses, fields, values
 from support.access_table import TABLE
 from support.document import DOCUMENT
+from support.scale import rounds
 
 Json = dict[str, Any]
 
@@ -344,12 +345,12 @@ def pattern_of(annotated: Any) -> str:
 def test_patterns_match_their_rules(field: Any, rule: Any) -> None:
     pattern = re.compile(pattern_of(field).removesuffix("$") + r"\Z")
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=rounds(50, 1000))
     @given(st.from_regex(pattern).filter(lambda text: len(text) < 100))
     def matching_text_is_accepted(text: str) -> None:
         rule(text)
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=rounds(150, 1000))
     @given(st.text(max_size=20))
     def accepted_text_matches(text: str) -> None:
         try:

@@ -8,7 +8,7 @@ import pytest
 from phoneprov_core.phones.use_cases import Phones
 from support.api import Caller, data_of, opened_api
 from support.hotdesk import IP, PIN, hotdesk
-from support.origins import lines_of
+from support.log_lines import lines_of
 from support.polling import until
 from support.switch_rig import MAC, World, a_desk_phone, a_profile_of
 

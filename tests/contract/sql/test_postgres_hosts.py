@@ -113,7 +113,7 @@ async def test_hosts_cancelled_connect_leaves_no_attempt(url: str, folder: Path)
 async def test_hosts_older_timeline_is_refused(
     url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("phoneprov_adapters.sql.engines.failures._logged_at", {})
+    monkeypatch.setattr("phoneprov_adapters.sql.engines.connection._logged_at", {})
     file = tmp_path / "timelines.json"
     opened = await Hosts(PostgresAddress.parse(url), Timelines(file)).connect(20, 20, {})
     opened.driver.terminate()

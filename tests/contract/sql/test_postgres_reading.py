@@ -16,7 +16,7 @@ from phoneprov_adapters.sql.engines.postgres_reading import (
     compiled_for,
     for_many,
 )
-from phoneprov_adapters.sql.tables import users
+from phoneprov_adapters.sql.tables.accounts import users
 from phoneprov_adapters.testing.kinds import KINDS, Kind, add
 from phoneprov_adapters.testing.records import (
     a_permission,

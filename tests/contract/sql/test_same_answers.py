@@ -15,8 +15,8 @@ from phoneprov_adapters.testing.kinds import KINDS
 from phoneprov_adapters.testing.phone_records import a_flag, a_kem
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.auth.throttle import Attempts
-from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Outcome, Step, StepName
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.desks.model import Due
 from phoneprov_core.directory.terms import TermSearch
 from phoneprov_core.kernel.errors import PhoneprovError

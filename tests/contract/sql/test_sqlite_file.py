@@ -7,7 +7,7 @@ import pytest
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.sql.engines import sqlite_locks
+from phoneprov_adapters.sql.engines import sqlite_file
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.urls import embedded_url
 from phoneprov_adapters.sql.maintenance import migrate
@@ -88,8 +88,8 @@ async def test_empty_file_is_refused(file: Path) -> None:
 async def test_lock_of_a_hanging_process_times_out(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_locks, "_LOCK_SECONDS", 0.0)
-    async with sqlite_locks.alone(file):
+    monkeypatch.setattr(sqlite_file, "_LOCK_SECONDS", 0.0)
+    async with sqlite_file.alone(file):
         with pytest.raises(Unavailable, match="migrating"):
             await migrate.upgrade(embedded_url(file))
 

@@ -10,7 +10,7 @@ from support.watching import WAYS, Watched
 
 @pytest.fixture(autouse=True)
 def _short_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_watch, "AT_FIRST", 0.02)
+    monkeypatch.setattr(web_watch, "FIRST_PAUSE", 0.02)
 
 
 @pytest.fixture(params=WAYS)

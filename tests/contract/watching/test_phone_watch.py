@@ -142,8 +142,8 @@ async def test_phone_without_device_name_is_not_watched() -> None:
 async def test_silent_phone_is_not_watched_and_reported_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert web_watch.FIRST_QUESTION < 4.0
-    monkeypatch.setattr(web_watch, "FIRST_QUESTION", SHORT)
+    assert web_watch.FIRST_REQUEST_SECONDS < 4.0
+    monkeypatch.setattr(web_watch, "FIRST_REQUEST_SECONDS", SHORT)
     async with PhoneStub(nothing) as stub:
         began = time.monotonic()
         with pytest.raises(TimedOut):

@@ -26,7 +26,7 @@ async def crashed(office: Office, root: Actor, profile: Profile | None, most: in
     office.batches = dataclasses.replace(office.batches, background=office.background)
     await begin(office, root, profile)
     async with office.database.write() as tx:
-        hold = await tx.batches.take("who is gone", 30)
+        hold = await tx.batches.take("ended process", 30)
         assert hold is not None
         await tx.batches.keep(hold, 30)
         return await tx.batches.claim(hold, most, claimed(hold, shown(office.clock())))
@@ -153,7 +153,7 @@ async def test_phone_interrupted_repeatedly_fails(
 
 async def run_crashing_worker(office: Office) -> list[Turn]:
     """Claims the batch, checks the remaining phones, starts again, and is killed."""
-    work = office.another_runner()._work
+    work = office.another_runner().work
     async with office.database.write() as tx:
         hold = await tx.batches.take("next", 30)
         assert hold is not None
@@ -172,7 +172,7 @@ async def test_phone_of_two_concurrent_workers_is_switched_once(
     (turn,) = await crashed(office, root, profile, 1)
     batch = await the_batch(office, root)
     office.clock.advance(31)
-    sleeper = office.another_runner()._work
+    sleeper = office.another_runner().work
 
     await asyncio.gather(office.run_batches(), sleeper(root, batch, turn))
 

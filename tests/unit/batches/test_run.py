@@ -8,7 +8,7 @@ import pytest
 from phoneprov_adapters.memory.system import FixedClock
 from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.model import BatchState, Counts, PhoneState
-from phoneprov_core.batches.pace import Pace
+from phoneprov_core.batches.rules import Pace
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.devices.restart import SWITCHED_OFF, RestartBy
 from phoneprov_core.kernel.actor import Actor

@@ -10,7 +10,7 @@ from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.composition.reading import check_names, read_settings, settings_from
 from phoneprov_adapters.composition.settings import SettingsError
 from phoneprov_adapters.composition.variables import Variables
-from phoneprov_adapters.phone.watch import FIRST_QUESTION
+from phoneprov_adapters.phone.watch import FIRST_REQUEST_SECONDS
 from phoneprov_core.devices.commands import CLEAR_SERVICES, RestartType, sccp_restart, sip_restart
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.actor import LevelRule
@@ -184,8 +184,8 @@ def test_switch_with_a_silent_phone_ends_within_30_seconds() -> None:
     settings = read_settings({})
     web = settings.phone_web
 
-    clearing = FIRST_QUESTION + len(CLEAR_SERVICES) * web.timeout
+    clearing = FIRST_REQUEST_SECONDS + len(CLEAR_SERVICES) * web.timeout
     # One second remains for the records.
     assert settings.ftp.total + clearing + web.total <= 29
     # Asterisk's events are tried during the clearing, and before the phone's web server.
-    assert clearing >= LOGIN_SECONDS + FIRST_QUESTION
+    assert clearing >= LOGIN_SECONDS + FIRST_REQUEST_SECONDS

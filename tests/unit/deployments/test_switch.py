@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Deployment, Outcome, StepName
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound, TimedOut

@@ -6,8 +6,8 @@ import pytest
 
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Outcome, StepName
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut

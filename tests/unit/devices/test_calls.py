@@ -2,7 +2,7 @@
 
 import pytest
 
-from phoneprov_core.devices.calls import is_in_call
+from phoneprov_core.devices.ports import is_in_call
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 from phoneprov_core.phones.model import NewPhone, Phone

@@ -13,14 +13,14 @@ def request(*texts: str, opcode: int = 1) -> bytes:
 
 def test_request_without_options_is_parsed() -> None:
     assert parse_request(request("SEP001BD4123456.cnf.xml", "OCTET")) == ReadRequest(
-        "SEP001BD4123456.cnf.xml", "octet"
+        "SEP001BD4123456.cnf.xml"
     )
 
 
 def test_request_with_options_in_any_case_is_parsed() -> None:
     packet = request("a", "octet", "BlkSize", "1024", "tsize", "0", "TIMEOUT", "3")
 
-    assert parse_request(packet) == ReadRequest("a", "octet", 1024, 3, wants_size=True)
+    assert parse_request(packet) == ReadRequest("a", 1024, 3, wants_size=True)
 
 
 def test_large_block_is_reduced_to_one_ethernet_frame() -> None:

@@ -19,7 +19,7 @@ def block_of(packet: bytes) -> int:
 
 
 def transfer_of(content: bytes, **options: int) -> Transfer:
-    return Transfer(ReadRequest("a", "octet", **options), MemoryFile(content))  # type: ignore[arg-type]
+    return Transfer(ReadRequest("a", **options), MemoryFile(content))  # type: ignore[arg-type]
 
 
 def run(transfer: Transfer) -> bytes:
@@ -37,7 +37,7 @@ def run(transfer: Transfer) -> bytes:
 
 @given(st.binary(max_size=5000), st.sampled_from([None, 8, 512, 1024]))
 def test_client_receives_the_exact_content(content: bytes, block_size: int | None) -> None:
-    transfer = Transfer(ReadRequest("a", "octet", block_size), MemoryFile(content))
+    transfer = Transfer(ReadRequest("a", block_size), MemoryFile(content))
 
     assert run(transfer) == content
     assert transfer.state is State.SERVED

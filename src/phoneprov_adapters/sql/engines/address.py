@@ -83,23 +83,19 @@ class PostgresAddress(Struct, frozen=True):
             raise ValueError(f"it must begin with {POSTGRES}")
         try:
             parts = urlsplit(f"postgresql://{url.removeprefix(POSTGRES)}")
-            options = parse_qsl(parts.query, strict_parsing=True) if parts.query else []
-            hosts = _hosts(parts.netloc.rpartition("@")[2], dict(options))
+            options = dict(parse_qsl(parts.query, strict_parsing=True)) if parts.query else {}
+            hosts = _hosts(parts.netloc.rpartition("@")[2], options)
         except ValueError:
             raise ValueError(_UNREADABLE) from None
         if parts.fragment:
             raise ValueError(_UNREADABLE)
-        if unsupported := sorted({name for name, _ in options} & _UNSUPPORTED):
+        if unsupported := sorted(options.keys() & _UNSUPPORTED):
             raise ValueError(f"it has options that are not supported: {', '.join(unsupported)}")
-        through = [value for name, value in options if name == "pgbouncer"]
-        if any(value not in _BOOLEANS for value in through):
+        pgbouncer = options.pop("pgbouncer", "false")
+        if pgbouncer not in _BOOLEANS:
             raise ValueError("its option pgbouncer must be true or false")
-        others = urlencode([option for option in options if option[0] != "pgbouncer"])
-        return cls(
-            urlunsplit(parts._replace(query=others)),
-            hosts,
-            pgbouncer=bool(through) and _BOOLEANS[through[-1]],
-        )
+        dsn = urlunsplit(parts._replace(query=urlencode(options)))
+        return cls(dsn, hosts, pgbouncer=_BOOLEANS[pgbouncer])
 
     def __repr__(self) -> str:
         return "PostgresAddress(...)"

@@ -7,11 +7,12 @@ from typing import TypeAlias
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_adapters.sql.engines.sqlite_locks import Presence, present
+from phoneprov_adapters.sql.engines.sqlite_file import Presence, present
 from phoneprov_adapters.sql.engines.timelines import Timelines
 from phoneprov_adapters.sql.engines.urls import check_address, embedded_file
 
 Database: TypeAlias = SqliteDatabase | PostgresDatabase
+
 
 def database_at(url: str, box: SecretBox, data_dir: Path | None = None) -> Database:
     """The database of this URL, not yet open. The timeline of a shared one is stored in

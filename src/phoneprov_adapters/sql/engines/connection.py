@@ -1,7 +1,10 @@
-"""The connection interface of the stores, for both databases."""
+"""The connection interface of the stores, for both databases, and their failures."""
 
+import logging
+import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import Column, MetaData, String, Table, select
 
@@ -10,6 +13,20 @@ from phoneprov_core.kernel.errors import AlreadyExists, NotFound, already_taken
 from phoneprov_core.kernel.trail import Trail
 
 Row = Sequence[Any]
+
+_SECONDS = 60.0
+_logged_at: dict[str, float] = {}
+
+log = logging.getLogger("phoneprov.database")
+
+
+def log_failure(where: str, cause: str) -> None:
+    """Log why the database at ``where``, a host or a file, cannot be used; once a minute."""
+    now = time.monotonic()
+    if now - _logged_at.get(where, -_SECONDS) < _SECONDS:
+        return
+    _logged_at[where] = now
+    log.warning("The database %s cannot be used: %s", where, cause)
 
 
 def unique_violation(column: str) -> AlreadyExists:
@@ -29,17 +46,18 @@ def first(rows: Sequence[Row]) -> Row | None:
     return rows[0] if rows else None
 
 
-class Connection(Protocol):
-    """One connection, inside a transaction when ``writing``.
+class Connection(ABC):
+    """One connection, inside a transaction when ``writing``; otherwise each query runs by itself.
 
     Every method raises ``AlreadyExists`` and ``NotFound`` for broken
     constraints and, if the database cannot be reached, is full or too slow, ``Unavailable``.
     """
 
-    writing: bool
+    writing: bool = False
     trail: Trail = Trail()
     """What this transaction changes; a reading connection has one that records nothing."""
 
+    @abstractmethod
     async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
         """Run a statement; returns the rows."""
 
@@ -56,7 +74,7 @@ class Connection(Protocol):
         end of the transaction, which then raises its errors."""
         await self.rows(statement, **values)
 
-    async def flush(self) -> None:
+    async def flush(self) -> None:  # noqa: B027 - a connection need not defer any
         """Run the deferred statements."""
 
     async def at_once(self, statement: Statement, **values: Any) -> Row | None:
@@ -64,21 +82,10 @@ class Connection(Protocol):
         back; returns its row, or None."""
         return await self.row(statement, **values)
 
-    async def one_at_a_time(self) -> None:
+    async def one_at_a_time(self) -> None:  # noqa: B027 - SQLite needs no lock
         """Wait until no other transaction that called this is open, and hold the lock to the end of
-        this one. It is the lock of the row with the schema's version, which always exists."""
-
-
-class ReadConnection(Connection):
-    """A connection that runs each query by itself, outside of a transaction."""
-
-    writing = False
-
-    async def flush(self) -> None:
-        """Does nothing: no statement is deferred."""
-
-    async def one_at_a_time(self) -> None:
-        """Does nothing: there is no transaction."""
+        this one. Does nothing outside of a transaction, and on SQLite, which has one writing
+        transaction at a time."""
 
 
 VERSION = select(Table("alembic_version", MetaData(), Column("version_num", String(32))))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import asyncpg
 
 from phoneprov_adapters.sql.engines.address import Host, PostgresAddress
-from phoneprov_adapters.sql.engines.failures import log_failure
+from phoneprov_adapters.sql.engines.connection import log_failure
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, unavailable
 from phoneprov_adapters.sql.engines.timelines import Timelines
 from phoneprov_core.kernel.errors import Unavailable
@@ -90,19 +90,17 @@ class Hosts:
                     attempts, timeout=stagger, return_when=asyncio.FIRST_COMPLETED
                 )
                 for task in done:
-                    host, error = attempts[task], task.exception()
+                    host, error = attempts.pop(task), task.exception()
                     if error is None:
-                        del attempts[task]
                         self._put_first(host)
                         return task.result()
-                    del attempts[task]
                     if not isinstance(error, _REFUSALS):
                         raise error
                     log_host_failure(host, error)
                     errors.append(error)
         finally:
             await _give_up(attempts)
-        raise _most_telling(errors)
+        raise _joint_error(errors)
 
     async def _open(
         self, host: Host, connect_seconds: float, answer_seconds: float, settings: dict[str, str]
@@ -193,7 +191,7 @@ def _is_of_server(error: asyncpg.PostgresError) -> bool:
     return (error.sqlstate or "")[:2] in {"08", "25", "28", "3D", "42", "53", "57", "58", "XX"}
 
 
-def _most_telling(errors: Sequence[Exception]) -> Exception:
+def _joint_error(errors: Sequence[Exception]) -> Exception:
     """The error if no host can be used: that of a standby only if all are standbys."""
     for error in errors:
         if isinstance(error, NotPostgres):

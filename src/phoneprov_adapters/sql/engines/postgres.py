@@ -5,14 +5,15 @@ import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from operator import attrgetter
 from typing import Any
 
 import asyncpg
+from msgspec import Struct
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.engines.connection import Row, version_at
-from phoneprov_adapters.sql.engines.deadlines import Deadlines
 from phoneprov_adapters.sql.engines.hosts import Hosts, Opened, log_host_failure
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_pool import PostgresPool
@@ -34,6 +35,32 @@ _UNSAFE = """
     WHERE name IN ('fsync', 'synchronous_commit') AND setting = 'off' ORDER BY name"""
 
 log = logging.getLogger("phoneprov.database")
+
+
+class Deadlines(Struct, frozen=True):
+    """Deadlines of calls to PostgreSQL, in seconds.
+
+    ``statement`` is the server's timeout for each statement, including waiting for locks; the
+    server then reports an error. ``answer`` is the client's timeout for a response: without one the
+    network or the server has failed. ``total`` bounds one read query, or a writing transaction
+    except its commit. ``wait`` bounds waiting for a free connection, ``connect`` a new connection,
+    ``rollback`` a rollback.
+    """
+
+    connect: float = 3.0
+    wait: float = 3.0
+    statement: float = 4.0
+    answer: float = 5.0
+    total: float = 10.0
+    rollback: float = 2.0
+
+    def settings(self) -> dict[str, str]:
+        """The timeouts that the server enforces. If a host disappears during a transaction, its
+        locks last no longer than the transaction could have taken."""
+        return {
+            "statement_timeout": f"{self.statement * 1000:.0f}",
+            "idle_in_transaction_session_timeout": f"{(self.total + self.answer) * 1000:.0f}",
+        }
 
 
 class PostgresDatabase(ReadAndWrite[SqlTransaction]):
@@ -97,8 +124,9 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         when a process on this host has seen a newer primary."""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            replaced = [opened for opened in pool.connections if opened.timeline]
-            if replaced and await self._hosts.is_replaced(min(replaced, key=_timeline)):
+            known = [opened for opened in pool.connections if opened.timeline]
+            oldest = min(known, key=attrgetter("timeline"), default=None)
+            if oldest is not None and await self._hosts.is_replaced(oldest):
                 pool.forget_all()
             lent = pool.longest_lent()
             if self._hosts.several and lent is not None and lent[1] > _OVERDUE_SECONDS:
@@ -185,7 +213,3 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             if not deadline.expired():
                 raise
             raise translated(error) from error
-
-
-def _timeline(opened: Opened) -> int:
-    return opened.timeline

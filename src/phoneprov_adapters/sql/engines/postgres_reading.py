@@ -7,6 +7,7 @@ parameters: the higher the load, the cheaper a query. No result is older than it
 """
 
 import asyncio
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -29,7 +30,7 @@ from sqlalchemy.dialects.postgresql import asyncpg as dialect
 from sqlalchemy.sql import visitors
 from sqlalchemy.types import TypeEngine
 
-from phoneprov_adapters.sql.engines.connection import ReadConnection, Row, first
+from phoneprov_adapters.sql.engines.connection import Connection, Row, first
 from phoneprov_adapters.sql.engines.statements import Compiler, Statement
 from phoneprov_core.kernel.errors import Unavailable
 
@@ -43,7 +44,6 @@ one."""
 compiled_for = Compiler(dialect.dialect(paramstyle="numeric_dollar"))  # type: ignore[no-untyped-call]
 
 Ask: TypeAlias = Callable[[str, Sequence[Any]], Awaitable[Sequence[Row]]]
-
 
 # A length would cut a longer value.
 _TYPES: dict[type, TypeEngine[Any]] = {str: Text(), int: BigInteger()}
@@ -80,7 +80,7 @@ def for_many(statement: Statement) -> Select[Any] | None:
     return select(asked.c.place, *answer.c).select_from(asked.join(answer, true()))
 
 
-class PostgresReadConnection(ReadConnection):
+class PostgresReadConnection(Connection):
     """``ask`` executes one query with a deadline of its own. ``wait`` is the maximum waiting time
     of a query in seconds while earlier ones fail."""
 
@@ -110,15 +110,15 @@ class _Together:
     def __init__(self, ask: Ask, wait: float) -> None:
         self._ask = ask
         self._wait = wait
-        self._waiting: dict[Statement, list[_Question]] = {}
-        self._lanes: dict[Statement, int] = {}
+        self._waiting: defaultdict[Statement, list[_Question]] = defaultdict(list)
+        self._lanes: Counter[Statement] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def row(self, statement: Statement, values: Mapping[str, Any]) -> Row | None:
         """The first row. Raises ``Unavailable``."""
         loop = asyncio.get_running_loop()
         question = _Question(values, loop.create_future(), loop.time())
-        waiting = self._waiting.setdefault(statement, [])
+        waiting = self._waiting[statement]
         if not waiting:
             # At the end of this turn of the loop, when all its queries have been added.
             loop.call_soon(self._go, statement)
@@ -126,8 +126,8 @@ class _Together:
         return await question.answer
 
     def _go(self, statement: Statement) -> None:
-        while self._waiting[statement] and self._lanes.get(statement, 0) < LANES:
-            self._lanes[statement] = self._lanes.get(statement, 0) + 1
+        while self._waiting[statement] and self._lanes[statement] < LANES:
+            self._lanes[statement] += 1
             waiting = self._waiting[statement]
             together, self._waiting[statement] = waiting[:MOST], waiting[MOST:]
             task = asyncio.get_running_loop().create_task(self._answer(statement, together))
@@ -139,8 +139,8 @@ class _Together:
             await self._answer_all(statement, together)
         except Exception as error:  # noqa: BLE001 - it is raised where it was asked
             for question in together:
-                _tell(question, _another(error))
-            self._refuse_who_waited(statement)
+                _fail(question, _copied(error))
+            self._refuse_overdue(statement)
         finally:
             self._lanes[statement] -= 1
             self._go(statement)
@@ -156,7 +156,7 @@ class _Together:
             if not _may_be_of_one(error):
                 raise
             if len(questions) == 1:
-                _tell(questions[0], error)
+                _fail(questions[0], error)
                 return
             half = len(questions) // 2
             await self._answer_all(statement, questions[:half])
@@ -166,16 +166,14 @@ class _Together:
             if not question.answer.done():
                 question.answer.set_result(row)
 
-    def _refuse_who_waited(self, statement: Statement) -> None:
+    def _refuse_overdue(self, statement: Statement) -> None:
         """Queued queries are tried again, but not after they have waited for too long."""
         latest = asyncio.get_running_loop().time() - self._wait
-        patient = []
-        for question in self._waiting[statement]:
-            if question.asked_at > latest:
-                patient.append(question)
-            else:
-                _tell(question, Unavailable("The database is busy; try again."))
-        self._waiting[statement] = patient
+        waiting = self._waiting[statement]
+        for question in waiting:
+            if question.asked_at <= latest:
+                _fail(question, Unavailable("The database is busy; try again."))
+        self._waiting[statement] = [one for one in waiting if not one.answer.done()]
 
     async def _found(
         self, statement: Statement, questions: Sequence[_Question]
@@ -194,7 +192,7 @@ class _Together:
         return found
 
 
-def _tell(question: _Question, error: Exception) -> None:
+def _fail(question: _Question, error: Exception) -> None:
     if not question.answer.done():
         question.answer.set_exception(error)
 
@@ -207,7 +205,7 @@ def _may_be_of_one(error: Exception) -> bool:
     return not isinstance(error, Unavailable)
 
 
-def _another(error: Exception) -> Exception:
+def _copied(error: Exception) -> Exception:
     """A copy of the error for another caller, without the first caller's traceback."""
     if isinstance(error, Unavailable):
         return Unavailable(error.message, code=error.code)

@@ -22,10 +22,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from pathlib import Path
 from typing import Any
 
+from phoneprov_adapters.runtime.tasks import to_its_end
 from phoneprov_adapters.security.box import SecretBox
-from phoneprov_adapters.sql.engines.connection import Row, version_at
-from phoneprov_adapters.sql.engines.failures import log_failure
-from phoneprov_adapters.sql.engines.sqlite_checkpoint import PAGES, Checkpoints
+from phoneprov_adapters.sql.engines.connection import Row, log_failure, version_at
 from phoneprov_adapters.sql.engines.sqlite_connections import (
     DAMAGED,
     Group,
@@ -34,12 +33,14 @@ from phoneprov_adapters.sql.engines.sqlite_connections import (
     unavailable,
 )
 from phoneprov_adapters.sql.engines.sqlite_file import (
+    PAGES,
+    Checkpoints,
     damage_of,
     protect,
     require_content,
     warn_about_folder,
 )
-from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, to_its_end
+from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor

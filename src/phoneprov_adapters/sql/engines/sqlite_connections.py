@@ -9,22 +9,23 @@ from typing import Any
 
 from sqlalchemy.dialects import sqlite as dialect
 
+from phoneprov_adapters.runtime.tasks import to_its_end
 from phoneprov_adapters.sql.engines.connection import (
     Connection,
-    ReadConnection,
     Row,
     first,
     foreign_key_violation,
+    log_failure,
     unique_violation,
 )
-from phoneprov_adapters.sql.engines.failures import log_failure
 from phoneprov_adapters.sql.engines.sqlite_file import damages
-from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, Step, to_its_end
+from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, Step
 from phoneprov_adapters.sql.engines.statements import Compiled, Compiler, Statement
 from phoneprov_core.kernel.errors import DiskFull, Unavailable
 from phoneprov_core.kernel.trail import Trail
 
 DAMAGED = "The database file is damaged; restore a backup."
+_UNUSABLE = "The database cannot be used right now; try again later."
 
 _BEGIN: Step = ("BEGIN IMMEDIATE", ())
 _BEGIN_WITHIN: Step = ("SAVEPOINT within", ())
@@ -36,7 +37,7 @@ Ask = Callable[[str, Sequence[Any]], Awaitable[Sequence[Row]]]
 compiled_for = Compiler(dialect.dialect(paramstyle="qmark"))
 
 
-class SqliteReadConnection(ReadConnection):
+class SqliteReadConnection(Connection):
     """``quick`` executes a short query, ``long`` one that may take long."""
 
     def __init__(self, path: Path, quick: Ask, long: Ask) -> None:
@@ -75,10 +76,7 @@ class Group:
 
     def fail(self, error: BaseException) -> None:
         """The changes were rolled back."""
-        message, code = "The database cannot be used right now; try again later.", None
-        if isinstance(error, Unavailable):
-            message, code = error.message, error.code
-        self._failure = Unavailable(message, code=code)
+        self._failure = error if isinstance(error, Unavailable) else Unavailable(_UNUSABLE)
         self._ended.set_result(None)
 
     async def committed(self) -> None:
@@ -116,9 +114,6 @@ class WriteConnection(Connection):
     async def soon(self, statement: Statement, **values: Any) -> None:
         compiled = compiled_for(statement)
         self._put_off.append((compiled.sql, compiled.parameters(values)))
-
-    async def one_at_a_time(self) -> None:
-        """No lock is needed: there is one writing transaction at a time."""
 
     async def commit(self) -> None:
         """Commit."""
@@ -198,6 +193,6 @@ def unavailable(error: Exception, path: Path) -> Unavailable:
     elif isinstance(error, sqlite3.Error) and damages(error):
         failure = Unavailable(DAMAGED)
     else:
-        failure = Unavailable("The database cannot be used right now; try again later.")
+        failure = Unavailable(_UNUSABLE)
     log_failure(f"file {path}", f"{name or type(error).__name__} {error}")
     return failure

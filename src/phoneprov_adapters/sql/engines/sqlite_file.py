@@ -1,20 +1,39 @@
-"""The file of an embedded database: its mode, its creation, and its damage."""
+"""The file of an embedded database: its mode, its creation, its damage and its checkpoints, and the
+locks of the processes that use it.
+
+The locks are on files beside it. The system releases a lock when its process ends, for any reason.
+
+A checkpoint copies the write-ahead log into the database file: it writes and flushes both files,
+which takes up to 300 ms on a slow disk. By default the commit that finds 1,000 pages in the log
+does it while its caller waits. Here another thread does it, and other transactions commit
+meanwhile.
+"""
 
 import asyncio
 import contextlib
+import fcntl
 import logging
 import os
 import sqlite3
 import stat
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 from phoneprov_core.kernel.errors import Unavailable
 
+COMMITS = 100
+"""Number of commits between two checkpoints."""
+
+PAGES = 8_000
+"""Pages in the log (32 MiB) from which a commit checkpoints itself, so that the log stays bounded
+when the thread does not keep up."""
+
 _CHECK_SECONDS = 1.0
+_LOCK_SECONDS = 120.0
+_POLL_SECONDS = 0.02
 _DRAFT = "-new-"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -100,3 +119,96 @@ def damage_of(path: Path) -> str | None:
 def damages(error: sqlite3.Error) -> bool:
     """Whether an error means that the file is damaged."""
     return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
+
+
+class Checkpoints:
+    """Runs a checkpoint after every ``COMMITS`` commits of this process."""
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        self._connect = connect
+        self._commits = 0
+        self._running: asyncio.Task[None] | None = None
+
+    def committed(self) -> None:
+        """Count a commit."""
+        self._commits += 1
+        if self._commits >= COMMITS and (self._running is None or self._running.done()):
+            self._commits = 0
+            self._running = asyncio.create_task(asyncio.to_thread(self._run))
+
+    async def close(self) -> None:
+        """Wait for the running checkpoint."""
+        if self._running is not None:
+            await self._running
+
+    def _run(self) -> None:
+        try:
+            with contextlib.closing(self._connect()) as connection:
+                # PASSIVE waits for no reader and no writer, and none of them waits for it.
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        except sqlite3.Error as error:
+            # The log still holds all changes.
+            log.warning("A checkpoint of the database failed: %s", error)
+
+
+class Presence:
+    """A process that is registered as a user of a database.
+
+    A process that registers when no other one is registered is the ``first``: work that earlier
+    processes started will not be finished by them. Until the first has called ``admit``, all others
+    wait.
+    """
+
+    def __init__(self, file: int) -> None:
+        self._file = file
+        self.first = _locked(file, fcntl.LOCK_EX)
+
+    async def admit(self) -> None:
+        """Admit the other processes."""
+        # The others are separate processes: there is no event to wait for.
+        while not _locked(self._file, fcntl.LOCK_SH):  # noqa: ASYNC110
+            await asyncio.sleep(_POLL_SECONDS)
+
+
+@contextlib.asynccontextmanager
+async def present(path: Path) -> AsyncIterator[Presence]:
+    """Register as a process that uses the database at ``path``. Raises ``Unavailable``."""
+    file = _lock_file(path.with_name(f"{path.name}-users"))
+    try:
+        presence = Presence(file)
+        if not presence.first:
+            await presence.admit()
+        yield presence
+    finally:
+        os.close(file)
+
+
+@contextlib.asynccontextmanager
+async def alone(path: Path) -> AsyncIterator[None]:
+    """Lock: one process at a time creates or migrates the database. Raises ``Unavailable``."""
+    lock = _lock_file(path.with_name(f"{path.name}-schema"))
+    try:
+        deadline = time.monotonic() + _LOCK_SECONDS
+        while not _locked(lock, fcntl.LOCK_EX):
+            if time.monotonic() > deadline:
+                raise Unavailable("Another process is migrating the database; try again later.")
+            await asyncio.sleep(_POLL_SECONDS)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _lock_file(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise Unavailable("The database's folder cannot be written to.") from error
+
+
+def _locked(file: int, kind: int) -> bool:
+    """Lock a file, unless another process holds a lock that excludes it."""
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -11,7 +11,7 @@ import queue
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -123,16 +123,3 @@ def _hand_back(answers: list[tuple[asyncio.Future[Rows], Rows | Exception]]) -> 
             future.set_exception(outcome)
         else:
             future.set_result(outcome)
-
-
-async def to_its_end(work: Awaitable[T]) -> T:
-    """Await, and continue to wait when cancelled: work that was passed to a database is executed in
-    any case, and further work may follow only after its end."""
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        # Retrieved: no other caller awaits it.
-        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-        await asyncio.wait([task])
-        raise

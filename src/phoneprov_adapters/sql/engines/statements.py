@@ -1,6 +1,6 @@
 """Compilation of SQLAlchemy statements for the drivers, once per statement."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import (
@@ -94,42 +94,70 @@ insert_into = postgresql.insert
 clauses, and SQLAlchemy compiles PostgreSQL's for it; not the other way round."""
 
 
-def upsert(table: Table, keys: Sequence[str], *changed: str, **computed: Any) -> postgresql.Insert:
+def upsert(
+    table: Table,
+    keys: Sequence[str],
+    *changed: str,
+    where: Callable[[Any], ColumnElement[bool]] | None = None,
+    **computed: Any,
+) -> postgresql.Insert:
     """Insert a row, or change the row with the same keys: the columns ``changed`` get the new
-    values, the columns ``computed`` the ones of these expressions."""
+    values, the columns ``computed`` the ones of these expressions. ``where`` is the condition of
+    the change; it gets the columns of the new row."""
     row = insert_into(table)
     new = {name: row.excluded[name] for name in changed}
-    return row.on_conflict_do_update(index_elements=keys, set_={**new, **computed})
+    return row.on_conflict_do_update(
+        index_elements=keys,
+        set_={**new, **computed},
+        where=None if where is None else where(row.excluded),
+    )
 
 
-class now_ms(FunctionElement[int]):  # noqa: N801 - reads like the SQL function it is
+class _ByDialect(FunctionElement[Any]):
+    """SQL that differs between the databases; the braces stand for the arguments."""
+
+    inherit_cache = True
+    sqlite: str
+    postgresql: str
+
+
+@compiles(_ByDialect)
+def _compiled(element: _ByDialect, compiler: SQLCompiler, **keywords: Any) -> str:
+    template: str = getattr(element, compiler.dialect.name)
+    return template.format(*(compiler.process(one, **keywords) for one in element.clauses))
+
+
+class now_ms(_ByDialect):  # noqa: N801 - reads like the SQL function it is
     """The database's clock, in milliseconds since 1970."""
 
     type = BigInteger()
-    inherit_cache = True
+    sqlite = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+    postgresql = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"
 
 
-class like(FunctionElement[bool]):  # noqa: N801 - see above
+class like(_ByDialect):  # noqa: N801 - see above
     """``LIKE`` with the backslash as escape character. PostgreSQL, where it is the default, would
     compute a named one anew for each row."""
 
     type = Boolean()
-    inherit_cache = True
+    sqlite = r"({} LIKE {} ESCAPE '\')"
+    postgresql = "{} LIKE {}"
 
 
-@compiles(like, "sqlite")
-def _like_sqlite(element: like, compiler: SQLCompiler, **keywords: Any) -> str:
-    return rf"({_like(element, compiler, keywords)} ESCAPE '\')"
+class json_items(_ByDialect):  # noqa: N801 - see above
+    """The texts in a JSON list, as rows of one column ``value``."""
+
+    type = Text()
+    sqlite = "json_each({})"
+    postgresql = "json_array_elements_text(CAST({} AS JSON))"
 
 
-@compiles(like, "postgresql")
-def _like_postgresql(element: like, compiler: SQLCompiler, **keywords: Any) -> str:
-    return _like(element, compiler, keywords)
+class json_field(_ByDialect):  # noqa: N801 - see above
+    """The text of an element, by its position, of a JSON list."""
 
-
-def _like(element: like, compiler: SQLCompiler, keywords: dict[str, Any]) -> str:
-    text, pattern = element.clauses
-    return f"{compiler.process(text, **keywords)} LIKE {compiler.process(pattern, **keywords)}"
+    type = Text()
+    sqlite = "json_extract({}, '$[' || {} || ']')"
+    postgresql = "(CAST({} AS JSON) ->> {})"
 
 
 LONGEST_MS = 180_000
@@ -140,51 +168,3 @@ back, and has expired."""
 def is_over(moment: ColumnElement[int]) -> ColumnElement[bool]:
     """Whether a lease that ends at this time has expired."""
     return or_(moment <= now_ms(), moment > now_ms() + LONGEST_MS)
-
-
-@compiles(now_ms, "sqlite")
-def _now_sqlite(*_: Any, **__: Any) -> str:
-    return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
-
-
-@compiles(now_ms, "postgresql")
-def _now_postgresql(*_: Any, **__: Any) -> str:
-    return "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"
-
-
-class json_items(FunctionElement[str]):  # noqa: N801 - reads like the SQL function it is
-    """The texts in a JSON list, as rows of one column ``value``."""
-
-    type = Text()
-    inherit_cache = True
-
-
-@compiles(json_items, "sqlite")
-def _items_sqlite(element: json_items, compiler: SQLCompiler, **keywords: Any) -> str:
-    return f"json_each({compiler.process(element.clauses, **keywords)})"
-
-
-@compiles(json_items, "postgresql")
-def _items_postgresql(element: json_items, compiler: SQLCompiler, **keywords: Any) -> str:
-    return (
-        f"json_array_elements_text(CAST({compiler.process(element.clauses, **keywords)} AS JSON))"
-    )
-
-
-class json_field(FunctionElement[str]):  # noqa: N801 - reads like the SQL function it is
-    """The text of an element, by its position, of a JSON list."""
-
-    type = Text()
-    inherit_cache = True
-
-
-@compiles(json_field, "sqlite")
-def _field_sqlite(element: json_field, compiler: SQLCompiler, **keywords: Any) -> str:
-    items, place = (compiler.process(clause, **keywords) for clause in element.clauses)
-    return f"json_extract({items}, '$[' || {place} || ']')"
-
-
-@compiles(json_field, "postgresql")
-def _field_postgresql(element: json_field, compiler: SQLCompiler, **keywords: Any) -> str:
-    items, place = (compiler.process(clause, **keywords) for clause in element.clauses)
-    return f"(CAST({items} AS JSON) ->> {place})"

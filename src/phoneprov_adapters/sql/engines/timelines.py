@@ -1,9 +1,10 @@
 """The newest timeline of each PostgreSQL cluster that this host has seen."""
 
 import contextlib
-import json
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+
+import msgspec
 
 
 class Timelines:
@@ -33,15 +34,14 @@ class Timelines:
             return
         # Without the file the process still has it in memory.
         with contextlib.suppress(OSError):
-            with NamedTemporaryFile("w", dir=self._file.parent, delete=False) as written:
-                json.dump(self._newest, written)
+            with NamedTemporaryFile(dir=self._file.parent, delete=False) as written:
+                written.write(msgspec.json.encode(self._newest))
             Path(written.name).replace(self._file)
 
     def _kept(self) -> dict[str, int]:
         if self._file is None:
             return {}
         try:
-            kept = json.loads(self._file.read_text())
-            return {str(name): int(timeline) for name, timeline in kept.items()}
-        except (OSError, ValueError, AttributeError, TypeError):
+            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, int])
+        except (OSError, msgspec.DecodeError):
             return {}

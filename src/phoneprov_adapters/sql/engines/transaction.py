@@ -6,11 +6,10 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.stores.audit import SqlAudit
 from phoneprov_adapters.sql.stores.batches import SqlBatches
-from phoneprov_adapters.sql.stores.deployments import SqlDeployments
+from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
 from phoneprov_adapters.sql.stores.desks import SqlDesks
 from phoneprov_adapters.sql.stores.directory import SqlCompanyContacts
 from phoneprov_adapters.sql.stores.extensions import SqlExtensions, SqlLinks
-from phoneprov_adapters.sql.stores.leases import SqlLeases
 from phoneprov_adapters.sql.stores.phones import (
     SqlEnrichedPhones,
     SqlKems,
@@ -28,13 +27,10 @@ from phoneprov_adapters.sql.stores.sealed import SqlSecrets
 from phoneprov_adapters.sql.stores.sessions import SqlSessions
 from phoneprov_adapters.sql.stores.statistics import SqlStatistics
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
-from phoneprov_adapters.sql.stores.throttle import (
-    SqlLoginAddresses,
-    SqlLoginAttempts,
-    SqlRates,
-)
+from phoneprov_adapters.sql.stores.throttle import SqlLoginAddresses, SqlLoginAttempts, SqlRates
 from phoneprov_adapters.sql.stores.users import SqlAssignments, SqlUsers, SqlVendorUsers
-from phoneprov_adapters.sql.tables import permissions, personal_contacts
+from phoneprov_adapters.sql.tables.accounts import permissions
+from phoneprov_adapters.sql.tables.directory import personal_contacts
 from phoneprov_adapters.sql.tables.inventory import vendor_services
 from phoneprov_core.access.model import Permission
 from phoneprov_core.directory.model import PersonalContact

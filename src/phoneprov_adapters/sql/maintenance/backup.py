@@ -15,6 +15,7 @@ import msgspec
 from sqlalchemy import insert
 from sqlalchemy.dialects import sqlite
 
+from phoneprov_adapters.security.keys import create_key_file, sync_folder
 from phoneprov_adapters.sql.engines.sqlite_file import read_only
 from phoneprov_adapters.sql.maintenance.backup_archive import (
     DATABASE,
@@ -27,7 +28,7 @@ from phoneprov_adapters.sql.maintenance.backup_archive import (
     opened,
     write_archive,
 )
-from phoneprov_adapters.sql.tables import audit
+from phoneprov_adapters.sql.tables.accounts import audit
 from phoneprov_core.audit.model import AuditEntry
 from phoneprov_core.kernel.errors import Conflict, Refused
 
@@ -53,7 +54,7 @@ def back_up(source: Path, target: Path, created_at: str, *, keys: Path | None = 
             manifest = write_archive(archive, files, schema=schema, created_at=created_at)
             check(archive)
             os.link(archive, target)  # unlike a rename, it replaces nothing
-            _sync(target.parent)
+            sync_folder(target.parent)
     except FileExistsError:
         raise Conflict(f"{target} exists already; choose another name.") from None
     except OSError as error:
@@ -97,19 +98,7 @@ def extract_keys(backup: Path, target: Path) -> bool:
         if described.size > _LARGEST_KEYS:
             raise damaged(backup)
         copy(member(archive, KEYS, backup), content, described, backup)
-    descriptor, draft = tempfile.mkstemp(prefix=f"{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content.getvalue())
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(draft, target)
-    except FileExistsError:
-        return False
-    finally:
-        os.unlink(draft)  # noqa: PTH108 - mkstemp answers text
-    _sync(target.parent)
-    return True
+    return create_key_file(target, content.getvalue())
 
 
 def _copied(source: Path, copy: Path) -> str:
@@ -164,13 +153,5 @@ def _locked(folder: Path) -> Iterator[None]:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
-    finally:
-        os.close(descriptor)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -54,30 +54,17 @@ def write_archive(
         with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
             for name, path in files.items():
                 with path.open("rb") as source:
-                    content = _Hashed(source)
-                    entry = _entry(name, path.stat().st_size)
-                    tar.addfile(entry, content)  # type: ignore[arg-type]
-                described[name] = BackedUpFile(entry.size, content.digest.hexdigest())
+                    digest = hashlib.file_digest(source, "sha256")
+                    entry = _entry(name, source.tell())
+                    source.seek(0)
+                    tar.addfile(entry, source)
+                described[name] = BackedUpFile(entry.size, digest.hexdigest())
             manifest = Manifest(FORMAT, version("phoneprov"), schema, created_at, described)
             text = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
             tar.addfile(_entry(_MANIFEST, len(text)), io.BytesIO(text))
         file.flush()
         os.fsync(file.fileno())
     return manifest
-
-
-class _Hashed:
-    """A file whose SHA-256 is computed while it is read."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self.digest = hashlib.sha256()
-
-    def read(self, size: int) -> bytes:
-        """The next bytes."""
-        piece = self._file.read(size)
-        self.digest.update(piece)
-        return piece
 
 
 def _entry(name: str, size: int) -> tarfile.TarInfo:

@@ -23,7 +23,7 @@ from phoneprov_adapters.sql.engines.statements import (
     json_items,
     now_ms,
 )
-from phoneprov_adapters.sql.tables import batch_phones as phones, batches
+from phoneprov_adapters.sql.tables.switching import batch_phones as phones, batches
 from phoneprov_core.batches.model import PhoneState
 from phoneprov_core.batches.transitions import BatchItem, Turn
 

@@ -11,7 +11,7 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores import batch_statements as sql
 from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows, SqlRows
-from phoneprov_adapters.sql.tables import batch_phones, batches
+from phoneprov_adapters.sql.tables.switching import batch_phones, batches
 from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import (
     Batch,
@@ -107,9 +107,8 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
         super().__init__(connection, _BATCHES, _counted_batch_in)
 
     async def add(self, batch: Batch) -> None:
-        row = {name: getattr(batch, name) for name in _FIELDS}
-        row |= {"action": batch.action.value, "state": batch.state.value}
-        await self._connection.rows(sql.ADD, **row, holder="", fence=0, expires_at=0)
+        row = {**msgspec.to_builtins(batch), "holder": "", "fence": 0, "expires_at": 0}
+        await self._connection.rows(sql.ADD, **row)
 
     async def add_phones(self, phones: Sequence[BatchItem]) -> None:
         rows = [msgspec.structs.astuple(phone) for phone in phones]

@@ -1,4 +1,4 @@
-"""Deployments in SQL."""
+"""Deployments and leases of phones in SQL."""
 
 from enum import Enum
 from functools import cache
@@ -9,11 +9,12 @@ from sqlalchemy import ColumnElement, Select, bindparam, exists, func, or_, sele
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import insert_into, is_over
-from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows
+from phoneprov_adapters.sql.engines.statements import is_over, now_ms, upsert
+from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows, SqlQueries
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
-from phoneprov_adapters.sql.tables import current_deployments, deployments, leases, phones
+from phoneprov_adapters.sql.tables.inventory import phones
+from phoneprov_adapters.sql.tables.switching import current_deployments, deployments, leases
 from phoneprov_core.deployments.model import (
     Action,
     Confirmation,
@@ -23,7 +24,7 @@ from phoneprov_core.deployments.model import (
     StepName,
     Wanted,
 )
-from phoneprov_core.deployments.ports import DeploymentStore
+from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore
 from phoneprov_core.kernel.store import NewestRows
 
 _ENUMS: dict[str, type[Enum]] = {
@@ -93,11 +94,11 @@ _REMEMBER = (
     )
     .values(last_outcome=bindparam("the_outcome"), last_number=bindparam("the_number"))
 )
-_current = insert_into(current_deployments)
-_KEEP_CURRENT = _current.on_conflict_do_update(
-    index_elements=["mac"],
-    set_={column.name: _current.excluded[column.name] for column in current_deployments.c},
-    where=current_deployments.c.number < _current.excluded.number,
+_KEEP_CURRENT = upsert(
+    current_deployments,
+    ["mac"],
+    *("number", "created_at", "uuid"),
+    where=lambda new: current_deployments.c.number < new.number,
 )
 _PLACED = (
     select(*_COLUMNS)
@@ -119,11 +120,9 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
         self._box = box
 
     def _row_of(self, entity: Deployment) -> dict[str, Any]:
-        row = super()._row_of(entity)
-        for name in _ENUMS:
-            row[name] = None if row[name] is None else row[name].value
-        sha256 = row.pop("sha256")
-        row |= _SHA256.sealed(self._box, sha256 and bytes.fromhex(sha256), entity.uuid)
+        row: dict[str, Any] = msgspec.to_builtins(entity)
+        sha256 = entity.sha256 and bytes.fromhex(entity.sha256)
+        row |= _SHA256.sealed(self._box, sha256 or None, entity.uuid)
         row["steps"] = msgspec.json.encode(entity.steps).decode()
         return row
 
@@ -138,13 +137,11 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
 
     async def add(self, entity: Deployment) -> None:
         await super().add(entity)
-        await self._remember(entity.mac, entity.number, entity.outcome)
-        await self._is_current(entity)
+        await self._derive(entity)
 
     async def put(self, entity: Deployment) -> None:
         await super().put(entity)
-        await self._remember(entity.mac, entity.number, entity.outcome)
-        await self._is_current(entity)
+        await self._derive(entity)
 
     def matching(self, wanted: Wanted) -> NewestRows[Deployment]:
         values = {
@@ -180,18 +177,67 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
             await self._remember(mac, number, Outcome.INTERRUPTED)
         return len(interrupted)
 
-    async def _is_current(self, entity: Deployment) -> None:
-        """Keep a deployment with a place as the current one of its MAC, unless it is older."""
+    async def _derive(self, entity: Deployment) -> None:
+        """Keep the outcome, and a deployment with a place as the current one of its MAC, unless it
+        is older."""
+        await self._remember(entity.mac, entity.number, entity.outcome)
         if entity.place is not None:
-            await self._connection.soon(
-                _KEEP_CURRENT,
-                mac=entity.mac,
-                number=entity.number,
-                created_at=entity.created_at,
-                uuid=entity.uuid,
-            )
+            await self._connection.soon(_KEEP_CURRENT, **msgspec.structs.asdict(entity))
 
     async def _remember(self, mac: str, number: int, outcome: Outcome) -> None:
         """Keep the outcome of the newest deployment beside the phone, for the list of phones."""
         values = {"the_mac": mac, "the_number": number, "the_outcome": outcome.value}
         await self._connection.soon(_REMEMBER, **values)
+
+
+_TAKE = (
+    upsert(
+        leases,
+        ["mac"],
+        *("holder", "expires_at"),
+        fence=leases.c.fence + 1,
+        where=lambda _: is_over(leases.c.expires_at),
+    )
+    .values(
+        mac=bindparam("mac"),
+        holder=bindparam("holder"),
+        fence=1,
+        expires_at=now_ms() + bindparam("lifetime_ms", type_=leases.c.expires_at.type),
+    )
+    .returning(leases.c.fence)
+)
+_RELEASE = (
+    update(leases)
+    .where(
+        leases.c.mac == bindparam("the_mac"),
+        leases.c.holder == bindparam("the_holder"),
+        leases.c.fence == bindparam("the_fence"),
+        leases.c.expires_at > now_ms(),
+    )
+    .values(expires_at=0)
+    .returning(leases.c.mac)
+)
+_HOLDER = select(leases.c.holder).where(
+    leases.c.mac == bindparam("mac"), ~is_over(leases.c.expires_at)
+)
+_RELEASE_ALL = update(leases).where(leases.c.expires_at != 0).values(expires_at=0)
+
+
+class SqlLeases(SqlQueries, LeaseStore):
+    """Leases, by MAC. The row of a released lease is kept, so that its fence continues to grow."""
+
+    async def take(self, mac: str, holder: str, seconds: int) -> int | None:
+        row = await self._connection.row(_TAKE, mac=mac, holder=holder, lifetime_ms=seconds * 1000)
+        return None if row is None else int(row[0])
+
+    async def release(self, mac: str, holder: str, fence: int) -> bool:
+        return bool(
+            await self._connection.rows(_RELEASE, the_mac=mac, the_holder=holder, the_fence=fence)
+        )
+
+    async def holder(self, mac: str) -> str | None:
+        row = await self._connection.row(_HOLDER, mac=mac)
+        return None if row is None else str(row[0])
+
+    async def release_all(self) -> None:
+        await self._connection.rows(_RELEASE_ALL)

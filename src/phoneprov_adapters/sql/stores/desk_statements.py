@@ -4,9 +4,11 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, delete, exists, func, null, or_, select, update
 
-from phoneprov_adapters.sql.engines.statements import insert_into, is_over, upsert
+from phoneprov_adapters.sql.engines.statements import is_over, upsert
 from phoneprov_adapters.sql.stores.rows import Query
-from phoneprov_adapters.sql.tables import desks, leases, phones, profiles, users, vendor_phones
+from phoneprov_adapters.sql.tables.accounts import users
+from phoneprov_adapters.sql.tables.inventory import phones, vendor_phones
+from phoneprov_adapters.sql.tables.switching import desks, leases, profiles
 from phoneprov_core.desks.model import DeskRecord, Due
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.users.model import User
@@ -115,11 +117,8 @@ USE = upsert(
     *("user_uuid", "profile_uuid", "since", "until", "due", "not_before"),
     turn=desks.c.turn + 1,
 )
-_new = insert_into(desks)
-TAKE_FIRST_TURN = _new.on_conflict_do_update(
-    index_elements=["mac"],
-    set_={"turn": desks.c.turn + 1},
-    where=desks.c.turn + 1 == _new.excluded.turn,
+TAKE_FIRST_TURN = upsert(
+    desks, ["mac"], turn=desks.c.turn + 1, where=lambda new: desks.c.turn + 1 == new.turn
 ).returning(desks.c.mac)
 
 _DEFAULTS = profiles.alias("defaults")

@@ -7,7 +7,7 @@ from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores import desk_statements as sql
 from phoneprov_adapters.sql.stores.rows import SqlQueries, SqlRows
-from phoneprov_core.deployments.desk_use import DeskUse
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
 from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.kernel.store import Rows

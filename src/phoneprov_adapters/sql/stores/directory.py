@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, delete, exists, func, insert, select, tuple_
 
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore
-from phoneprov_adapters.sql.tables import company_contacts, contact_terms
+from phoneprov_adapters.sql.tables.directory import company_contacts, contact_terms
 from phoneprov_core.directory.model import CONTACT_FIELDS, CompanyContact
 from phoneprov_core.directory.ports import CompanyContactStore
 from phoneprov_core.directory.terms import LAST, FoundContact, TermSearch, terms_of

@@ -10,7 +10,8 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
-from phoneprov_adapters.sql.tables import extensions, user_extensions, users
+from phoneprov_adapters.sql.tables.accounts import users
+from phoneprov_adapters.sql.tables.inventory import extensions, user_extensions
 from phoneprov_core.extensions import EXTENSION_FIELDS, Extension
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser, LinkStore

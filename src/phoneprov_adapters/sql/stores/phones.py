@@ -11,7 +11,8 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import json_items, upsert
 from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
-from phoneprov_adapters.sql.tables import deployments, desks, kems, phones, vendor_phones
+from phoneprov_adapters.sql.tables.inventory import kems, phones, vendor_phones
+from phoneprov_adapters.sql.tables.switching import deployments, desks
 from phoneprov_core.kems import Kem, KemStore
 from phoneprov_core.me import EnrichedPhone, enriched
 from phoneprov_core.phones.model import PHONE_FIELDS, Phone

@@ -19,10 +19,14 @@ from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.searching import SearchedTable
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
-from phoneprov_adapters.sql.tables import deployments, profile_revisions as revisions, profiles
+from phoneprov_adapters.sql.tables.switching import (
+    deployments,
+    profile_revisions as revisions,
+    profiles,
+)
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.deployments.ports import DeploymentStore
-from phoneprov_core.deployments.rollback_target import rollback_target
+from phoneprov_core.deployments.rollback import rollback_target
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.profiles.model import PROFILE_FIELDS, Profile, ProfileRecord, Revision, whole

@@ -10,7 +10,8 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
 from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows, SqlQueries, SqlRows
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
-from phoneprov_adapters.sql.tables import discovered_phones, fetches, phones, served_files
+from phoneprov_adapters.sql.tables.inventory import phones
+from phoneprov_adapters.sql.tables.provisioning import discovered_phones, fetches, served_files
 from phoneprov_core.provisioning.model import (
     MOST_DISCOVERED,
     DiscoveredPhone,

@@ -29,18 +29,12 @@ from sqlalchemy import (
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
 from phoneprov_adapters.sql.stores.rows import SqlQueries
-from phoneprov_adapters.sql.tables import (
-    audit,
-    batches,
-    deployments,
-    fetches,
-    login_attempts,
-    profile_revisions,
-    sessions,
-)
+from phoneprov_adapters.sql.tables.accounts import audit, login_attempts, sessions
+from phoneprov_adapters.sql.tables.provisioning import fetches
+from phoneprov_adapters.sql.tables.switching import batches, deployments, profile_revisions
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.deployments.ports import DeploymentStore
-from phoneprov_core.deployments.rollback_target import rollback_target
+from phoneprov_core.deployments.rollback import rollback_target
 from phoneprov_core.retention import Kept, Moment, Piece, Place, RetentionStore
 
 OTHERS = 3

@@ -5,21 +5,14 @@ from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import (
-    Column,
-    Select,
-    Table,
-    bindparam,
-    func,
-    literal_column,
-    select,
-    update,
-)
+from sqlalchemy import Column, Select, Table, bindparam, func, literal_column, select, update
 
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.tables import metadata, users, vendor_users
+from phoneprov_adapters.sql.tables import metadata
+from phoneprov_adapters.sql.tables.accounts import users
+from phoneprov_adapters.sql.tables.inventory import vendor_users
 
 PINS = "pins"
 """The name of the hashes of PINs: they need a key, but cannot be decrypted."""

@@ -4,7 +4,7 @@ import msgspec
 from sqlalchemy import Case, bindparam, case, delete, insert, select, update
 
 from phoneprov_adapters.sql.stores.rows import SqlQueries
-from phoneprov_adapters.sql.tables import assignments, permissions, sessions, users
+from phoneprov_adapters.sql.tables.accounts import assignments, permissions, sessions, users
 from phoneprov_core.auth.model import Exchange, Principal, Session
 from phoneprov_core.auth.ports import SessionStore
 

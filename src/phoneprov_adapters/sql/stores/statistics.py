@@ -4,7 +4,8 @@ from sqlalchemy import func, select
 
 from phoneprov_adapters.sql.engines.statements import now_ms
 from phoneprov_adapters.sql.stores.rows import SqlQueries
-from phoneprov_adapters.sql.tables import batches, desks, phones
+from phoneprov_adapters.sql.tables.inventory import phones
+from phoneprov_adapters.sql.tables.switching import batches, desks
 from phoneprov_core.statistics import Statistics, StatisticsStore
 
 _PHONES = select(phones.c.is_active, func.count()).group_by(phones.c.is_active)

@@ -5,21 +5,9 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Table,
-    bindparam,
-    delete,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Column, ColumnElement, Table, bindparam, delete, insert, select, update
 
-from phoneprov_adapters.sql.engines.connection import (
-    Connection,
-    Row,
-)
+from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.searching import SearchedTable

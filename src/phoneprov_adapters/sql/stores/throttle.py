@@ -2,11 +2,12 @@
 
 from typing import Any
 
+import msgspec
 from sqlalchemy import and_, bindparam, case, delete, exists, or_, select, update
 
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
 from phoneprov_adapters.sql.stores.rows import SqlQueries
-from phoneprov_adapters.sql.tables import login_addresses, login_attempts, rates, users
+from phoneprov_adapters.sql.tables.accounts import login_addresses, login_attempts, rates, users
 from phoneprov_core.auth.ports import Familiarity, LoginAddressStore, LoginAttemptStore
 from phoneprov_core.auth.throttle import KEPT_UNKNOWN, RECENT, Attempts
 from phoneprov_core.kernel.rates import Rate, RateStore
@@ -36,18 +37,16 @@ _FORGET_OLD_ATTEMPTS = delete(login_attempts).where(
 )
 
 
-_new = insert_into(login_attempts)
 _KEEP_COUNT = upsert(login_attempts, ["account_key"], *_COUNTED)
-_BEGIN_COUNT = _new.on_conflict_do_update(
-    index_elements=["account_key"],
-    set_={name: _new.excluded[name] for name in _COUNTED},
-    # A row of zeros was created to be locked, and counts no guess.
-    where=and_(*[login_attempts.c[name] == 0 for name in _COUNTED]),
+# A row of zeros was created to be locked, and counts no guess.
+_counts_nothing = and_(*[login_attempts.c[name] == 0 for name in _COUNTED])
+_BEGIN_COUNT = upsert(
+    login_attempts, ["account_key"], *_COUNTED, where=lambda _: _counts_nothing
 ).returning(login_attempts.c.account_key)
 
 
 def _row_of(key: str, attempts: Attempts) -> dict[str, Any]:
-    return {"account_key": key} | {name: getattr(attempts, name) for name in _COUNTED}
+    return {"account_key": key, **msgspec.structs.asdict(attempts)}
 
 
 class SqlLoginAttempts(SqlQueries, LoginAttemptStore):

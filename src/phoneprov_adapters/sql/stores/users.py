@@ -2,21 +2,20 @@
 
 from typing import Any
 
+import msgspec
 from sqlalchemy import bindparam, delete, or_, select, update
 
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
 from phoneprov_adapters.sql.stores.rows import SqlQueries
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
-from phoneprov_adapters.sql.tables import (
+from phoneprov_adapters.sql.tables.accounts import (
     assignments,
-    extensions,
     passwords,
     permissions,
-    user_extensions,
     username_looks,
     users,
-    vendor_users,
 )
+from phoneprov_adapters.sql.tables.inventory import extensions, user_extensions, vendor_users
 from phoneprov_core.access.model import Assignment
 from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kernel.actor import LevelRule
@@ -163,15 +162,9 @@ class SqlAssignments(SqlQueries, AssignmentStore):
         return None if row is None else Assignment(*row)
 
     async def assign(self, assignment: Assignment) -> None:
-        row = {
-            "uuid": assignment.uuid,
-            "user_uuid": assignment.user_uuid,
-            "perm_uuid": assignment.perm_uuid,
-            "created_at": assignment.created_at,
-        }
         trail = self._connection.trail
         before = await self.of_user(assignment.user_uuid) if trail.active else None
-        await self._connection.rows(_ASSIGN, **row)
+        await self._connection.rows(_ASSIGN, **msgspec.structs.asdict(assignment))
         trail.changed(assignment.user_uuid, before, assignment)
 
     async def remove(self, user_uuid: str) -> bool:

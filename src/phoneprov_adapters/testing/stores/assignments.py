@@ -1,4 +1,4 @@
-"""The contract of ``Assignments``."""
+"""The contract of ``AssignmentStore``."""
 
 import asyncio
 
@@ -21,7 +21,7 @@ ZERO, ONE, GONE = identifier(10), identifier(11), identifier(99)
 
 
 class AssignmentsContract(DatabaseTests):
-    """The contract of ``Assignments``."""
+    """The contract of ``AssignmentStore``."""
 
     async def _assign(self, *pairs: tuple[str, str]) -> None:
         await self.add(*(an_assignment(*pair, number) for number, pair in enumerate(pairs, 1)))

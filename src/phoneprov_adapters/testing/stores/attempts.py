@@ -1,4 +1,4 @@
-"""The contract of ``LoginAttempts``."""
+"""The contract of ``LoginAttemptStore``."""
 
 import asyncio
 from contextlib import suppress
@@ -19,7 +19,7 @@ KEPT = Attempts(
 
 
 class LoginAttemptsContract(DatabaseTests):
-    """The contract of ``LoginAttempts``."""
+    """The contract of ``LoginAttemptStore``."""
 
     async def _of(self, key: str) -> Attempts:
         async with self.database.write() as tx:

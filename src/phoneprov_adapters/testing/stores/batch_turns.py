@@ -1,4 +1,4 @@
-"""The contract of ``Batches``: leases of batches and claims of phones."""
+"""The contract of ``BatchStore``: leases of batches and claims of phones."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ from phoneprov_core.batches.transitions import Hold, final
 
 
 class BatchTurnsContract(BatchTests):
-    """The contract of ``Batches``: leases of batches and claims of phones."""
+    """The contract of ``BatchStore``: leases of batches and claims of phones."""
 
     async def _any_free(self) -> bool:
         async with self.database.read() as tx:

@@ -1,4 +1,4 @@
-"""The contract of ``Batches``: storing and reading."""
+"""The contract of ``BatchStore``: storing and reading."""
 
 from typing import Any
 
@@ -68,7 +68,7 @@ class BatchTests(DatabaseTests):
 
 
 class BatchesContract(BatchTests):
-    """The contract of ``Batches``: storing and reading."""
+    """The contract of ``BatchStore``: storing and reading."""
 
     async def test_batch_is_found_unchanged(self) -> None:
         full = a_batch(

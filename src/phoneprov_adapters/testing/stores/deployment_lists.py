@@ -1,4 +1,4 @@
-"""The contract of ``Deployments``: filtered lists, and the current deployment of a phone."""
+"""The contract of ``DeploymentStore``: filtered lists, and the current deployment of a phone."""
 
 import asyncio
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ def _numbers(deployments: Iterable[Deployment | None]) -> list[int | None]:
 
 
 class DeploymentListsContract(DatabaseTests):
-    """The contract of ``Deployments``: filtered lists, and the current deployment of a phone."""
+    """The contract of ``DeploymentStore``: filtered lists, and the current deployment."""
 
     async def _record(self, *deployments: Deployment) -> None:
         await self.add(*deployments)

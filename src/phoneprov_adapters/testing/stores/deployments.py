@@ -17,7 +17,7 @@ NOW = moment(50)
 
 
 class DeploymentsContract(DatabaseTests):
-    """The contract of ``Deployments``."""
+    """The contract of ``DeploymentStore``."""
 
     async def _take(self, mac: str, holder: str, seconds: int = 60) -> int:
         async with self.database.write() as tx:
@@ -110,7 +110,7 @@ ME, YOU = identifier(1), identifier(2)
 
 
 class LeasesContract(DatabaseTests):
-    """The contract of ``Leases``."""
+    """The contract of ``LeaseStore``."""
 
     async def _take(self, mac: str = PHONE, holder: str = ME, seconds: int = 60) -> int | None:
         async with self.database.write() as tx:

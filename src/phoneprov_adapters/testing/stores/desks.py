@@ -5,7 +5,7 @@ import asyncio
 from phoneprov_adapters.testing.phone_records import a_flag, a_phone, a_profile
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
 from phoneprov_adapters.testing.stores.base import DatabaseTests, existing
-from phoneprov_core.deployments.desk_use import DeskUse
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
 
 PHONE, OTHER_PHONE = a_mac(1), a_mac(2)

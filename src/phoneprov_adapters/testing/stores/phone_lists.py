@@ -10,8 +10,8 @@ from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
 from phoneprov_adapters.testing.stores.base import DatabaseTests
 from phoneprov_adapters.testing.stores.search import PHONES, moments_of
 from phoneprov_core.batches.model import BatchState
-from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.statistics import Statistics
 
 

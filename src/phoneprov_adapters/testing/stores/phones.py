@@ -147,7 +147,7 @@ ENRICHED = [
 
 
 class EnrichedPhonesContract(DatabaseTests):
-    """The contract of ``EnrichedPhones``: every phone with its flag and its KEMs."""
+    """The contract of the phones with their flags and KEMs."""
 
     async def _rows(self, limit: int = 1000, **more: Any) -> list[EnrichedPhone]:
         async with self.database.read() as tx:

@@ -24,7 +24,7 @@ ADA, BOB, NO_USER = identifier(1), identifier(2), identifier(99)
 
 
 class VendorUsersContract(DatabaseTests):
-    """The contract of ``VendorUsers``."""
+    """The contract of ``VendorUserStore``."""
 
     async def _save(self, pin: VendorUser) -> VendorUser:
         async with self.database.write() as tx:
@@ -119,7 +119,7 @@ def _part_of(view: type[Any], link: Link) -> Any:
 
 
 class LinksContract(DatabaseTests):
-    """The contract of ``Links``: links with either end or both."""
+    """The contract of ``LinkStore``: links with either end or both."""
 
     async def _full(self) -> list[FullLink]:
         async with self.database.read() as tx:

@@ -18,7 +18,7 @@ from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.deployments.model import Outcome, Wanted
-from phoneprov_core.deployments.rollback_target import rollback_target
+from phoneprov_core.deployments.rollback import rollback_target
 from phoneprov_core.retention import Kept, Moment, Place
 
 PROFILE = a_profile(800)

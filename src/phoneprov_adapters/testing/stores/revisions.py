@@ -1,4 +1,4 @@
-"""The contract of ``Revisions``."""
+"""The contract of ``RevisionStore``."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def _revision(number: int, uuid: int, of: int = 1) -> Revision:
 
 
 class RevisionsContract(DatabaseTests):
-    """The contract of ``Revisions``."""
+    """The contract of ``RevisionStore``."""
 
     async def revisions(self) -> list[int]:
         """The numbers of the revisions of the profile."""

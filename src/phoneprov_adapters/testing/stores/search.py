@@ -12,12 +12,7 @@ from msgspec import Struct
 from phoneprov_adapters.testing import kinds
 from phoneprov_adapters.testing.kinds import OTHER_OWNER, OWNERS, Kind
 from phoneprov_adapters.testing.phone_records import CNF_XML, a_phone, a_profile, a_revision
-from phoneprov_adapters.testing.records import (
-    OWNER,
-    a_company_contact,
-    identifier,
-    moment,
-)
+from phoneprov_adapters.testing.records import OWNER, a_company_contact, identifier, moment
 from phoneprov_adapters.testing.stores.base import DatabaseTests
 from phoneprov_core.directory.model import ContactSearch
 from phoneprov_core.extensions import ExtensionSearch

@@ -6,13 +6,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phoneprov_adapters.testing.kinds import (
-    NO_USER,
-    OTHER_OWNER,
-    PERSONAL_CONTACTS,
-    PROFILES,
-    Kind,
-)
+from phoneprov_adapters.testing.kinds import NO_USER, OTHER_OWNER, PERSONAL_CONTACTS, PROFILES, Kind
 from phoneprov_adapters.testing.records import OWNER, moment
 from phoneprov_adapters.testing.stores.base import DatabaseTests
 from phoneprov_core.kernel.errors import Conflict, NotFound

@@ -1,4 +1,4 @@
-"""The contract of ``Users``: accounts, their passwords, and deletion of dependent records."""
+"""The contract of ``UserStore``: accounts, their passwords, and deletion of dependent records."""
 
 import asyncio
 
@@ -22,7 +22,7 @@ ADA, BOB = identifier(1), identifier(2)
 
 
 class UsersContract(DatabaseTests):
-    """The contract of ``Users``: accounts, their passwords, and deletion of dependent records."""
+    """The contract of ``UserStore``: accounts, passwords, deletion of dependent records."""
 
     async def test_looks_claimed_by_another_account_conflict(self) -> None:
         async def claim(number: int, *looks: str) -> None:

@@ -11,8 +11,7 @@ from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.runtime.system import ordered_id, system_clock
 from phoneprov_adapters.security.keys import key_file
-from phoneprov_adapters.sql.engines.sqlite_file import create
-from phoneprov_adapters.sql.engines.sqlite_locks import alone
+from phoneprov_adapters.sql.engines.sqlite_file import alone, create
 from phoneprov_adapters.sql.engines.urls import embedded_file
 from phoneprov_adapters.sql.maintenance import backup as backups, backup_archive
 from phoneprov_core.audit.entries import entries

@@ -66,7 +66,7 @@ async def _serve(
     metrics: list[socket.socket],
 ) -> None:
     await migrate_embedded(container.settings())
-    async with running(container, patient=True):
+    async with running(container, may_be_offline=True):
         provide = container.provide_file()
         open_file = TftpFiles(provide)
         async with contextlib.AsyncExitStack() as stack:

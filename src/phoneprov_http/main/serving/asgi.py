@@ -29,7 +29,7 @@ def app_over(container: Container) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_: Litestar) -> AsyncIterator[None]:
-        async with running(container, patient=True, batches=True):
+        async with running(container, may_be_offline=True, batches=True):
             # What start-up made stays for good: the collector need not look at it again,
             # which would stop the loop for tens of milliseconds now and then.
             gc.collect()
