@@ -93,9 +93,12 @@ def test_compose_file_contains_no_secret() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
     ignored = (ROOT / ".gitignore").read_text("utf-8").splitlines()
 
-    assert compose["secrets"]
-    for secret in compose["secrets"].values():
-        assert f"deploy/{Path(secret['file']).name}" in ignored
+    files = [secret["file"] for secret in compose["secrets"].values()]
+    settings = [file["path"] for file in compose["services"]["phoneprov"]["env_file"]]
+    assert files
+    assert settings
+    for file in (*files, *settings):
+        assert f"deploy/{Path(file).name}" in ignored
 
 
 def test_container_file_matches_the_service() -> None:

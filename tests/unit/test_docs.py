@@ -36,6 +36,15 @@ def test_tests_named_by_pages_exist(page: Path) -> None:
     assert missing == []
 
 
+def test_reference_index_links_every_page() -> None:
+    folder = ROOT / "docs/reference"
+    index = (folder / "index.md").read_text(encoding="utf-8")
+    pages = {page.relative_to(folder).as_posix() for page in folder.rglob("*.md")}
+    built = {page for page in pages if page.startswith("python/")}
+
+    assert pages - built - {"index.md"} <= {*LINK.findall(index)}
+
+
 def test_security_promises_name_their_tests() -> None:
     page = (ROOT / "docs/explanation/security.md").read_text(encoding="utf-8")
     promises = [line for line in page.splitlines() if re.match(r"\| (?!Promise|--)", line)]

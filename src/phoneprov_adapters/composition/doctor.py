@@ -70,9 +70,13 @@ async def examine(environment: Mapping[str, str]) -> AsyncIterator[Finding]:
         yield finding
     try:
         container = prepare(settings)
-        container.use_cases()  # adapters that cannot be made are reported here
     except SettingsError as error:
         yield _failed("keys", str(error), "Correct it; phoneprov keys status shows what is needed.")
+        return
+    try:
+        container.use_cases()
+    except SettingsError as error:
+        yield _failed("adapters", str(error), "Correct it; phoneprov settings shows all values.")
         return
     async for finding in _database(container):
         yield finding

@@ -183,11 +183,16 @@ def _names_of(reading: Reading) -> Iterable[str]:
 
 
 def _closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that this one is probably a misspelling of. The common beginning does not
-    count: it would make all names alike."""
+    """The known name that this one is probably a misspelling of. A common beginning or ``_FILE``
+    does not count: it would make all names alike."""
     tails = {_tail(one): one for one in known}
     found = get_close_matches(_tail(name), tails, n=1, cutoff=0.8)
-    return tails[found[0]] if found else None
+    if not found:
+        return None
+    near = tails[found[0]]
+    if name.endswith(_FILE) and near.endswith(_FILE):
+        return _closest(name.removesuffix(_FILE), [near.removesuffix(_FILE)]) and near
+    return near
 
 
 def _tail(name: str) -> str:

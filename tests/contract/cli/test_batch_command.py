@@ -129,7 +129,7 @@ def test_detached_batch_waits_for_the_service(floor: Floor) -> None:
     [
         (("start", "switch", "--profile", "Unknown", "--location", "floor"), "Unknown", 1),
         (("start", "restart", "--location", "cellar"), "No active phone matches", 1),
-        (("start", "restart"), "--mac is required", 2),
+        (("start", "restart"), "Select phones with --mac, --macs-from", 2),
         (("start", "restart", "--macs-from", "/dev/null"), "/dev/null names no phone", 2),
         (("start",), "switch, restart. See '", 2),
         (("start", "restart", "--location", "floor", "--at-once", "0"), "--at-once must be", 2),

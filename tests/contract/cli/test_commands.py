@@ -225,6 +225,12 @@ def test_every_command_has_help(command: str) -> None:
     assert len(done.stdout.splitlines()) > 5
 
 
+def test_list_of_commands_cuts_no_summary() -> None:
+    done = CliRunner().invoke(main, ["--help"])
+
+    assert "..." not in done.stdout.partition("\nCommands:")[2]
+
+
 @pytest.mark.parametrize(("workers", "number"), [("1", signal.SIGTERM), ("2", signal.SIGHUP)])
 def test_serve_answers_and_stops_at_a_signal(
     tmp_path: Path, workers: str, number: signal.Signals

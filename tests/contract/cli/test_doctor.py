@@ -60,6 +60,17 @@ def test_doctor_misspelled_setting_is_named(data: Path) -> None:
     assert "PHONEPROV_FTP_HSOT" in found["settings"]["message"]
 
 
+def test_doctor_adapter_that_cannot_be_made_is_named(data: Path) -> None:
+    code, found = examined(
+        data,
+        PHONEPROV_AMI_HOST="10.1.1.1",
+        PHONEPROV_AMI_TLS="true",
+        PHONEPROV_AMI_TLS_CA=str(data / "missing.pem"),
+    )
+    assert (code, found["adapters"]["state"]) == (1, "failed")
+    assert "PHONEPROV_AMI_TLS_CA" in found["adapters"]["message"]
+
+
 def test_doctor_missing_key_file_is_not_created(data: Path) -> None:
     (data / "secret.key").unlink()
     code, found = examined(data)

@@ -104,6 +104,21 @@ def test_profiles_wrong_file_stops_the_import_and_is_named(folder: Path) -> None
     assert list(profiles()) == ["SEP001BD4123456"]
 
 
+def test_profiles_over_the_maximum_are_reported_with_the_setting(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PHONEPROV_MOST_PROFILES", "1")
+    (folder / "SEP001BD4123456.cnf.xml").write_text(CONFIGURATION)
+    (folder / "SEP001BD4123457.cnf.xml").write_text(CONFIGURATION)
+
+    stopped = run("import", "profiles", ".", "--user", "ada")
+
+    assert stopped.stderr == (
+        "SEP001BD4123457.cnf.xml: This user has the maximum number of profiles, 1 "
+        "(PHONEPROV_MOST_PROFILES).\n"
+    )
+
+
 def test_profiles_csv_names_files_and_fields(folder: Path) -> None:
     (folder / "a.xml").write_text(CONFIGURATION)
     (folder / "p.csv").write_text(

@@ -154,7 +154,7 @@ def test_export_writes_to_a_pipe_and_to_standard_output(tmp_path: Path) -> None:
     assert piped.exit_code == 0, piped.stderr
     assert content.startswith("mac,")
     assert printed.stdout.startswith("mac,")
-    assert printed.stderr == "0 record(s) were written to -.\n"
+    assert printed.stderr == "0 record(s) were written to standard output.\n"
     assert (tmp_path / "redirected").read_text() == printed.stdout
 
 

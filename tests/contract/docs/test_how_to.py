@@ -61,8 +61,8 @@ def test_key_rotation_page_runs_as_written(tmp_path: Path, commands: str) -> Non
     assert output.endswith(f"{new} (the first): 1 extensions.password\n")
 
 
-def test_backup_astray_page_runs_as_written(tmp_path: Path, commands: str) -> None:
-    output = run_page("backup-astray.md", tmp_path, commands, BEFORE_ROTATION)
+def test_stolen_backup_page_runs_as_written(tmp_path: Path, commands: str) -> None:
+    output = run_page("stolen-backup.md", tmp_path, commands, BEFORE_ROTATION)
 
     keys = (tmp_path / "phoneprov-data/secret.key").read_text().strip()
     assert "," not in keys

@@ -117,6 +117,8 @@ def test_plugin_is_used_when_selected() -> None:
 @pytest.mark.usefixtures("installed")
 def test_unknown_name_similar_to_ours_is_refused_with_other_adapters() -> None:
     check_names(chosen(PHONEPROV_UPLOADER="shelf", PHONEPROV_SHELF="attic"))
+    # The example for Snom phones reads it; PHONEPROV_PHONE_PASSWORD_FILE is not meant.
+    check_names(chosen(PHONEPROV_UPLOADER="shelf", PHONEPROV_SNOM_PASSWORD_FILE="/etc/snom"))
 
     with pytest.raises(SettingsError, match="Did you mean PHONEPROV_FTP_HOST"):
         check_names(chosen(PHONEPROV_UPLOADER="shelf", PHONEPROV_FTP_HOTS="10.0.0.1"))

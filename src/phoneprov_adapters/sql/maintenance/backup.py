@@ -24,7 +24,6 @@ from phoneprov_adapters.sql.maintenance.backup_archive import (
     check,
     copy,
     damaged,
-    member,
     opened,
     write_archive,
 )
@@ -67,7 +66,7 @@ def extract_database(backup: Path, target: Path, entry: AuditEntry) -> Manifest:
     trail. Raises ``Refused``."""
     with opened(backup) as (archive, manifest):
         with target.open("wb") as file:
-            copy(member(archive, DATABASE, backup), file, manifest.files[DATABASE], backup)
+            copy(backup, archive, manifest, DATABASE, file)
             file.flush()
             os.fsync(file.fileno())
         with contextlib.closing(sqlite3.connect(target)) as connection:
@@ -97,7 +96,7 @@ def extract_keys(backup: Path, target: Path) -> bool:
         content = io.BytesIO()
         if described.size > _LARGEST_KEYS:
             raise damaged(backup)
-        copy(member(archive, KEYS, backup), content, described, backup)
+        copy(backup, archive, manifest, KEYS, content)
     return create_key_file(target, content.getvalue())
 
 

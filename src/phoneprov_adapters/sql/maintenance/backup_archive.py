@@ -76,8 +76,8 @@ def _entry(name: str, size: int) -> tarfile.TarInfo:
 def check(backup: Path) -> Manifest:
     """The manifest of a backup whose files agree with it. Raises ``Refused``."""
     with opened(backup) as (archive, manifest):
-        for name, described in manifest.files.items():
-            copy(member(archive, name, backup), None, described, backup)
+        for name in manifest.files:
+            copy(backup, archive, manifest, name)
     return manifest
 
 
@@ -116,18 +116,18 @@ class _Declared(Struct, frozen=True):
     format: int
 
 
-def member(archive: tarfile.TarFile, name: str, backup: Path) -> IO[bytes]:
-    """A file of a backup. Raises ``Refused``."""
-    found = archive.extractfile(name)
-    if found is None:
-        raise damaged(backup)
-    return found
-
-
 def copy(
-    source: IO[bytes], target: IO[bytes] | None, described: BackedUpFile, backup: Path
+    backup: Path,
+    archive: tarfile.TarFile,
+    manifest: Manifest,
+    name: str,
+    target: IO[bytes] | None = None,
 ) -> None:
-    """Read a file of a backup. Raises ``Refused`` if it is not what the manifest describes."""
+    """Read a file of a backup, and write it to ``target``. Raises ``Refused`` if it is not what the
+    manifest describes."""
+    source, described = archive.extractfile(name), manifest.files[name]
+    if source is None:
+        raise damaged(backup)
     digest, size = hashlib.sha256(), 0
     while piece := source.read(_PIECE):
         digest.update(piece)

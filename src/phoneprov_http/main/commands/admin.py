@@ -29,10 +29,11 @@ from phoneprov_http.main.commands.settings import settings_of_environment
     help="Read the password from standard input instead of asking for it.",
 )
 def create_admin(username: str, email: str, *, password_stdin: bool) -> None:
-    """Create an account with the level-0 permission "superadmin".
+    """Create a superadmin account.
 
-    Works before the first start of the service. Can be repeated: an existing account keeps its
-    password. Creates the data folder if it does not exist.
+    It holds the level-0 permission "superadmin". Works before the first start of the service. Can
+    be repeated: an existing account keeps its password. Creates the data folder if it does not
+    exist.
     """
     settings = settings_of_environment()
     made = asyncio.run(_create_admin(settings, username, email, password_stdin=password_stdin))
@@ -80,7 +81,7 @@ def upgrade() -> None:
 
 @db.command()
 def current() -> None:
-    """Show the version of the schema; exit with 1 when it is not the newest."""
+    """Show the version of the schema. Exit with 1 when it is not the newest."""
     settings = _settings_of_database()
     step = asyncio.run(migrate.current(settings.database_url))
     click.echo(f"The schema has version {step or 'none'}; the newest is {newest()}.")
@@ -99,7 +100,7 @@ def _settings_of_database() -> Settings:
 @click.option("--dry-run", is_flag=True, help="Count the records and remove none.")
 @as_json
 def prune(*, dry_run: bool, as_json: bool) -> None:
-    """Remove old records now; "phoneprov serve" removes them every six hours.
+    """Remove old records now. "phoneprov serve" removes them every six hours.
 
     PHONEPROV_KEEP_DEPLOYMENTS, _KEEP_FETCHES, _KEEP_AUDIT and _KEEP_REVISIONS are days, and 0
     keeps the records for ever. The current configuration of each phone and those that a

@@ -30,7 +30,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.argument("file", type=_FILE)
 @click.option("--with-keys", is_flag=True, help="Include the key file of the data folder.")
 def backup(file: Path, *, with_keys: bool) -> None:
-    """Back up the embedded database to FILE, and check the backup. The service may run.
+    """Back up the embedded database to FILE. Checks the backup; the service may run.
 
     FILE must not exist. It has mode 0600 and gets its name when it is complete. The secrets in it
     can be read with the secret keys only: back the keys up separately, or include the key file

@@ -116,6 +116,10 @@ def start(
         raise click.UsageError(f"{_name_of(macs_from)} names no phone.")
     if listed:
         fields["macs"] = listed
+    elif not (fields["model"] or fields["location"] or fields["software_type"]):
+        raise click.UsageError(
+            "Select phones with --mac, --macs-from, --model, --location or --software-type."
+        )
     fields["stop_after_failures"] = fields["stop_after_failures"] or None
 
     async def work(act: Acting) -> Batch:

@@ -30,7 +30,7 @@ _SECURE = {
 @click.command()
 @as_json
 def desks(*, as_json: bool) -> None:
-    """List the phones, the users logged in there, and their default profiles.
+    """List phones, their users and their default profiles.
 
     Times are UTC.
 
@@ -74,10 +74,10 @@ def desk() -> None:
 @click.option("--none", "clear", is_flag=True, help="The phone has no default profile.")
 @click.option("--hotdesk/--no-hotdesk", default=None, help="Whether users can log in.")
 def set_default(mac: str, profile: str | None, *, clear: bool, hotdesk: bool | None) -> None:
-    """Set the default profile of the phone MAC to PROFILE (name or uuid).
+    """Set the default profile of the phone MAC to PROFILE.
 
-    The phone has this profile while no user is logged in. It keeps its configuration until the
-    next logout; phoneprov switch deploys the profile now.
+    PROFILE is a name or uuid. The phone has this profile while no user is logged in. It keeps its
+    configuration until the next logout; phoneprov switch deploys the profile now.
 
     \b
       phoneprov desk set-default 001bd4123456 Lobby
@@ -101,7 +101,7 @@ def set_default(mac: str, profile: str | None, *, clear: bool, hotdesk: bool | N
 @desk.command("logout")
 @click.argument("mac", type=MAC)
 def logout(mac: str) -> None:
-    """Log out the user at the phone MAC, and deploy its default profile.
+    """Log out the user at the phone MAC. Deploys its default profile.
 
     \b
       phoneprov desk logout 001bd4123456
@@ -113,10 +113,10 @@ def logout(mac: str) -> None:
 @click.command("phone-urls")
 @click.argument("address", required=False)
 def phone_urls(address: str | None) -> None:
-    """Print the elements of a device configuration that lead to the phone pages.
+    """Print the URLs of the phone pages for a configuration.
 
-    ADDRESS is the address at which phones reach this service, such as 10.0.0.2:8000; by default
-    PHONEPROV_PHONE_URL.
+    Prints them as elements of a configuration. ADDRESS is the address at which phones reach this
+    service, such as 10.0.0.2:8000; by default PHONEPROV_PHONE_URL.
 
     \b
       phoneprov phone-urls 10.0.0.2:8000

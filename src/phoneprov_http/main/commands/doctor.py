@@ -15,10 +15,11 @@ from phoneprov_http.main.commands.output import table
 @click.command()
 @as_json
 def doctor(*, as_json: bool) -> None:
-    """Check settings, keys, database, servers and phones, and say what to do.
+    """Check settings, keys, database, servers and phones.
 
-    Changes nothing; the service may run meanwhile. It logs in on the FTP server and on Asterisk,
-    and asks up to five phones. Exits with 0 when all is well, with 1 otherwise.
+    Says what to do about each fault. Changes nothing; the service may run meanwhile. It logs in on
+    the FTP server and on Asterisk, and asks up to five phones. Exits with 0 if no check fails, with
+    1 otherwise.
     """
     logging.getLogger("phoneprov").addHandler(logging.NullHandler())
     findings = asyncio.run(_all())

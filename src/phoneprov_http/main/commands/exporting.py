@@ -35,7 +35,7 @@ _ASTERISK = {"sccp": "chan_sccp", "pjsip": "chan_pjsip"}
 @click.option("--with-secrets", is_flag=True, help="Include the passwords of extensions.")
 @click.option("--context", default="default", show_default=True, help="Context of PJSIP endpoints.")
 def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: str) -> None:
-    """Export all records of a kind to a file; - is standard output.
+    """Export all records of a kind. A FILE of - is standard output.
 
     KIND is users, extensions, phones, desks, kems, company-directory or personal-directory. An
     existing file is replaced when the export is complete; a pipe or device is written to.
@@ -84,7 +84,8 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
         raise click.UsageError(f"--context: {error}.") from None
     for line in left_out:
         click.echo(f"phoneprov: {line}", err=True)
-    click.echo(f"{count} record(s) were written to {file}.", err=str(file) == "-")
+    target = "standard output" if str(file) == "-" else file
+    click.echo(f"{count} record(s) were written to {target}.", err=str(file) == "-")
     if left_out:
         sys.exit(1)
 

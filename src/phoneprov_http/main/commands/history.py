@@ -43,9 +43,10 @@ def history(
     limit: int,
     as_json: bool,
 ) -> None:
-    """Show the deployments of the phone MAC, or of all phones, with their outcome.
+    """Show the deployments of the phone MAC, or of all phones.
 
-    Oldest first; the current deployment of a phone has a star. Times are UTC.
+    Each line has the outcome. Oldest first; the current deployment of a phone has a star. Times are
+    UTC.
 
     \b
       phoneprov history 001bd4123456

@@ -36,12 +36,12 @@ Place = Callable[[int], str]
     "--user", help="Owner of the contacts or profiles, unless a column username names it."
 )
 def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str | None) -> None:
-    """Import the rows of a file: CSV, or vCard (.vcf) for directories; - is standard input.
+    """Import the rows of a CSV or vCard file. A FILE of - is standard input.
 
     KIND is users, extensions, phones, desks, kems, company-directory, personal-directory or
-    profiles.
-    The first line of a CSV file names the columns. For profiles, FILE is a configuration, a
-    folder of SEP*.cnf.xml, or a CSV file with a column "file".
+    profiles. The first line of a CSV file names the columns; vCards (.vcf) are for directories.
+    For profiles, FILE is a configuration, a folder of SEP*.cnf.xml, or a CSV file with a column
+    "file".
 
     A row that names an existing record changes it, any other row creates a record; nothing is
     deleted. If a row is wrong, nothing is imported, and the exit code is 1.
@@ -123,7 +123,7 @@ def _report(imported: Imported, place: Place, user: str | None, *, dry_run: bool
         raise click.UsageError(f"--user: there is no user with the name {user!r}.")
     for problem in problems:
         field = f"{problem.field} " if problem.field else ""
-        click.echo(f"{place(problem.line)}: {field}{problem.message}.", err=True)
+        click.echo(f"{place(problem.line)}: {field}{problem.message.removesuffix('.')}.", err=True)
     outcome = "Dry run, nothing was written" if dry_run else "Nothing was written"
     if imported.written:
         outcome = "Imported"

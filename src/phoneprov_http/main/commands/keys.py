@@ -30,7 +30,7 @@ def keys() -> None:
 
 @keys.command()
 def status() -> None:
-    """Show the number of stored secrets per key; exit with 1 if an older key is needed."""
+    """Show the number of stored secrets per key. Exit with 1 if an older key is needed."""
     status, owners = asyncio.run(_status())
     for line in key_lines(status, owners):
         click.echo(line)

@@ -45,7 +45,7 @@ def lint(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Look for mistakes in device configurations; - is standard input.
+    """Look for mistakes in device configurations. A FILE of - is standard input.
 
     Prints FILE:LINE:COLUMN: SEVERITY: MESSAGE [CODE], one finding a line. With an error the
     phone rejects the file or applies a wrong setting; with a warning it may behave otherwise

@@ -26,12 +26,12 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.argument("mac", type=MAC)
 @as_json
 def preview(profile: str, mac: str, *, as_json: bool) -> None:
-    """Show what phoneprov switch PROFILE MAC would do; changes nothing.
+    """Show what a switch of the phone MAC to PROFILE would do.
 
-    Shows whether the profile fits the phone, whether the FTP server and the phone are
-    reachable, the findings of the linter, and the difference from the configuration on the
-    phone; secrets are masked. Exits with 1 when the switch would be refused, the server is not
-    reachable, or the linter finds an error.
+    Changes nothing. PROFILE is a name or uuid. Shows whether the profile fits the phone, whether
+    the FTP server and the phone are reachable, the findings of the linter, and the difference from
+    the configuration on the phone; secrets are masked. Exits with 1 when the switch would be
+    refused, the server is not reachable, or the linter finds an error.
 
     \b
       phoneprov preview "Ada at the front desk" 001bd4123456

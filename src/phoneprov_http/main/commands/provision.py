@@ -36,11 +36,12 @@ from phoneprov_http.phone.files import PhoneFiles
     help="Ports for TFTP transfers, for a firewall; any free ports by default.",
 )
 def provision(host: str, http_port: int, tftp_port: int, transfer_ports: str | None) -> None:
-    """Serve configurations and other files to phones until SIGTERM or Ctrl-C.
+    """Serve configurations and other files to phones.
 
-    Configurations come from the database (PHONEPROV_UPLOADER=served), all other files from
-    PHONEPROV_FILES_DIR. Ports below 1024 need the capability CAP_NET_BIND_SERVICE or sockets of
-    systemd (LISTEN_FDS: a stream socket for HTTP, a datagram socket for TFTP).
+    Runs until SIGTERM or Ctrl-C. Configurations come from the database
+    (PHONEPROV_UPLOADER=served), all other files from PHONEPROV_FILES_DIR. Ports below 1024 need the
+    capability CAP_NET_BIND_SERVICE or sockets of systemd (LISTEN_FDS: a stream socket for HTTP, a
+    datagram socket for TFTP).
     """
     ports = _range(transfer_ports)
     given = activated(os.environ, datagrams=True)

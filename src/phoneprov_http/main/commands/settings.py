@@ -44,7 +44,7 @@ class Shown(msgspec.Struct, frozen=True):
 @click.command("settings")
 @as_json
 def show_settings(*, as_json: bool) -> None:
-    """Show every setting in force and its source; secrets are hidden.
+    """Show every setting in force and its source. Secrets are hidden.
 
     The source is "default", "environment", or the file that a ..._FILE variable names. Needs
     no database. Exits with 2 when a setting is wrong, and shows those that were read.

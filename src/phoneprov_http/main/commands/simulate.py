@@ -53,10 +53,11 @@ from phoneprov_http.main.commands.options import MAC, PORT, printable
     help="Show the pages of the service at this address, such as http://127.0.0.1:8000.",
 )
 def simulate_phone(screen: str | None, **phone: Any) -> None:
-    """Run a simulated phone until Ctrl-C, and print the files and commands it receives.
+    """Run a simulated phone.
 
     It has an FTP server, which stores files, and the web server of a phone, which accepts
-    commands (POST /CGI/Execute) and answers GET /DeviceInformationX.
+    commands (POST /CGI/Execute) and answers GET /DeviceInformationX. Prints the files and commands
+    that it receives, until Ctrl-C.
     """
     simulated = SimulatedPhone(**phone, on_event=lambda event: click.echo(event_line(event)))
     try:

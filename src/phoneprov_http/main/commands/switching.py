@@ -45,10 +45,11 @@ _wait = click.option(
 @_wait
 @as_json
 def switch(profile: str, mac: str, *, wait: bool, as_json: bool) -> None:
-    """Deploy the newest revision of PROFILE (name or uuid) to the phone MAC.
+    """Deploy the newest revision of PROFILE to the phone MAC.
 
-    Uploads the configuration, clears the phone's services, restarts the phone and waits until
-    it is back. The record names the operator as user. Works while the service runs.
+    PROFILE is a name or uuid. Uploads the configuration, clears the phone's services, restarts
+    the phone and waits until it is back. The record names the operator as user. Works while the
+    service runs.
 
     \b
     Exit codes:
