@@ -4,10 +4,8 @@ A valid body is decoded once, straight into its command. Only when that fails th
 again as plain JSON, to name every invalid field.
 """
 
-import json
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from itertools import islice
 from typing import Any, get_args
@@ -24,7 +22,6 @@ from phoneprov_http.errors import Malformed, UnsupportedMediaType
 
 MOST_FIELDS = 1000
 MOST_ELEMENTS = 10_000
-_TOO_DEEP = "The body is nested too deeply."
 _TOO_MANY_FIELDS = f"The body has more than {MOST_FIELDS} fields."
 
 # What is smaller cannot hold enough to be costly.
@@ -46,8 +43,8 @@ are checked together with the fields, so that a failure names every invalid fiel
 class Body(AbstractDTO[Any]):
     """Decodes the body of every handler that takes ``data``, a command.
 
-    Unknown and repeated fields are refused. Where a record is written, a field that is named like
-    a path parameter must agree with it.
+    Unknown fields are refused. Where a record is written, a field that is named like a path
+    parameter must agree with it.
     In a PUT the other fields of the record in the response are ignored, so that a record can be
     sent back as it was read. Raises ``UnsupportedMediaType``, ``Malformed`` and ``Invalid``.
     """
@@ -74,16 +71,14 @@ class Body(AbstractDTO[Any]):
         try:
             require_simple(value)
             made: Command = _decoder(command).decode(value)
-            if not repeated(command, value):
-                return made
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Invalid):
-            pass
-        content = decoded(value)
-        twice = repeated(command, value) if isinstance(content, dict) else []
+            content = decoded(value)
+        else:
+            return made
         ignored = fields_read(handler) if "PUT" in handler.http_methods else frozenset()
         addressed = connection.path_params if writes(handler) else {}
         rules = handler.opt.get(RULES, dict)()
-        return collected(command, content, addressed, ignored, rules, twice)
+        return collected(command, content, addressed, ignored, rules)
 
 
 def collected(
@@ -92,21 +87,16 @@ def collected(
     addressed: Mapping[str, str],
     ignored: frozenset[str] = frozenset(),
     rules: Rules = NO_RULES,
-    repeated: Sequence[Problem] = (),
 ) -> Command:
-    """The command that a body means. Raises ``Invalid`` naming every invalid field, also those
-    that are ``repeated``."""
+    """The command that a body means. Raises ``Invalid`` naming every invalid field."""
     if not isinstance(content, dict):
         problem = Problem("body", "must be a JSON object")
         raise Invalid("The body must be a JSON object.", problems=(problem,))
     own = command.__struct_fields__
-    problems = [
-        *repeated,
-        *(
-            Problem(name, MUST_AGREE)
-            for name, value in addressed.items()
-            if name in content and name not in own and not _agrees(content[name], value)
-        ),
+    disagree = [
+        Problem(name, MUST_AGREE)
+        for name, value in addressed.items()
+        if name in content and name not in own and not _agrees(content[name], value)
     ]
     given = {
         name: value
@@ -116,9 +106,9 @@ def collected(
     try:
         made = command_of(command, given, rules)
     except Invalid as error:
-        raise invalid([*problems, *error.problems]) from None
-    if problems:
-        raise invalid(problems)
+        raise invalid([*disagree, *error.problems]) from None
+    if disagree:
+        raise invalid(disagree)
     return made
 
 
@@ -158,20 +148,7 @@ def decoded(content: bytes) -> object:
     except UnicodeDecodeError:
         raise Malformed("The body is not UTF-8.") from None
     except RecursionError:
-        raise Malformed(_TOO_DEEP) from None
-
-
-def repeated(command: type[Command], content: bytes) -> list[Problem]:
-    """The fields of a command that an object has twice. Raises ``Malformed``."""
-    # Each name has an end, so nothing is repeated unless there are more ends than names.
-    if len(_NAMED.findall(content)) == len(_split(content)):
-        return []
-    try:
-        pairs = json.loads(content, object_pairs_hook=list, parse_int=str)
-    except RecursionError:
-        raise Malformed(_TOO_DEEP) from None
-    times = Counter(name for name, _ in pairs)
-    return [Problem(n, "must be sent once") for n in command.__struct_fields__ if times[n] > 1]
+        raise Malformed("The body is nested too deeply.") from None
 
 
 def require_simple(content: bytes) -> None:

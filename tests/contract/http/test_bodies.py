@@ -99,30 +99,6 @@ def test_every_invalid_field_is_named(desks: Desks) -> None:
     assert desks.seen == []
 
 
-ONCE = "must be sent once"
-
-
-@pytest.mark.parametrize(
-    ("body", "problems"),
-    [
-        ('{"name": "a", "name": "b"}', {"name": ONCE}),
-        ('{"name" : "a", "n\\u0061me"\n: "b"}', {"name": ONCE}),
-        ('{"name": "a", "name": "a", "floor": 1}', {"name": ONCE, "floor": "is not a field of"}),
-        ('{"name": "a", "created_at": 1, "name": "b"}', {"name": ONCE}),
-        ('{"name": "%s", "description": "a", "description": "b"}' % ("a" * 20_000),
-         {"name": "must ", "description": ONCE}),
-        ('{"name": "a", "created_at": {"at": 1, "at": 2}}', {}),
-        ('{"name": "\\": "}', {}),
-    ],
-)  # fmt: skip
-def test_repeated_field_is_named(desks: Desks, body: str, problems: dict[str, str]) -> None:
-    found = desks.put(msgspec.Raw(body.encode()))
-
-    assert found.keys() == problems.keys()
-    assert all(found[field].startswith(message) for field, message in problems.items())
-    assert len(desks.seen) == (not problems)
-
-
 def test_null_for_a_required_field_is_refused(desks: Desks) -> None:
     assert desks.put({"name": None}) == {"name": "must be text"}
     assert desks.put({"description": None}) == {}
