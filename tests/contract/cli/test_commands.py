@@ -49,7 +49,7 @@ def test_demo_failed_step_sets_the_exit_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     press_without_pauses(monkeypatch)
-    monkeypatch.setattr(SimulatedPhone, "_commanded", lambda _phone, _uri: None)
+    monkeypatch.setattr(SimulatedPhone, "_receive", lambda _phone, _uri: None)
 
     done = run("demo", data=tmp_path)
 
