@@ -3,7 +3,8 @@
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.security.keys import key_file
-from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase, embedded_file
+from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase
+from phoneprov_adapters.sql.engines.urls import embedded_file
 from phoneprov_adapters.sql.maintenance.key_rotation import MissingKeys
 
 
@@ -57,10 +58,10 @@ async def require_keys(container: Container) -> None:
     try:
         await container.rotation().require_all()
     except MissingKeys as missing:
-        raise SettingsError(_what_to_do(container, missing.key_ids)) from None
+        raise SettingsError(_remedy(container, missing.key_ids)) from None
 
 
-def _what_to_do(container: Container, missing: tuple[str, ...]) -> str:
+def _remedy(container: Container, missing: tuple[str, ...]) -> str:
     settings, made = container.settings(), container.keys().made
     file = key_file(settings.data_dir)
     which = f"the key{'s' if len(missing) > 1 else ''} {', '.join(missing)}"

@@ -64,7 +64,7 @@ class Argon2Hasher(PasswordHasher, PinHasher):
     ) -> None:
         self._keys = keys
         self._argon2 = argon2.PasswordHasher.from_parameters(parameters)
-        self._unknown = _hash_of_nothing(parameters)
+        self._unknown = _random_hash(parameters)
         if parameters.type is not Type.ID or not _HASH.fullmatch(self._unknown):
             raise ValueError("Passwords are hashed with argon2id, in less than 1 GiB of memory.")
         self._threads = WorkThreads(workers, queue)
@@ -121,7 +121,7 @@ class Argon2Hasher(PasswordHasher, PinHasher):
         return False
 
 
-def _hash_of_nothing(parameters: Parameters) -> str:
+def _random_hash(parameters: Parameters) -> str:
     """A hash that matches no known password, with the cost of a real one.
 
     Random text in the form of a hash, so that nothing has to be hashed.

@@ -44,7 +44,7 @@ def ftp_server(folder: Path, user: str, password: str, on_file: OnFile) -> aioft
     )
     # Like common servers: a rename replaces an existing file, and SIZE is supported.
     server.commands_mapping["rnto"] = functools.partial(_rename_onto, server)
-    server.commands_mapping["size"] = functools.partial(_tell_size, server)
+    server.commands_mapping["size"] = functools.partial(_answer_size, server)
     return server
 
 
@@ -62,17 +62,17 @@ class _Server(aioftp.Server):
         self._parts: set[asyncio.Task[Any]] = set()
 
     async def dispatcher(self, *args: Any, **options: Any) -> None:
-        _keep(self._sessions)
+        _track(self._sessions)
         # Only asyncio's streams await it, and they fail if it was cancelled.
         with contextlib.suppress(asyncio.CancelledError):
             await super().dispatcher(*args, **options)
 
     async def response_writer(self, *args: Any, **options: Any) -> None:
-        _keep(self._parts)
+        _track(self._parts)
         await super().response_writer(*args, **options)
 
     async def parse_command(self, *args: Any, **options: Any) -> tuple[str, str]:
-        _keep(self._parts)
+        _track(self._parts)
         return await super().parse_command(*args, **options)
 
     async def close(self) -> None:
@@ -85,7 +85,7 @@ class _Server(aioftp.Server):
                 await asyncio.wait({closing, *self._sessions, *self._parts}, timeout=0.01)
 
 
-def _keep(tasks: set[asyncio.Task[Any]]) -> None:
+def _track(tasks: set[asyncio.Task[Any]]) -> None:
     """Keep the task that runs this in ``tasks`` while it runs."""
     task = asyncio.current_task()
     assert task is not None
@@ -117,7 +117,7 @@ async def _rename_onto(
 @ConnectionConditions(ConnectionConditions.login_required)
 @PathConditions(PathConditions.path_must_exists, PathConditions.path_must_be_file)
 @PathPermissions(PathPermissions.readable)
-async def _tell_size(
+async def _answer_size(
     server: aioftp.Server, connection: Connection, rest: str | PurePosixPath
 ) -> bool:
     path, _ = server.get_paths(connection, rest)
@@ -135,7 +135,7 @@ class _WatchedFiles(aioftp.AsyncPathIO):
 
     async def rename(self, source: Path, destination: Path) -> Path:
         renamed: Path = await super().rename(source, destination)
-        await self._tell(destination)
+        await self._report(destination)
         return renamed
 
     async def close(self, file: io.BytesIO) -> None:
@@ -144,9 +144,9 @@ class _WatchedFiles(aioftp.AsyncPathIO):
         whole = sys.exception() is None
         await super().close(file)
         if whole and file.mode != "rb":
-            await self._tell(Path(file.name))
+            await self._report(Path(file.name))
 
-    async def _tell(self, path: Path) -> None:
+    async def _report(self, path: Path) -> None:
         if path.name.startswith("."):
             return  # The temporary name of a running upload.
         if arrived := await asyncio.to_thread(_arrived, path):

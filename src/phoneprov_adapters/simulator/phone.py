@@ -5,7 +5,6 @@ import tempfile
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from msgspec import Struct
@@ -72,7 +71,7 @@ class SimulatedPhone:
             WebPhone(
                 mac=mac, model=model, name=device_name(mac), user=http_user, password=http_password
             ),
-            self._commanded,
+            self._receive,
         )
         self._running = AsyncExitStack()
 
@@ -90,7 +89,7 @@ class SimulatedPhone:
                 starting.push_async_callback(asyncio.to_thread, temporary.cleanup)
                 self._folder = Path(temporary.name)
             await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
-            ftp = ftp_server(self._folder, *self._ftp_login, self._happened)
+            ftp = ftp_server(self._folder, *self._ftp_login, self._record)
             await ftp.start(self.host, self.ftp_port)
             starting.push_async_callback(ftp.close)
             self.ftp_port = ftp.server_port
@@ -99,22 +98,17 @@ class SimulatedPhone:
             self._running = starting.pop_all()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self._running.aclose()
 
-    def _commanded(self, uri: str) -> None:
+    def _receive(self, uri: str) -> None:
         self._commands = [*self._commands, uri][-len(self._keys) :]
         if tuple(self._commands) == self._keys:
             self.restarted = True
             self._web.go_away(self._away_seconds)
-        self._happened(CommandReceived(uri))
+        self._record(CommandReceived(uri))
 
-    def _happened(self, event: Event) -> None:
+    def _record(self, event: Event) -> None:
         self.events.append(event)
         if self._on_event:
             self._on_event(event)

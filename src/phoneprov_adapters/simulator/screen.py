@@ -1,6 +1,5 @@
 """The screen of a simulated phone: it fetches pages and sends forms as a phone does."""
 
-from types import TracebackType
 from typing import Self
 from urllib.parse import urlencode, urlsplit
 from xml.etree import ElementTree
@@ -55,12 +54,7 @@ class Screen:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self._client.aclose()
 
     async def services(self) -> ScreenPage:

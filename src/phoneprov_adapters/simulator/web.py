@@ -94,7 +94,7 @@ class PhoneWebServer:
         match request.method, request.target:
             case b"POST", b"/CGI/Execute":
                 headers = dict(request.headers)
-                if not self._knows(headers.get(b"authorization", b"")):
+                if not self._is_authorized(headers.get(b"authorization", b"")):
                     return 401, ""
                 if b"expect" in headers:
                     return 200, _error(6)
@@ -104,7 +104,7 @@ class PhoneWebServer:
             case _:
                 return 404, ""
 
-    def _knows(self, authorization: bytes) -> bool:
+    def _is_authorized(self, authorization: bytes) -> bool:
         if not self._phone.user:
             return True
         login = f"{self._phone.user}:{self._phone.password}".encode()

@@ -151,6 +151,7 @@ class Import:
             except PhoneprovError as error:
                 raise _Stopped(problems_of(row.line, error)) from error
             counts[_outcome(asked)] += 1
+            self.seen(row.line, _outcome(asked))
         return counts
 
     async def _write(self, use_cases: Any, asked: Asked, line: int) -> None:

@@ -79,8 +79,8 @@ class Imported(Struct, frozen=True):
 RowOutcome = Literal["created", "updated", "unchanged"]
 
 Seen = Callable[[int, RowOutcome], None]
-"""Called with the line of each row that is not wrong and what importing it means, when the row is
-checked."""
+"""Called with the line of each row that is not wrong and what importing it means: when the row is
+checked, and again when it is written, because another request may have changed the record."""
 
 
 def unseen(line: int, outcome: RowOutcome) -> None:

@@ -1,5 +1,6 @@
 """Import of tables: checked and written as a whole."""
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -265,3 +266,22 @@ async def test_import_number_in_scientific_notation_is_refused(
 
     assert [(one.line, one.field) for one in done.problems] == [(2, "work")]
     assert "scientific notation" in done.problems[0].message
+
+
+async def test_import_row_created_meanwhile_reports_the_write(phoneprov: InMemory) -> None:
+    columns = "username,first_name,last_name,email,password"
+    rows: dict[int, str] = {}
+
+    class Table(ListTable):
+        async def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
+            if self.readings == 1:  # the rows are checked and not written yet
+                values: Any = dict(zip(columns.split(","), ADA, strict=True))
+                new = NewUser(**values)
+                await phoneprov.users.create(phoneprov.system_actor(), new)
+            async for piece in super().pieces():
+                yield piece
+
+    done = await into(phoneprov, "users", Table(columns, ADA), seen=rows.__setitem__)
+
+    assert (done.created, done.updated) == (0, 1)
+    assert rows == {2: "updated"}
