@@ -12,7 +12,7 @@ from pathlib import Path
 
 from phoneprov_adapters.composition.lifecycle import prepare
 from phoneprov_adapters.composition.reading import read_settings
-from phoneprov_adapters.sql.engines.choice import is_embedded
+from phoneprov_adapters.sql.engines.urls import is_embedded
 from races.direct import KEY, Direct, password_hash
 from races.wire import Line
 from races.workers import memory, owner_of, workers_of

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from phoneprov_adapters.composition.lifecycle import prepare
 from phoneprov_adapters.composition.reading import read_settings
-from phoneprov_adapters.sql.engines.choice import embedded_url
+from phoneprov_adapters.sql.engines.urls import embedded_url
 from phoneprov_adapters.sql.maintenance import migrate
 
 

@@ -14,7 +14,8 @@ from phoneprov_adapters.composition.lifecycle import prepare
 from phoneprov_adapters.composition.reading import check_names, read_settings
 from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.security.keys import key_file
-from phoneprov_adapters.sql.engines.choice import Database, embedded_file
+from phoneprov_adapters.sql.engines.choice import Database
+from phoneprov_adapters.sql.engines.urls import embedded_file
 from phoneprov_adapters.sql.maintenance.schema import newest
 from phoneprov_core.deployments.observation import Reach
 from phoneprov_core.kernel.errors import PhoneprovError

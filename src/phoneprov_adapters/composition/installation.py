@@ -3,7 +3,8 @@
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.security.keys import key_file
-from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase, embedded_file
+from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase
+from phoneprov_adapters.sql.engines.urls import embedded_file
 from phoneprov_adapters.sql.maintenance.key_rotation import MissingKeys
 
 

@@ -12,8 +12,9 @@ from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.runtime.journal import log_pruned
 from phoneprov_adapters.runtime.system import system_clock
 from phoneprov_adapters.security.keys import SecretKeys, load_or_create_keys
-from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase, is_embedded, presence_at
+from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase, presence_at
 from phoneprov_adapters.sql.engines.hosts import NotPostgres
+from phoneprov_adapters.sql.engines.urls import is_embedded
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date, newest
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.deploy import LEASE_SECONDS

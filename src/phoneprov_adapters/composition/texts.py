@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from phoneprov_adapters.composition.plugins import DATABASES
 from phoneprov_adapters.runtime.networks import is_host
-from phoneprov_adapters.sql.engines.choice import check_address
+from phoneprov_adapters.sql.engines.urls import check_address
 from phoneprov_core.devices.names import check_filename_template
 
 LONGEST_BASE = 80

@@ -36,9 +36,14 @@ _HEADERS = (
 )
 _FORM = ("Content-Type", "application/x-www-form-urlencoded")
 _NO_ANSWER = "The phone's web server did not answer in time."
+_SHARED = "Check that no other phone has the same phone_ip."
 _STILL_BUSY = (
     "The phone was not called: earlier requests of this service to its address did not end in "
-    "time. Check that no other phone has the same phone_ip."
+    f"time. {_SHARED}"
+)
+_LITTLE_TIME = (
+    "The phone's web server did not answer in the time that was left after earlier requests of "
+    f"this service to its address. {_SHARED}"
 )
 
 
@@ -123,13 +128,15 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
         """One call at a time to an address; the deadline includes the wait for earlier ones. Raises
         ``Refused`` and ``TimedOut``."""
         turn = self._in_flight.setdefault(address, asyncio.Lock())
-        began = False
+        waited, began = turn.locked(), False
         try:
             async with asyncio.timeout(seconds), turn:
                 began = True
                 yield
         except TimeoutError:
-            raise TimedOut(_NO_ANSWER if began else _STILL_BUSY) from None
+            if not began:
+                raise TimedOut(_STILL_BUSY) from None
+            raise TimedOut(_LITTLE_TIME if waited else _NO_ANSWER) from None
         except Unreachable:
             raise Refused(
                 "The phone's web server cannot be reached; check that the phone is on, that "

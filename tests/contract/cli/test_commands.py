@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import re
 import signal
 import socket
@@ -55,6 +56,28 @@ def test_demo_failed_step_sets_the_exit_code(
     assert done.exit_code == 1
     assert "Every step succeeded." not in done.stdout
     assert done.stderr.strip().splitlines()[-1].startswith("Error: The phone did not receive")
+
+
+@pytest.mark.parametrize("command", [("settings",), ("lint", "-"), ("simulate-phone", "--help")])
+def test_command_without_database_does_not_load_sqlalchemy(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    loaded = spawn(*command, data=tmp_path, stdin="<device/>", PYTHONPROFILEIMPORTTIME="1").stderr
+
+    assert "phoneprov_http.main.cli" in loaded
+    assert "sqlalchemy" not in loaded
+
+
+def test_command_ends_without_a_message_when_its_reader_has_ended(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    who = ("--username", "ada", "--email", "ada@example.com", "--password-stdin")
+    assert run("create-admin", *who, data=tmp_path, stdin=f"{PASSWORD}\n").exit_code == 0
+
+    done = spawn("audit", "--json", data=tmp_path, stdout=writing)
+    os.close(writing)
+
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_create_admin_works_before_the_first_start_and_can_be_repeated(tmp_path: Path) -> None:

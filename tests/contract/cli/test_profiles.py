@@ -145,6 +145,7 @@ def test_profiles_csv_names_files_and_fields(folder: Path) -> None:
         (("import", "profiles", "a.xml", "--user", "eve"), "--user: there is no user"),
         (("import", "profiles", "empty", "--user", "ada"), "no SEP*.cnf.xml"),
         (("import", "profiles", "bad.csv"), "colour is not a column"),
+        (("import", "profiles", "-", "--user", "ada"), "not standard input"),
         (("import", "phones", "empty"), "only profiles"),
         (("profile", "add", "bad.xml", "--user", "ada"), "FILE: "),
     ],

@@ -83,6 +83,27 @@ async def test_call_that_waited_for_another_one_says_that_the_phone_was_not_call
     assert len(stub.requests) == 1
 
 
+async def test_call_that_had_less_time_after_another_one_says_so(stub: PhoneStub) -> None:
+    done = asyncio.Event()
+
+    async def answers_late(writer: asyncio.StreamWriter) -> None:
+        await done.wait()
+        writer.write(http())
+
+    stub.answers = [answers_late, nothing]
+    phone = web(stub, timeout=30.0, total=30.0)
+    earlier = asyncio.create_task(phone.execute(IP, CLEAR_SERVICES))
+    await stub.asked.wait()
+    later = asyncio.create_task(phone.read(IP, 3.0))
+    await asyncio.sleep(0)  # it waits for its turn
+    done.set()
+    await earlier
+
+    with pytest.raises(TimedOut, match=r"in the time that was left after.*the same phone_ip"):
+        await later
+    assert len(stub.requests) == 2
+
+
 async def test_calls_to_other_phones_do_not_wait(stub: PhoneStub) -> None:
     done = asyncio.Event()
 

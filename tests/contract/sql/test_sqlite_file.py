@@ -8,8 +8,8 @@ import pytest
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines import sqlite_file
-from phoneprov_adapters.sql.engines.choice import embedded_url
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
+from phoneprov_adapters.sql.engines.urls import embedded_url
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date, newest
 from phoneprov_adapters.testing.records import a_user

@@ -15,7 +15,7 @@ _SEGMENT = re.compile(r"[A-Za-z0-9._-]{1,200}")
 
 
 def folder_uploader(settings: Settings) -> "FolderUploader":
-    """The entry point: what ``PHONEPROV_UPLOADER=folder`` chooses."""
+    """The entry point, which ``PHONEPROV_UPLOADER=folder`` selects."""
     return FolderUploader(Path(settings.variables.required("PHONEPROV_FOLDER")))
 
 
@@ -32,8 +32,8 @@ class FolderUploader(ConfigUploader):
         for name in (upload.filename, upload.attempt):
             if _SEGMENT.fullmatch(name) is None or name in {".", ".."}:
                 raise Refused("The configuration file has a name that cannot be used.")
-        # The event loop waits for no disk. A thread goes on when its caller is cancelled; it is
-        # waited for, so that it does not come after the next upload.
+        # The disk must not block the event loop. A thread continues when its caller is cancelled,
+        # so it is awaited: it must not write after the next upload.
         writing = asyncio.ensure_future(asyncio.to_thread(self._write, upload))
         try:
             return await asyncio.shield(writing)
@@ -71,7 +71,7 @@ class FolderUploader(ConfigUploader):
             raise OSError("the file does not hold what was written")
 
     def _remove_leftovers(self, upload: Upload) -> None:
-        # What stands for the attempt has no dot: "a" leaves the files of "a.b" alone.
+        # The name of an attempt has no dot, so files of "a.b" do not match the pattern of "a".
         pattern = re.compile(rf"\.{re.escape(upload.filename)}\.[A-Za-z0-9_-]+\.tmp")
         for path in self._folder.iterdir():
             if pattern.fullmatch(path.name):

@@ -32,7 +32,7 @@ class SnomSettings:
 
 
 def snom_driver(settings: Settings) -> PhoneDriver:
-    """The entry point: what ``PHONEPROV_PHONE_DRIVER=snom`` chooses."""
+    """The entry point, which ``PHONEPROV_PHONE_DRIVER=snom`` selects."""
     read = settings.variables
     snom = SnomSettings(
         port=read.port("PHONEPROV_SNOM_PORT", 80),

@@ -14,11 +14,11 @@ from sqlalchemy import Connection, NullPool, exc
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from phoneprov_adapters.sql.engines.address import POSTGRES, PostgresAddress
-from phoneprov_adapters.sql.engines.choice import embedded_file, embedded_url
 from phoneprov_adapters.sql.engines.hosts import Hosts
 from phoneprov_adapters.sql.engines.postgres import Deadlines
 from phoneprov_adapters.sql.engines.postgres_errors import unavailable
 from phoneprov_adapters.sql.engines.sqlite_file import alone, create, require_content
+from phoneprov_adapters.sql.engines.urls import embedded_file, embedded_url
 from phoneprov_core.kernel.errors import Unavailable
 
 T = TypeVar("T")

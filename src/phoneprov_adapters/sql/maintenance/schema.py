@@ -7,8 +7,8 @@ import sqlite3
 from functools import cache
 from pathlib import Path
 
-from phoneprov_adapters.sql.engines.choice import embedded_file
 from phoneprov_adapters.sql.engines.sqlite_file import read_only
+from phoneprov_adapters.sql.engines.urls import embedded_file
 
 STEPS = Path(__file__).parents[1] / "migrations" / "versions"
 

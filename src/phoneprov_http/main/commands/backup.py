@@ -11,8 +11,8 @@ from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.runtime.system import ordered_id, system_clock
 from phoneprov_adapters.security.keys import key_file
-from phoneprov_adapters.sql.engines.choice import embedded_file
 from phoneprov_adapters.sql.engines.sqlite_file import alone, create
+from phoneprov_adapters.sql.engines.urls import embedded_file
 from phoneprov_adapters.sql.maintenance import backup as backups, backup_archive
 from phoneprov_core.audit.entries import entries
 from phoneprov_core.audit.model import AuditEntry

@@ -41,7 +41,7 @@ def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str
     KIND is users, extensions, phones, desks, kems, company-directory, personal-directory or
     profiles. The first line of a CSV file names the columns; vCards (.vcf) are for directories.
     For profiles, FILE is a configuration, a folder of SEP*.cnf.xml, or a CSV file with a column
-    "file".
+    "file"; it is not -.
 
     A row that names an existing record changes it, any other row creates a record; nothing is
     deleted. If a row is wrong, nothing is imported, and the exit code is 1.
@@ -88,6 +88,8 @@ def _import_rows(kind: str, file: Path, user: str | None, **how: Any) -> tuple[I
 
 
 def _import_profiles(_: str, file: Path, user: str | None, **how: Any) -> tuple[Imported, Place]:
+    if str(file) == "-":
+        raise click.UsageError("Profiles are read from a file or a folder, not standard input.")
     table = ConfigurationTable(file, user)
     if user is None and file.suffix.lower() not in {".csv", ".tsv", ".txt"}:
         raise click.UsageError("--user is required: it names the owner of the profiles.")

@@ -14,7 +14,7 @@ from phoneprov_adapters.composition.factories import require_own_database
 from phoneprov_adapters.composition.installation import require_keys
 from phoneprov_adapters.composition.lifecycle import opened, prepare
 from phoneprov_adapters.composition.settings import HASH_THREADS, Settings
-from phoneprov_adapters.sql.engines.choice import is_embedded
+from phoneprov_adapters.sql.engines.urls import is_embedded
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
 from phoneprov_http.main.commands.options import PORT
 from phoneprov_http.main.commands.settings import settings_of_environment

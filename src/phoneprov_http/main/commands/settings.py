@@ -6,7 +6,6 @@ import re
 import click
 import msgspec
 
-from phoneprov_adapters.composition.installation import require_installation
 from phoneprov_adapters.composition.reading import check_names, read_settings, settings_from
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import Reading, SettingsError, Variables
@@ -26,6 +25,9 @@ def settings_of_environment() -> Settings:
 def settings_of_installation() -> Settings:
     """The settings for a command that needs an existing installation. Raises
     ``SettingsError``, also when there is none."""
+    # Slow to load: with it SQLAlchemy, which "settings" does not need.
+    from phoneprov_adapters.composition.installation import require_installation  # noqa: PLC0415
+
     settings = settings_of_environment()
     require_installation(settings)
     return settings
