@@ -102,6 +102,10 @@ class Stores(Protocol):
         """Execute the changes that a store has deferred. Raises the errors of ``add`` and ``put``
         that are still to come."""
 
+    async def claim_import(self, kind: str) -> bool:
+        """Claim the import of a kind of table for this writing transaction. False, at once, while
+        another open transaction has the claim; where writers wait for each other it never is."""
+
 
 class Database(ReadAndWrite[Stores], Protocol):
     """A database with all stores. It is opened once, before it is used, and may be opened again

@@ -91,6 +91,10 @@ class MemoryTransaction:
     async def flush(self) -> None:
         """Nothing is deferred."""
 
+    async def claim_import(self, kind: str) -> bool:  # noqa: ARG002 - one writer at a time
+        """See ``Stores``."""
+        return True
+
 
 def _monotonic_millis() -> int:
     return time.monotonic_ns() // 1_000_000

@@ -28,6 +28,9 @@ from phoneprov_core.transfer.rows import Asked, Reader
 from phoneprov_core.transfer.sheets import DESKS, USERS, Sheet
 
 _HASHES_AT_A_TIME = 8
+_ANOTHER_IMPORT = (
+    "The row was not written: another import of this table is running. Try again when it has ended."
+)
 
 
 class _Stopped(Exception):
@@ -133,6 +136,9 @@ class Import:
         self, reader: Reader, tx: TransferTransaction, rows: list[Row]
     ) -> Counter[str]:
         """Raises ``_Stopped``, and ``Unavailable`` if the database cannot be used."""
+        if rows and not await tx.claim_import(self.sheet.name):
+            # Rows of both without a name would be created twice.
+            raise _Stopped([RowProblem(rows[0].line, "", _ANOTHER_IMPORT)])
         await reader.look(tx)
         if self.sheet is DESKS:
             use_cases: Any = DeskTable(tx)

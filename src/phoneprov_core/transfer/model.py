@@ -116,6 +116,9 @@ class TransferTransaction(
     async def flush(self) -> None:
         """Execute deferred changes; raises their errors."""
 
+    async def claim_import(self, kind: str) -> bool:
+        """Whether no other open transaction imports this kind of table."""
+
 
 @dataclass(frozen=True)
 class Joined:

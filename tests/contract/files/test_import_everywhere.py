@@ -1,5 +1,6 @@
 """An import is one transaction on every database."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,23 @@ async def test_import_reports_a_user_who_was_added_since_the_check(
     assert {problem.message for problem in done.problems} == {"is already in use"}
     assert {problem.field for problem in done.problems} <= {"username", "email"}
     assert not done.written
+
+
+async def test_parallel_imports_of_one_table_create_each_record_once(
+    transfer: Transfer, actor: Actor, database: Database
+) -> None:
+    table = ListTable("name,work", *((f"Contact {number}", "1") for number in range(600)))
+
+    done = await asyncio.gather(
+        *(transfer.into(actor, "company-directory", table) for _ in range(4))
+    )
+
+    assert sum(one.created for one in done if one.written) == 600
+    assert {p.message.partition(":")[0] for one in done for p in one.problems} <= {
+        "The row was not written"
+    }
+    async with database.read() as tx:
+        assert await tx.company_contacts.count() == 600
 
 
 def _text(value: object) -> str:

@@ -87,6 +87,10 @@ class Connection(ABC):
         this one. Does nothing outside of a transaction, and on SQLite, which has one writing
         transaction at a time."""
 
+    async def claim_import(self, kind: str) -> bool:  # noqa: ARG002 - SQLite needs no claim
+        """See ``Stores``."""
+        return True
+
 
 VERSION = select(Table("alembic_version", MetaData(), Column("version_num", String(32))))
 

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 import asyncpg
+from sqlalchemy import bindparam, func, literal_column, select
 
 from phoneprov_adapters.sql.engines.connection import VERSION, Connection, Row, first
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
@@ -17,6 +18,10 @@ from phoneprov_core.kernel.errors import Unavailable
 # The isolation is named because a server may have another default.
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _HOLD_VERSION = VERSION.with_for_update()
+# Advisory locks have two numbers here, of which the first one is ours.
+_CLAIM_IMPORT = select(
+    func.pg_try_advisory_xact_lock(literal_column("1886415973"), func.hashtext(bindparam("kind")))
+)
 
 _Step: TypeAlias = tuple[Statement, dict[str, Any]]
 
@@ -61,6 +66,10 @@ class WriteConnection(Connection):
 
     async def one_at_a_time(self) -> None:
         await self.rows(_HOLD_VERSION)
+
+    async def claim_import(self, kind: str) -> bool:
+        row = await self.row(_CLAIM_IMPORT, kind=kind)
+        return row is not None and bool(row[0])
 
     async def _run(self, step: _Step) -> Sequence[Row]:
         try:

@@ -57,6 +57,10 @@ class SqlTransaction:
         """Execute the deferred statements."""
         await self._connection.flush()
 
+    async def claim_import(self, kind: str) -> bool:
+        """See ``Stores``."""
+        return await self._connection.claim_import(kind)
+
     users = cached_property(lambda self: SqlUsers(self._connection))
     permissions = cached_property(lambda self: SqlStore(self._connection, _PERMISSIONS))
     assignments = cached_property(lambda self: SqlAssignments(self._connection))

@@ -175,6 +175,30 @@ class TransactionsContract(DatabaseTests):
 
         assert await self.find(a_user(1)) == a_user(1, phone="20")
 
+    async def test_one_open_transaction_has_the_claim_of_an_import(self) -> None:
+        holders = 0
+
+        async def import_kems() -> bool:
+            nonlocal holders
+            async with self.database.write() as tx:
+                if not await tx.claim_import("kems"):
+                    return False
+                holders += 1
+                assert holders == 1
+                await asyncio.sleep(0.01)
+                holders -= 1
+                return True
+
+        claims = await asyncio.gather(*(import_kems() for _ in range(8)))
+
+        assert any(claims)
+        assert await import_kems()
+
+    async def test_imports_of_other_tables_have_claims_of_their_own(self) -> None:
+        async with self.database.write() as tx:
+            assert await tx.claim_import("kems")
+            assert await tx.claim_import("users")
+
     async def test_closed_database_is_unavailable(self) -> None:
         await self.database.close()
 
