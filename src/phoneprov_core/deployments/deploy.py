@@ -8,7 +8,7 @@ import msgspec
 
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.desk_change import begin_change, change_use
-from phoneprov_core.deployments.errors import PhoneBusy
+from phoneprov_core.deployments.errors import PhoneBusy, PhoneInactive
 from phoneprov_core.deployments.limits import DEFAULT_LIMITS, SwitchLimits
 from phoneprov_core.deployments.model import Deployment, Outcome, StepName
 from phoneprov_core.deployments.observation import Watching
@@ -75,9 +75,9 @@ class Deploy:
         switched (code ``phone_busy``), if a record of this uuid exists (code ``already_exists``),
         if the phone changed since the turn of a login or logout (code ``desk_changed``), and if
         the user may not be logged in twice (code ``logged_in_elsewhere``); ``TooManyAttempts``
-        beyond ``limits``; ``NotFound`` if the revision was removed meanwhile; ``Refused`` and
-        ``TimedOut`` if the upload failed. Then the complete old file is in place, or, with the code
-        ``OUTCOME_UNKNOWN``, either file.
+        beyond ``limits``; ``NotFound`` if the phone or the revision was removed meanwhile;
+        ``Refused`` and ``TimedOut`` if the upload failed. Then the complete old file is in place,
+        or, with the code ``OUTCOME_UNKNOWN``, either file.
         """
         require_fitting(order.profile, order.phone)
         return await self.unbroken(self._run(actor, order, progress))
@@ -141,6 +141,10 @@ class Deploy:
         async with self.database.write(by=actor) as tx:
             fence = await tx.leases.take(record.mac, record.uuid, self.lease_seconds)
             if fence is not None:
+                # It may have been deleted or deactivated since the order was made.
+                phone = found(await tx.phones.find(record.mac), "phone")
+                if not phone.is_active:
+                    raise PhoneInactive
                 # A revision that was removed meanwhile could not be deployed again by a rollback.
                 found(await tx.revisions.find(record.profile_uuid, record.revision), "revision")
                 # A logout takes back a switch or a login, which was counted.

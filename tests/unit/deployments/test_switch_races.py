@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from phoneprov_core.deployments.errors import PhoneInactive
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.deployments.switch import order_of
 from phoneprov_core.kernel.actor import Actor
@@ -13,6 +14,7 @@ from phoneprov_core.kernel.errors import (
     Unavailable,
 )
 from phoneprov_core.kernel.system import shown
+from phoneprov_core.phones.model import PhonePatch
 from phoneprov_core.profiles.model import Profile, Switched, SwitchRequest
 from support.office import Office
 from support.switching import (
@@ -55,6 +57,25 @@ async def test_switch_revision_removed_before_the_record_is_not_found(
     await office.profiles.delete(ada, profile.uuid)
 
     with pytest.raises(NotFound):
+        await office.deploy(ada, order)
+
+    assert await deployments(office) == []
+    assert office.uploader.uploads == []
+    assert await is_free(office)
+
+
+@pytest.mark.parametrize("change", ["deactivated", "deleted"])
+async def test_switch_phone_that_left_the_inventory_before_the_record_is_refused(
+    office: Office, ada: Actor, root: Actor, profile: Profile, change: str
+) -> None:
+    request = SwitchRequest(profile_uuid=profile.uuid, mac=MAC)
+    order = await order_of(office.database, ada, request)
+    if change == "deleted":
+        await office.phones.delete(root, MAC)
+    else:
+        await office.phones.update(root, MAC, PhonePatch(is_active=False))
+
+    with pytest.raises(NotFound if change == "deleted" else PhoneInactive):
         await office.deploy(ada, order)
 
     assert await deployments(office) == []
