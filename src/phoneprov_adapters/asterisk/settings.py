@@ -1,14 +1,13 @@
 """Settings of Asterisk's manager interface (AMI)."""
 
 import ssl
-
-from msgspec import Struct
+from typing import Annotated
 
 from phoneprov_adapters.runtime.networks import is_host
-from phoneprov_core.kernel.field_types import redacted
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 
 
-class ManagerSettings(Struct, frozen=True, kw_only=True):
+class ManagerSettings(Redacted, frozen=True, kw_only=True):
     """Address and login of the manager interface; ``timeout`` bounds a whole call, in seconds.
 
     With ``tls`` the certificate is verified against the system's store, or only against the
@@ -20,7 +19,7 @@ class ManagerSettings(Struct, frozen=True, kw_only=True):
     tls: bool = False
     tls_ca: str | None = None
     user: str
-    secret: str
+    secret: Annotated[str, SECRET]
     timeout: float = 5.0
 
     def __post_init__(self) -> None:
@@ -32,9 +31,6 @@ class ManagerSettings(Struct, frozen=True, kw_only=True):
             raise ValueError("The manager's user and secret must not contain line ends.")
         if not self.timeout > 0:
             raise ValueError("The manager's timeout must be more than 0 seconds.")
-
-    def __repr__(self) -> str:
-        return redacted(self, "secret")
 
 
 def tls_of(settings: ManagerSettings) -> ssl.SSLContext | None:

@@ -1,6 +1,7 @@
 """The settings of a deployment: one typed object, read from environment variables."""
 
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -87,3 +88,6 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return f"Settings(data_dir={str(self.data_dir)!r}, ...)"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("data_dir", str(self.data_dir))]

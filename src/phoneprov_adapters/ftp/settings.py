@@ -1,15 +1,14 @@
 """Settings of the FTP server."""
 
-from typing import Any, Literal
-
-from msgspec import Struct
+from typing import Annotated, Literal
 
 from phoneprov_adapters.runtime.networks import is_host
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 
 Tls = Literal["off", "explicit", "implicit"]
 
 
-class FtpSettings(Struct, frozen=True, kw_only=True):
+class FtpSettings(Redacted, frozen=True, kw_only=True):
     """One FTP server, or with ``host`` None the server on every phone.
 
     ``tls_ca`` is the path of a PEM file with the trusted authorities, None for the system's store.
@@ -22,7 +21,7 @@ class FtpSettings(Struct, frozen=True, kw_only=True):
     host: str | None = None
     port: int = 21
     user: str = "anonymous"
-    password: str = ""
+    password: Annotated[str, SECRET] = ""
     tls: Tls = "off"
     tls_ca: str | None = None
     directory: str = ""
@@ -41,16 +40,6 @@ class FtpSettings(Struct, frozen=True, kw_only=True):
             raise ValueError("The FTP TLS mode must be off, explicit or implicit.")
         if not (self.timeout > 0 and self.total > 0):
             raise ValueError("The FTP timeouts must be more than 0 seconds.")
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
-        return f"FtpSettings({shown})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        return [
-            (name, "***" if name == "password" else getattr(self, name))
-            for name in self.__struct_fields__
-        ]
 
     def path_of(self, filename: str) -> str:
         """The path of a file on the server, with a leading slash."""

@@ -1,5 +1,7 @@
 """The kinds of records of the memory database, with their rules."""
 
+from typing import Annotated
+
 from msgspec import Struct
 
 from phoneprov_adapters.memory.records import Kind, Reference, Unique
@@ -14,7 +16,7 @@ from phoneprov_core.desks.model import DeskRecord
 from phoneprov_core.directory.model import CONTACT_FIELDS, CompanyContact
 from phoneprov_core.extensions import EXTENSION_FIELDS, Extension
 from phoneprov_core.kems import Kem
-from phoneprov_core.kernel.field_types import redacted
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.links import Link
 from phoneprov_core.phones.model import PHONE_FIELDS, Phone
 from phoneprov_core.profiles.model import PROFILE_FIELDS, ProfileRecord, Revision
@@ -36,14 +38,11 @@ USERS: Kind[User] = Kind(
 OF_USER = Reference("user_uuid", USERS)
 
 
-class Password(Struct, frozen=True):
+class Password(Redacted, frozen=True):
     """The hash of an account's password."""
 
     user_uuid: str
-    hash: str
-
-    def __repr__(self) -> str:
-        return redacted(self, "hash")
+    hash: Annotated[str, SECRET]
 
 
 class Look(Struct, frozen=True):
@@ -147,13 +146,10 @@ DESKS: Kind[KeptDesk] = Kind("desk", key="mac", created="mac")
 # Switching
 
 
-class KeptRevision(Revision, frozen=True):
+class KeptRevision(Revision, Redacted, frozen=True):
     """A revision with its configuration."""
 
-    cnf_xml: str
-
-    def __repr__(self) -> str:
-        return redacted(self, "cnf_xml")
+    cnf_xml: Annotated[str, SECRET]
 
 
 class Lease(Struct, frozen=True):

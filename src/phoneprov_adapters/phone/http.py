@@ -5,10 +5,8 @@ import base64
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Literal
+from typing import Annotated, Literal
 from weakref import WeakValueDictionary
-
-from msgspec import Struct
 
 from phoneprov_adapters.phone.request import (
     Broken,
@@ -26,7 +24,7 @@ from phoneprov_core.devices.execute import execute_body, read_execute_reply, req
 from phoneprov_core.devices.ports import KeyPress, PhoneCommands
 from phoneprov_core.devices.reply import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.kernel.field_types import redacted
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 
 _HEADERS = (
     ("Accept", "text/xml"),
@@ -47,7 +45,7 @@ _LITTLE_TIME = (
 )
 
 
-class PhoneWebSettings(Struct, frozen=True, kw_only=True):
+class PhoneWebSettings(Redacted, frozen=True, kw_only=True):
     """Settings of calls to phones. ``timeout`` bounds one request and ``total`` a whole call with
     its pauses, in seconds. Without a ``user`` no credentials are sent. Raises ValueError for an
     invalid value."""
@@ -55,7 +53,7 @@ class PhoneWebSettings(Struct, frozen=True, kw_only=True):
     scheme: Literal["http", "https"] = "http"
     port: int = 80
     user: str = ""
-    password: str = ""
+    password: Annotated[str, SECRET] = ""
     timeout: float = 5.0
     total: float = 8.0
 
@@ -68,9 +66,6 @@ class PhoneWebSettings(Struct, frozen=True, kw_only=True):
             raise ValueError("The web user of phones must not contain a colon.")
         if not (self.timeout > 0 and self.total > 0):
             raise ValueError("The timeouts of phones must be more than 0 seconds.")
-
-    def __repr__(self) -> str:
-        return redacted(self, "password")
 
 
 class PhoneWeb(PhoneCommands, PhoneInformation):

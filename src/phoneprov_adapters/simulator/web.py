@@ -5,20 +5,20 @@ import base64
 import hmac
 from collections.abc import Callable
 from html import escape
+from typing import Annotated
 from urllib.parse import parse_qsl
 
 import h11
-from msgspec import Struct
 
 from phoneprov_core.devices.reply import elements_of
-from phoneprov_core.kernel.field_types import redacted
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 
 _LARGEST = 64 * 1024
 _REQUEST_SECONDS = 10.0
 _OBJECT_LIMIT = 512
 
 
-class WebPhone(Struct, frozen=True, kw_only=True):
+class WebPhone(Redacted, frozen=True, kw_only=True):
     """Login and identity of a phone's web server. Without a ``user`` every client may send
     commands."""
 
@@ -26,10 +26,7 @@ class WebPhone(Struct, frozen=True, kw_only=True):
     model: str
     name: str
     user: str = ""
-    password: str = ""
-
-    def __repr__(self) -> str:
-        return redacted(self, "password")
+    password: Annotated[str, SECRET] = ""
 
 
 class PhoneWebServer:

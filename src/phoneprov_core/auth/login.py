@@ -1,8 +1,7 @@
 """Logging in with a username and a password."""
 
 from dataclasses import KW_ONLY, dataclass
-
-from msgspec import Struct
+from typing import Annotated
 
 from phoneprov_core.auth.guesses import Caller, Guesses
 from phoneprov_core.auth.model import (
@@ -17,7 +16,7 @@ from phoneprov_core.auth.sessions import new_session, token_pair
 from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
-from phoneprov_core.kernel.field_types import redacted
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, millis, shown
 from phoneprov_core.kernel.trail import Event
@@ -25,16 +24,13 @@ from phoneprov_core.users.model import User
 from phoneprov_core.users.passwords import PasswordHasher
 
 
-class _Proven(Struct, frozen=True):
+class _Proven(Redacted, frozen=True):
     """An account whose password was right, the hash that was verified, and the hash that replaces
     it, if any."""
 
     user: User
-    hash: str
-    fresh_hash: str | None
-
-    def __repr__(self) -> str:
-        return redacted(self, "hash", "fresh_hash")
+    hash: Annotated[str, SECRET]
+    fresh_hash: Annotated[str | None, SECRET]
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """The computation of a dry run over configurations."""
 
 from collections.abc import Awaitable, Callable
+from typing import Annotated
 from xml.parsers import expat
 
 from msgspec import Struct
@@ -9,7 +10,7 @@ from phoneprov_core.configuration.diff import unified_diff
 from phoneprov_core.configuration.findings import Finding
 from phoneprov_core.configuration.lint import lint
 from phoneprov_core.configuration.masking import NumberedStars, masked
-from phoneprov_core.kernel.field_types import redacted
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 
 # Firmware, locale, date and time and the addresses of services are read when a phone starts
 # completely; lines, keys and speed dials also after a restart (Cisco's CME documentation).
@@ -77,22 +78,19 @@ def _values(xml: str) -> dict[str, list[str]]:
     return found
 
 
-class Comparison(Struct, frozen=True, kw_only=True):
+class Comparison(Redacted, frozen=True, kw_only=True):
     """A configuration, and the one to compare it with (None: no diff).
 
     Both are without a fault (see ``well_formed``). ``mac`` and ``family`` are those of
     ``lint``.
     """
 
-    old: str | None
-    new: str
+    old: Annotated[str | None, SECRET]
+    new: Annotated[str, SECRET]
     old_label: str = ""
     new_label: str = ""
     mac: str | None = None
     family: str | None = None
-
-    def __repr__(self) -> str:
-        return redacted(self, "old", "new")
 
 
 class Compared(Struct, frozen=True):

@@ -1,6 +1,7 @@
 """The elements of a configuration as a stream of events, each with its offsets in the text."""
 
 from collections.abc import Callable
+from typing import Any
 from xml.parsers import expat
 
 from msgspec import Struct
@@ -32,6 +33,9 @@ class Element(Struct, eq=False):
     def __repr__(self) -> str:
         # Attributes and text may be secrets.
         return f"<{self.name}> at line {self.line}"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("name", self.name), ("line", self.line)]
 
     @property
     def text(self) -> str:

@@ -1,13 +1,12 @@
 """What a deployment puts on a phone, its record at the beginning, and its audit events."""
 
 import hashlib
-
-from msgspec import Struct
+from typing import Annotated
 
 from phoneprov_core.deployments.desk_change import DeskChange
 from phoneprov_core.deployments.errors import PhoneInactive, ProfileDoesNotFit
 from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
-from phoneprov_core.kernel.field_types import redacted
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.trail import Event, Value
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord, Revision
@@ -16,20 +15,17 @@ from phoneprov_core.profiles.ports import ProfilesTransaction
 _OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})
 
 
-class Order(Struct, frozen=True):
+class Order(Redacted, frozen=True):
     """A phone and the revision for it. ``uuid`` is that of the record; None creates one. ``desk``
     is the login or logout that the deployment belongs to; None for a switch and a rollback."""
 
     action: Action
     profile: ProfileRecord
     revision: Revision
-    cnf_xml: str
+    cnf_xml: Annotated[str, SECRET]
     phone: Phone
     uuid: str | None = None
     desk: DeskChange | None = None
-
-    def __repr__(self) -> str:
-        return redacted(self, "cnf_xml")
 
 
 async def load_order(

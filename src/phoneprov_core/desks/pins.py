@@ -1,6 +1,7 @@
 """Checking a PIN that was typed on a phone."""
 
 from dataclasses import KW_ONLY, dataclass
+from typing import Annotated
 
 import msgspec
 from msgspec import Struct
@@ -11,7 +12,7 @@ from phoneprov_core.auth.throttle import MOST_IN_A_ROW, Attempts
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.kernel.actor import Actor, anonymous
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
-from phoneprov_core.kernel.field_types import redacted
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
 from phoneprov_core.kernel.trail import Event, Value
@@ -19,14 +20,11 @@ from phoneprov_core.users.model import User, account_key
 from phoneprov_core.vendor_users import PinHasher, guess_key
 
 
-class _Found(Struct, frozen=True):
+class _Found(Redacted, frozen=True):
     """An account, and the hash of its PIN; None without one."""
 
     user: User | None
-    hash: str | None
-
-    def __repr__(self) -> str:
-        return redacted(self, "hash")
+    hash: Annotated[str | None, SECRET]
 
 
 class _Guess(Struct, frozen=True):

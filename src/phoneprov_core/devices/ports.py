@@ -1,15 +1,16 @@
 """Ports of a switch: the uploader, the phone, the ways to restart it, its calls."""
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.phones.model import Phone
 
 
-class Upload(Struct, frozen=True):
+class Upload(Redacted, frozen=True):
     """One configuration file to be uploaded.
 
     ``phone_ip`` is the address from the inventory, canonical text or None; an uploader with a
@@ -20,11 +21,8 @@ class Upload(Struct, frozen=True):
 
     phone_ip: str | None
     filename: str
-    content: bytes
+    content: Annotated[bytes, SECRET]
     attempt: str
-
-    def __repr__(self) -> str:
-        return f"Upload({self.filename!r}, {len(self.content)} bytes, to {self.phone_ip!r})"
 
 
 class Uploaded(Struct, frozen=True):

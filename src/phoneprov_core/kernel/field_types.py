@@ -102,18 +102,24 @@ def _collect_words(annotation: Any, words: list[str]) -> None:
         words.append(_WORDS.get(annotation, "something else"))
 
 
+class _Hidden:
+    def __repr__(self) -> str:
+        return "***"
+
+
 class Redacted(Struct, frozen=True):
-    """A struct whose representation has ``***`` for each field of a type with ``SECRET``."""
+    """A struct whose representations, that for ``rich`` too, have ``***`` for each field of a type
+    with ``SECRET`` that is set."""
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        secret = {field.name for field in fields_of(type(self)) if field.is_secret}
+        shown = []
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            hidden = name in secret and value is not None and value is not UNSET
+            shown.append((name, _Hidden() if hidden else value))
+        return shown
 
     def __repr__(self) -> str:
-        return redacted(self, *(field.name for field in fields_of(type(self)) if field.is_secret))
-
-
-def redacted(struct: Struct, *secret: str) -> str:
-    """The usual representation, with ``***`` for each secret field that is set."""
-    shown = []
-    for name in struct.__struct_fields__:
-        value = getattr(struct, name)
-        hidden = name in secret and value is not None and value is not UNSET
-        shown.append(f"{name}={'***' if hidden else repr(value)}")
-    return f"{type(struct).__name__}({', '.join(shown)})"
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"{type(self).__name__}({shown})"

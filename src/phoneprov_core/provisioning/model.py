@@ -5,6 +5,7 @@ from typing import Annotated
 
 from msgspec import Struct
 
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.fields import CreatedAt, DurationMs, RecordUuid, StoredMac, schema
 from phoneprov_core.kernel.system import Timestamp
 
@@ -65,18 +66,15 @@ def with_name(names: tuple[str, ...], name: str) -> tuple[str, ...]:
     return (*others, name)[-MOST_NAMES:]
 
 
-class ServedFile(Struct, frozen=True):
+class ServedFile(Redacted, frozen=True):
     """The configuration that a phone gets under a name, upper and lower case ignored.
     ``attempt`` is the upload it came from: the uuid of its deployment."""
 
     name: str
-    content: bytes
+    content: Annotated[bytes, SECRET]
     attempt: str
 
     @property
     def key(self) -> str:
         """The name as it is compared."""
         return self.name.lower()
-
-    def __repr__(self) -> str:
-        return f"ServedFile({self.name!r}, {len(self.content)} bytes)"

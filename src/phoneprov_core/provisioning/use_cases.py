@@ -1,6 +1,7 @@
 """Serving a file to a phone, recording the request, and reading the records."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import msgspec
 from msgspec import Struct
@@ -12,6 +13,7 @@ from phoneprov_core.devices.binding import Binding, Networks
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, shown
@@ -34,7 +36,7 @@ class FileRequest(Struct, frozen=True):
     model: str | None = None
 
 
-class Provided(Struct, frozen=True):
+class Provided(Redacted, frozen=True):
     """The answer to a request: ``content`` or an open ``file`` if ``result`` is SERVED, else
     neither. ``mac`` is the phone, None if unknown. ``attempt`` names the deployment whose
     configuration is served."""
@@ -42,12 +44,9 @@ class Provided(Struct, frozen=True):
     request: FileRequest
     result: FetchResult
     mac: str | None = None
-    content: bytes | None = None
+    content: Annotated[bytes | None, SECRET] = None
     file: SharedFile | None = None
     attempt: str | None = None
-
-    def __repr__(self) -> str:
-        return f"Provided({self.request!r}, {self.result})"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 from litestar import Router
 from litestar.handlers import BaseRouteHandler
-from msgspec import Struct
 
 from phoneprov_core.application import UseCases
 from phoneprov_core.auth.model import (
@@ -22,7 +21,7 @@ from phoneprov_core.auth.model import (
 )
 from phoneprov_core.kernel.actor import SUPERADMIN
 from phoneprov_core.kernel.errors import Forbidden, Unauthenticated
-from phoneprov_core.kernel.field_types import redacted
+from phoneprov_core.kernel.field_types import Redacted
 from phoneprov_core.me import MeProfile
 from phoneprov_http.console.files import file_handlers
 from phoneprov_http.envelope import EnvelopeResponse, done, record
@@ -37,7 +36,7 @@ _BASE = re.compile(r"/(?:[A-Za-z0-9._~-]+/)*console/", re.ASCII)
 _LONGEST_BASE = 256
 
 
-class BrowserSession(Struct, frozen=True, rename="camel"):
+class BrowserSession(Redacted, frozen=True, rename="camel"):
     """The caller, an access token, and what the API allows: ``level0`` is level 0 by the level
     rule of the service, ``shared_write`` the writing of what all accounts share. ``version`` is
     that of the service."""
@@ -47,9 +46,6 @@ class BrowserSession(Struct, frozen=True, rename="camel"):
     level0: bool
     shared_write: bool
     version: str
-
-    def __repr__(self) -> str:
-        return redacted(self, "access_token")
 
 
 def console_routes(use_cases: UseCases) -> list[Router]:

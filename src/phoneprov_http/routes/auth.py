@@ -1,7 +1,5 @@
 """Login, registration, refresh and logout."""
 
-from msgspec import Struct
-
 from phoneprov_core.auth.accounts import Register
 from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.model import (
@@ -15,7 +13,7 @@ from phoneprov_core.auth.model import (
 )
 from phoneprov_core.auth.sessions import Logout, Refresh
 from phoneprov_core.kernel.errors import AlreadyExists, TooManyAttempts, Unauthenticated
-from phoneprov_core.kernel.field_types import redacted
+from phoneprov_core.kernel.field_types import Redacted
 from phoneprov_core.users.model import Registration, User
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, done, record
@@ -23,15 +21,12 @@ from phoneprov_http.middleware.authentication import OPTIONAL, PUBLIC
 from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, guard
 
 
-class LoginData(Struct, frozen=True, rename="camel"):
+class LoginData(Redacted, frozen=True, rename="camel"):
     """The user who logged in, and a new pair of tokens."""
 
     user: User
     access_token: Token
     refresh_token: Token
-
-    def __repr__(self) -> str:
-        return redacted(self, "access_token", "refresh_token")
 
 
 def auth_routes(login: Login, register: Register, refresh: Refresh, logout: Logout) -> Routes:

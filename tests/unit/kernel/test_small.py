@@ -2,13 +2,14 @@
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Annotated
 
 import pytest
 from hypothesis import given, strategies as st
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType
 
 from phoneprov_core.kernel.errors import NotFound, TooManyAttempts, already_taken, found
-from phoneprov_core.kernel.field_types import redacted
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.system import known_id, millis, shown
 
 moments = st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
@@ -48,10 +49,10 @@ def test_identifier_that_is_no_uuid_is_not_found(text: str | None) -> None:
     assert known_id(text) == ""
 
 
-class Account(Struct):
+class Account(Redacted, frozen=True):
     name: str
-    password: str | UnsetType | None
-    pin: str | None = None
+    password: Annotated[str | UnsetType | None, SECRET]
+    pin: Annotated[str | None, SECRET] = None
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ class Account(Struct):
     ],
 )
 def test_secrets_are_in_no_representation(account: Account, expected: str) -> None:
-    assert redacted(account, "password", "pin") == expected
+    assert repr(account) == expected
 
 
 def test_found_returns_the_record_or_raises_not_found() -> None:
