@@ -182,4 +182,4 @@ class TooManyProfiles(Conflict):
     """The user has the maximum number of profiles."""
 
     code = "too_many_profiles"
-    usual = "This user has the maximum number of profiles, 100 (PHONEPROV_MOST_PROFILES)."
+    usual = "This user has 100 profiles, the maximum; delete one, or raise PHONEPROV_MOST_PROFILES."

@@ -148,8 +148,8 @@ class Profiles:
         )  # Locks the user: of two concurrent requests one waits here.
         if await tx.profiles.count(owner) >= self.most_profiles:
             raise TooManyProfiles(
-                f"This user has the maximum number of profiles, {self.most_profiles} "
-                "(PHONEPROV_MOST_PROFILES)."
+                f"This user has {self.most_profiles} profiles, the maximum; delete one, or raise "
+                "PHONEPROV_MOST_PROFILES."
             )
 
     def _revision(

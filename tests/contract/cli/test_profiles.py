@@ -114,8 +114,8 @@ def test_profiles_over_the_maximum_are_reported_with_the_setting(
     stopped = run("import", "profiles", ".", "--user", "ada")
 
     assert stopped.stderr == (
-        "SEP001BD4123457.cnf.xml: This user has the maximum number of profiles, 1 "
-        "(PHONEPROV_MOST_PROFILES).\n"
+        "SEP001BD4123457.cnf.xml: This user has 1 profiles, the maximum; delete one, "
+        "or raise PHONEPROV_MOST_PROFILES.\n"
     )
 
 
