@@ -1,8 +1,10 @@
 """The command line."""
 
+import ast
 import gc
 import importlib
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -55,6 +57,8 @@ _COMMANDS = {
 }
 
 
+_FOLDER = Path(__file__).parent / "commands"
+
 UNKNOWN = 4
 """Exit code of a switch after which the old file or the new one is there."""
 
@@ -80,6 +84,12 @@ class Commands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands. Their summaries are read from the sources: importing all commands
+        takes a second."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _summary(*where)) for name, where in _COMMANDS.items()])
+
     def make_context(
         self,
         info_name: str | None,
@@ -102,6 +112,17 @@ class Commands(click.Group):
         except PhoneprovError as error:
             details = "".join(f" {p.field}: {p.message}." for p in error.problems[1:])
             fail(error.message + details, UNKNOWN if error.code == OUTCOME_UNKNOWN else 1)
+
+
+def _summary(module: str, function: str) -> str:
+    """The first sentence of the docstring of a command."""
+    source = _FOLDER.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
+    docs = {
+        node.name: ast.get_docstring(node) or ""
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    return docs[function].partition("\n")[0].partition(". ")[0].removesuffix(".") + "."
 
 
 def _misused(error: click.UsageError) -> NoReturn:

@@ -58,7 +58,9 @@ def test_demo_failed_step_sets_the_exit_code(
     assert done.stderr.strip().splitlines()[-1].startswith("Error: The phone did not receive")
 
 
-@pytest.mark.parametrize("command", [("settings",), ("lint", "-"), ("simulate-phone", "--help")])
+@pytest.mark.parametrize(
+    "command", [("--help",), ("settings",), ("lint", "-"), ("simulate-phone", "--help")]
+)
 def test_command_without_database_does_not_load_sqlalchemy(
     tmp_path: Path, command: tuple[str, ...]
 ) -> None:
@@ -225,10 +227,16 @@ def test_every_command_has_help(command: str) -> None:
     assert len(done.stdout.splitlines()) > 5
 
 
-def test_list_of_commands_cuts_no_summary() -> None:
+def test_list_of_commands_has_their_whole_summaries() -> None:
     done = CliRunner().invoke(main, ["--help"])
 
-    assert "..." not in done.stdout.partition("\nCommands:")[2]
+    context = click.Context(main)
+    listed = done.stdout.partition("\nCommands:\n")[2].splitlines()
+    assert [line.split(maxsplit=1) for line in listed] == [
+        [name, command.get_short_help_str(limit=200)]
+        for name in main.list_commands(context)
+        if (command := main.get_command(context, name))
+    ]
 
 
 @pytest.mark.parametrize(("workers", "number"), [("1", signal.SIGTERM), ("2", signal.SIGHUP)])
