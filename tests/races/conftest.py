@@ -9,6 +9,8 @@ from races.harness import WORKERS, Service, running
 from support.postgres import new_database
 
 DATABASES = ["sqlite", "postgres"]
+NO_LIMIT = {"PHONEPROV_GUESSES_PER_ADDRESS": "0"}
+"""All guesses come from one address, whose own limit is tested elsewhere."""
 
 
 @pytest.fixture(scope="session", params=DATABASES)
@@ -27,9 +29,7 @@ def database(request: pytest.FixtureRequest) -> Iterator[str | None]:
 def service(database: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service with as many worker processes as race, under the strict rule."""
     folder = tmp_path_factory.mktemp("service")
-    # All guesses come from one address, whose own limit is tested elsewhere.
-    settings = {"PHONEPROV_LEVEL_RULE": "strict", "PHONEPROV_GUESSES_PER_ADDRESS": "0"}
-    with running(folder, database, WORKERS, **settings) as service:
+    with running(folder, database, WORKERS, PHONEPROV_LEVEL_RULE="strict", **NO_LIMIT) as service:
         yield service
 
 
@@ -37,5 +37,5 @@ def service(database: str | None, tmp_path_factory: pytest.TempPathFactory) -> I
 def hierarchical(service: Service, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service with two workers and the same database, under the interface's own rule."""
     folder = tmp_path_factory.mktemp("hierarchical")
-    with running(folder, service.settings.database_url, 2) as hierarchical:
+    with running(folder, service.settings.database_url, 2, **NO_LIMIT) as hierarchical:
         yield hierarchical

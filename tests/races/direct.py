@@ -129,5 +129,7 @@ class Direct:
     async def remove_all_assignments(self) -> None:
         """Remove every assignment."""
         async with self.database.write() as tx:
-            for user in await tx.users.rows(1000):
-                await tx.assignments.remove(user.uuid)
+            last = None
+            while users := await tx.users.rows(1000, after=last):
+                for last in users:
+                    await tx.assignments.remove(last.uuid)
