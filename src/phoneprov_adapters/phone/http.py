@@ -125,13 +125,15 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
         turn = self._in_flight.setdefault(address, asyncio.Lock())
         waited, began = turn.locked(), False
         try:
-            async with asyncio.timeout(seconds), turn:
+            async with asyncio.timeout(seconds) as bound, turn:
                 began = True
                 yield
         except TimeoutError:
             if not began:
                 raise TimedOut(_STILL_BUSY) from None
-            raise TimedOut(_LITTLE_TIME if waited else _NO_ANSWER) from None
+            # A request that had its own whole time lost none to earlier calls.
+            cut_short = waited and bound.expired()
+            raise TimedOut(_LITTLE_TIME if cut_short else _NO_ANSWER) from None
         except Unreachable:
             raise Refused(
                 "The phone's web server cannot be reached; check that the phone is on, that "

@@ -104,6 +104,28 @@ async def test_call_that_had_less_time_after_another_one_says_so(stub: PhoneStub
     assert len(stub.requests) == 2
 
 
+async def test_call_whose_request_had_its_whole_time_after_another_one_had_no_answer(
+    stub: PhoneStub,
+) -> None:
+    done = asyncio.Event()
+
+    async def answers_late(writer: asyncio.StreamWriter) -> None:
+        await done.wait()
+        writer.write(http())
+
+    stub.answers = [answers_late, nothing]
+    phone = web(stub, timeout=3.0, total=30.0)
+    earlier = asyncio.create_task(phone.execute(IP, CLEAR_SERVICES))
+    await stub.asked.wait()
+    later = asyncio.create_task(phone.execute(IP, [KeyPress("a")] * 30))
+    await asyncio.sleep(0)  # it waits for its turn
+    done.set()
+    await earlier
+
+    with pytest.raises(TimedOut, match=r"did not answer in time\.$"):
+        await later
+
+
 async def test_calls_to_other_phones_do_not_wait(stub: PhoneStub) -> None:
     done = asyncio.Event()
 
