@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-scale bench-phone-pages bench-search bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-tftp-clients unit
+.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-scale bench-phone-pages bench-search bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock mutations pictures races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -25,12 +25,9 @@ demo: $(VENV)/installed-run  ## switch a simulated phone, step by step; make dem
 --keep:
 	@:
 
-# Real processes and networks share two processors here: a test that fails beside three others is
-# run again alone. It fails the run if it fails twice.
 test: $(VENV)/installed-dev  ## everything: format, lint, types, import contracts, all tests
 	$(MAKE) --no-print-directory --jobs 2 check bytecode
-	$(BIN)/python -m pytest -n 4 --dist worksteal \
-	  || $(BIN)/python -m pytest --last-failed --last-failed-no-failures=none
+	$(BIN)/python -m pytest -n 4 --dist worksteal
 
 check: $(VENV)/installed-dev  ## format, lint, types and import contracts
 	$(BIN)/ruff format --check .
@@ -44,6 +41,9 @@ bytecode: $(VENV)/installed-dev
 
 unit: $(VENV)/installed-dev  ## the unit tests alone, in seconds
 	$(BIN)/python -m pytest -q tests/unit
+
+weight: $(VENV)/installed-dev  ## lines of code, and the modules that a request runs through, with their limits
+	$(BIN)/python -m pytest -q -p no:xdist tests/weight
 
 fix: $(VENV)/installed-dev  ## format the code and fix simple lint findings
 	$(BIN)/ruff format .
@@ -64,10 +64,11 @@ dist: $(VENV)/installed-dev  ## build, install and test wheel and sdist in dist/
 
 lock:  ## resolve the dependencies again, for every platform, with hashes
 	$(PYTHON) -m pip install --quiet uv
-	for set in "run --group build" "dev --group dev" "bench --group bench" "docs --group docs" "browser --group browser" "audit --group audit"; do set -- $$set; \
-	  $(PYTHON) -m uv pip compile --quiet --universal --upgrade --python-version 3.11 \
+	for set in "run pyproject.toml" "build --group build" "dev pyproject.toml --group dev" "bench pyproject.toml --group bench" \
+	  "docs pyproject.toml --group docs" "browser pyproject.toml --group browser" "audit pyproject.toml --group audit"; do set -- $$set; \
+	  name=$$1; shift; $(PYTHON) -m uv pip compile --quiet --universal --upgrade --python-version 3.11 \
 	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
-	    pyproject.toml $$2 $$3 --output-file requirements/$$1.txt; done
+	    $$@ --output-file requirements/$$name.txt || exit 1; done
 
 clean:  ## remove virtual environments and build output
 	rm -rf $(VENV) $(VENV)-bench $(VENV)-browser $(VENV)-audit $(VENV)-docs docs/reference/python build dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -104,6 +105,13 @@ bench-phone-pages: $(VENV)/installed-dev  ## pages for phones, directory searche
 bench-lists: $(VENV)/installed-dev  ## memory for a list of 100,000 records
 	$(BIN)/python -m bench.list_memory
 
+pictures: $(VENV)/installed-dev  ## the pictures of README and site: the console in Chromium, a phone's screens
+	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
+	PYTHONPATH=tests $(BIN)/python bench/pictures.py
+
+mutations: $(VENV)/installed-dev  ## 200 changes of the source, drawn with a seed, that tests must notice; takes an hour
+	nice -n 10 $(BIN)/python bench/mutations.py
+
 test-browser: $(VENV)/installed-dev  ## the page at /docs in a real browser; installs Chromium if necessary
 	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
 	$(BIN)/python -m pytest -q tests/browser/check_docs.py
@@ -113,11 +121,11 @@ test-tftp-clients: $(VENV)/installed-dev  ## our TFTP server with real clients, 
 	  || { apt-get update && apt-get install --yes tftp-hpa atftp busybox curl; }
 	PHONEPROV_TEST_TFTP_CLIENTS=1 $(BIN)/python -m pytest -q tests/contract/provisioning
 
-test-console: $(VENV)-browser/installed  ## the console in a real browser, with axe, also under a prefix of nginx; installs both if necessary
+test-console: check-console $(VENV)-browser/installed  ## all checks of pages in a browser: types, the console in a real browser, with axe, also under a prefix of nginx; installs both if necessary
 	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
 	@{ command -v nginx || command -v /usr/sbin/nginx; } >/dev/null \
 	  || { apt-get update && apt-get install --yes nginx-light; }
-	$(BROWSER)/python -m pytest -q -p no:xdist tests/browser/console/check_*.py
+	$(BROWSER)/python -m pytest -q -p no:xdist tests/browser/check_docs.py tests/browser/test_console_smoke.py tests/browser/console/check_*.py
 
 check-console:  ## types of the console's modules (JSDoc); needs Node.js
 	@command -v npx >/dev/null || { echo "npx is not installed; nothing was checked" >&2; exit 1; }
@@ -154,6 +162,20 @@ faults: $(VENV)/installed-dev  ## hundreds of crashes, restarts, full disks and 
 
 hostile: $(VENV)/installed-dev  ## all hostile requests, with their cost
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security
+
+# Debian trixie has Python 3.13, sid has 3.14; debootstrap fills a folder with each, from the mirror
+# of this machine.
+PYTHON_ROOTS := $(CURDIR)/build/roots
+
+test-pythons: $(PYTHON_ROOTS)/trixie/filled $(PYTHON_ROOTS)/sid/filled  ## demo, serve and the unit tests on Python 3.13 and 3.14 (Debian, as root)
+	for suite in trixie sid; do tests/run_in_root.sh $(PYTHON_ROOTS)/$$suite || exit 1; done
+
+$(PYTHON_ROOTS)/%/filled:
+	@command -v debootstrap >/dev/null || { apt-get update && apt-get install --yes debootstrap; }
+	mkdir -p $(@D)
+	debootstrap --variant=minbase --include=ca-certificates,python3,python3-venv $* $(@D) \
+	  $$(apt-get indextargets --format '$$(REPO_URI)' "Codename: $$(. /etc/os-release && echo $$VERSION_CODENAME)" | head -n 1)
+	touch $@
 
 # They conflict with each other, so they are unpacked and not installed.
 FTP_PACKAGES := vsftpd proftpd-core proftpd-mod-crypto libwrap0 libhiredis0.14 libmemcached11 libmemcachedutil2 libhashkit2 libpcre2-posix3 pure-ftpd pure-ftpd-common
@@ -224,8 +246,8 @@ $(VENV)/bin/python:
 	  || { echo "phoneprov needs Python 3.11 or newer; name one: make PYTHON=python3.12 ..." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/installed-run: requirements/run.txt pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/run.txt
+$(VENV)/installed-run: requirements/run.txt requirements/build.txt pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/run.txt -r requirements/build.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -32,8 +32,8 @@ import uvloop
 from bench.outside import FTP_PASSWORD, FTP_USER, ftp_process, started, web_process
 from bench.process import resident_mib
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_core.application import UseCases
 from phoneprov_core.batches.commands import NewBatch
@@ -143,8 +143,9 @@ def measured(
 async def run_batch(environment: dict[str, str], phones: int, at_once: int) -> Took:
     settings = read_settings(environment)
     container = prepare(settings)
-    await migrate_embedded(settings)
-    async with running(container) as use_cases:
+    await create_database(settings)
+    async with running(container):
+        use_cases = container.use_cases()
         profile_uuid = await an_office(container, use_cases, phones)
         new = NewBatch(action="switch", profile_uuid=profile_uuid, location=FLOOR, at_once=at_once)
         resident = [resident_mib(os.getpid())]

@@ -20,10 +20,10 @@ from bench.world import load_sqlite
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
+from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.deployments.model import Wanted
-from phoneprov_core.stores import Stores
 
 KEY = "the-key-of-the-benchmark-0123456789abcdef"
 PAGE = 100
@@ -94,7 +94,7 @@ def _fill(file: Path, rows: int) -> None:
         load_sqlite(file, table, list(make(1)), values)
 
 
-async def _pages(tx: Stores, rows: int) -> dict[str, Callable[[], Awaitable[list[Any]]]]:
+async def _pages(tx: SqlTransaction, rows: int) -> dict[str, Callable[[], Awaitable[list[Any]]]]:
     deployments = tx.deployments.matching(Wanted())
     deployment = await tx.deployments.find(uuid(rows // 2))
     current = tx.deployments.matching(Wanted(current=True))

@@ -10,8 +10,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from bench.process import Server, server
-from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
@@ -60,9 +60,10 @@ async def fill(environment: Mapping[str, str], people: int, phones: int) -> str:
     database = container.database()
     if url := environment.get("PHONEPROV_DATABASE_URL"):
         await migrate.upgrade(url)
-    await migrate_embedded(settings)
+    await create_database(settings)
     now = "2026-01-31T00:00:00.000Z"
-    async with running(container) as use_cases:
+    async with running(container):
+        use_cases = container.use_cases()
         admin = Registration(
             first_name="Ada",
             last_name="Lovelace",

@@ -137,7 +137,10 @@ def _leases(phones: int, count: int) -> Iterator[Row]:
     """A released lease of each phone; its fence is the number of the last deployment."""
     for phone in range(min(phones, count)):
         fence = (count - phone - 1) // phones + 1
-        yield {"mac": mac(phone), "holder": uuid(phone, "a003"), "fence": fence, "expires_at": 0}
+        yield {
+            "mac": mac(phone), "holder": uuid(phone, "a003"), "process": "", "fence": fence,
+            "expires_at": 0,
+        }  # fmt: skip
 
 
 def _current(phones: int, count: int) -> Iterator[Row]:

@@ -22,14 +22,14 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
+from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.testing.phone_records import a_deployment
 from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.kernel.paging import Window, listing
 from phoneprov_core.kernel.store import selected
 from phoneprov_core.phones.model import Phone, PhoneSearch
-from phoneprov_core.stores import Database
 from support.postgres import Server
 
 PIECE = 500
@@ -119,7 +119,9 @@ async def _fill(database: Database, rows: int) -> None:
                     outcome = Outcome.DEPLOYED if number % 100 > 1 else Outcome.FAILED
                     await tx.deployments.add(a_deployment(number, added.mac, outcome=outcome))
                 if number % 1000 == 0:
-                    await tx.desks.use(added.mac, DeskUse(user_uuid=USER), added.created_at)
+                    await tx.desks.put(
+                        DeskRecord(added.mac).used(DeskUse(user_uuid=USER), added.created_at)
+                    )
 
 
 async def _quickest(

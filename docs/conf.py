@@ -7,7 +7,9 @@ from importlib import import_module
 from importlib.metadata import version as version_of
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_type_hints
+
+from phoneprov_core.application import UseCases
 
 project = "phoneprov"
 author = "the phoneprov authors"
@@ -35,6 +37,15 @@ _MODULES = {
     "phoneprov_adapters.testing": "The contract kit",
     "phoneprov_http.api": "The HTTP adapter",
 }
+# A feature of one module is public itself.
+_SMALL = sorted(
+    {
+        feature.__module__
+        for feature in get_type_hints(UseCases).values()
+        if feature.__module__.count(".") == 1
+    }
+)
+_MODULES |= {name: name.partition(".")[2].replace("_", " ").capitalize() for name in _SMALL}
 _HERE = Path(__file__).resolve().parent
 _WRITTEN = _HERE / "reference" / "python"
 
@@ -70,7 +81,12 @@ def _write_reference() -> None:
 
 
 def _public_names(module: ModuleType) -> list[str]:
-    """The names that a module imports as themselves: ``from x import A as A``."""
+    """The names that a module imports as themselves: ``from x import A as A``. Of a feature, its
+    classes and functions."""
+    if module.__name__ in _SMALL:
+        found = vars(module).items()
+        own = {name for name, one in found if getattr(one, "__module__", "") == module.__name__}
+        return sorted(name for name in own if name[0] != "_")
     tree = ast.parse(inspect.getsource(module))
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     return sorted(

@@ -5,12 +5,13 @@ Log records are searched for the secrets that the tests use. Measured figures ar
 
 import gc
 import logging
+import signal
 from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from phoneprov_http.main.serving.logs import JsonLines, LogThread
+from phoneprov_http.main.serving.logs import JsonLines, LogQueue
 from support.planted import OF_ALL_TESTS, Search
 from support.scale import LONG, figures
 
@@ -45,6 +46,10 @@ log_search = LogSearch()
 
 def pytest_configure() -> None:
     logging.getLogger().addHandler(log_search)
+    # Under nohup every process of the tests would ignore SIGHUP, at which services must stop. A
+    # signal with a handler has its default action again in a new program, an ignored one has not.
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -75,7 +80,7 @@ def logs_end_with_the_test() -> Iterator[None]:
     yield
     root = logging.getLogger()
     logging.getLogger("phoneprov").setLevel(logging.NOTSET)
-    for handler in [handler for handler in root.handlers if isinstance(handler, LogThread)]:
+    for handler in [handler for handler in root.handlers if isinstance(handler, LogQueue)]:
         root.removeHandler(handler)
         handler.close()
 

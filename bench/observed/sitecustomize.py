@@ -15,7 +15,7 @@ from phoneprov_adapters.security.threads import WorkThreads
 _run = WorkThreads.run
 
 
-async def _observed(self: WorkThreads, work: Any, *, first: bool = True) -> Any:
+async def _observed(self: WorkThreads, work: Any, rank: int = 0) -> Any:
     times = [time.perf_counter()]
 
     def timed() -> Any:
@@ -26,7 +26,7 @@ async def _observed(self: WorkThreads, work: Any, *, first: bool = True) -> Any:
             times.append(time.perf_counter())
 
     try:
-        return await _run(self, timed, first=first)
+        return await _run(self, timed, rank)
     finally:
         times.append(time.perf_counter())
         with Path(os.environ["BENCH_HASHES"], str(os.getpid())).open("a") as file:  # noqa: ASYNC230

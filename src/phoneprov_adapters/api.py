@@ -6,6 +6,7 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection as ManagerC
 from phoneprov_adapters.asterisk.events import ManagerEvents as ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager as Manager
 from phoneprov_adapters.asterisk.settings import ManagerSettings as ManagerSettings
+from phoneprov_adapters.composition.adapters import cisco_phones as cisco_phones
 from phoneprov_adapters.composition.container import Container as Container
 from phoneprov_adapters.composition.embedding import (
     InMemory as InMemory,
@@ -13,16 +14,17 @@ from phoneprov_adapters.composition.embedding import (
     blocking as blocking,
     open_in_memory as open_in_memory,
 )
-from phoneprov_adapters.composition.factories import cisco_phones as cisco_phones
+from phoneprov_adapters.composition.forms import PORT as PORT, TRUTH as TRUTH, Form as Form
 from phoneprov_adapters.composition.lifecycle import open_phoneprov as open_phoneprov
 from phoneprov_adapters.composition.plugins import (
-    DATABASES as DATABASES,
     PHONE_DRIVERS as PHONE_DRIVERS,
     UPLOADERS as UPLOADERS,
     Plugins as Plugins,
 )
-from phoneprov_adapters.composition.reading import read_settings as read_settings
-from phoneprov_adapters.composition.settings import Settings as Settings
+from phoneprov_adapters.composition.settings import (
+    Settings as Settings,
+    read_settings as read_settings,
+)
 from phoneprov_adapters.composition.variables import (
     SettingsError as SettingsError,
     Variables as Variables,

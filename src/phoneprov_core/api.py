@@ -1,6 +1,7 @@
 """The public names of the core: use cases, what they take and return, errors, and ports.
 
-The port of a store stands beside its feature (``phoneprov_core.users.ports``).
+The port of a store stands beside its feature (``phoneprov_core.users.ports``). A feature of one
+module, such as ``phoneprov_core.kems``, is public itself.
 """
 
 from phoneprov_core.access.model import (
@@ -11,14 +12,30 @@ from phoneprov_core.access.model import (
     PermissionPatch as PermissionPatch,
 )
 from phoneprov_core.access.rules import SharedWrite as SharedWrite
+from phoneprov_core.access.use_cases import (
+    Permissions as Permissions,
+    UserPermissions as UserPermissions,
+)
 from phoneprov_core.application import UseCases as UseCases
-from phoneprov_core.auth.accounts import AdminCreated as AdminCreated
+from phoneprov_core.audit.model import (
+    AuditEntry as AuditEntry,
+    TracedEntry as TracedEntry,
+    WantedEntries as WantedEntries,
+)
+from phoneprov_core.audit.use_cases import Audit as Audit
+from phoneprov_core.auth.accounts import (
+    AdminCreated as AdminCreated,
+    CreateAdmin as CreateAdmin,
+    Register as Register,
+)
+from phoneprov_core.auth.login import Login as Login
 from phoneprov_core.auth.model import (
     Claims as Claims,
     Credentials as Credentials,
     Exchange as Exchange,
     Lifetimes as Lifetimes,
     LoggedIn as LoggedIn,
+    LoginFailure as LoginFailure,
     LogoutRequest as LogoutRequest,
     Principal as Principal,
     RefreshRequest as RefreshRequest,
@@ -27,6 +44,14 @@ from phoneprov_core.auth.model import (
     TokenPair as TokenPair,
 )
 from phoneprov_core.auth.ports import Tokens as Tokens
+from phoneprov_core.auth.sessions import (
+    Authenticate as Authenticate,
+    Logout as Logout,
+    Refresh as Refresh,
+)
+from phoneprov_core.batches.commands import NewBatch as NewBatch, WantedPhones as WantedPhones
+from phoneprov_core.batches.model import Batch as Batch, BatchPhone as BatchPhone
+from phoneprov_core.batches.use_cases import Batches as Batches
 from phoneprov_core.configuration.comparison import (
     Compare as Compare,
     Compared as Compared,
@@ -63,10 +88,18 @@ from phoneprov_core.deployments.ports import (
     Journal as Journal,
     Unbroken as Unbroken,
 )
-from phoneprov_core.deployments.preview import Preview as Preview
-from phoneprov_core.deployments.rollback import RollbackRequest as RollbackRequest
+from phoneprov_core.deployments.preview import Preview as Preview, PreviewSwitch as PreviewSwitch
+from phoneprov_core.deployments.rollback import (
+    Rollback as Rollback,
+    RollbackRequest as RollbackRequest,
+)
 from phoneprov_core.deployments.steps import Progress as Progress
+from phoneprov_core.deployments.switch import SwitchProfile as SwitchProfile
+from phoneprov_core.deployments.use_cases import Deployments as Deployments
 from phoneprov_core.deployments.watch import Watch as Watch
+from phoneprov_core.desks.model import Desk as Desk, DeskPatch as DeskPatch
+from phoneprov_core.desks.services import PhoneServices as PhoneServices
+from phoneprov_core.desks.use_cases import Desks as Desks
 from phoneprov_core.devices.names import (
     config_filename as config_filename,
     device_name as device_name,
@@ -90,17 +123,16 @@ from phoneprov_core.devices.restart import (
 from phoneprov_core.directory.model import (
     CompanyContact as CompanyContact,
     CompanyContactPatch as CompanyContactPatch,
+    ContactSearch as ContactSearch,
     NewCompanyContact as NewCompanyContact,
     NewPersonalContact as NewPersonalContact,
     PersonalContact as PersonalContact,
     PersonalContactPatch as PersonalContactPatch,
 )
-from phoneprov_core.extensions import (
-    Extension as Extension,
-    ExtensionPatch as ExtensionPatch,
-    NewExtension as NewExtension,
+from phoneprov_core.directory.use_cases import (
+    CompanyDirectory as CompanyDirectory,
+    PersonalDirectory as PersonalDirectory,
 )
-from phoneprov_core.kems import Kem as Kem, KemPatch as KemPatch, NewKem as NewKem
 from phoneprov_core.kernel.actor import (
     Actor as Actor,
     LevelRule as LevelRule,
@@ -128,32 +160,40 @@ from phoneprov_core.kernel.system import (
     millis as millis,
     shown as shown,
 )
-from phoneprov_core.links import (
-    FullLink as FullLink,
-    Link as Link,
-    LinkedExtension as LinkedExtension,
-    LinkedUser as LinkedUser,
-    NewLink as NewLink,
-)
-from phoneprov_core.me import (
-    EnrichedPhone as EnrichedPhone,
-    MeProfile as MeProfile,
-    OwnPermission as OwnPermission,
-)
 from phoneprov_core.phones.model import (
+    CountedPhones as CountedPhones,
+    CountsQuery as CountsQuery,
     NewPhone as NewPhone,
     Phone as Phone,
     PhonePatch as PhonePatch,
+    PhoneSearch as PhoneSearch,
+    PhoneSummary as PhoneSummary,
+    PhoneUse as PhoneUse,
 )
+from phoneprov_core.phones.use_cases import Phones as Phones
 from phoneprov_core.profiles.model import (
     NewProfile as NewProfile,
     Profile as Profile,
+    ProfileDeletion as ProfileDeletion,
     ProfilePatch as ProfilePatch,
+    ProfileSearch as ProfileSearch,
     Revision as Revision,
     Switched as Switched,
     SwitchRequest as SwitchRequest,
 )
-from phoneprov_core.stores import Database as Database, Stores as Stores
+from phoneprov_core.profiles.reading import (
+    LintRequest as LintRequest,
+    LintResult as LintResult,
+    ReadConfigurations as ReadConfigurations,
+    RevisionDiff as RevisionDiff,
+)
+from phoneprov_core.profiles.use_cases import Profiles as Profiles
+from phoneprov_core.provisioning.model import DiscoveredPhone as DiscoveredPhone, Fetch as Fetch
+from phoneprov_core.provisioning.use_cases import (
+    DiscoveredPhones as DiscoveredPhones,
+    Fetches as Fetches,
+)
+from phoneprov_core.transfer.asterisk import Section as Section
 from phoneprov_core.transfer.model import (
     Imported as Imported,
     Row as Row,
@@ -161,29 +201,21 @@ from phoneprov_core.transfer.model import (
     Table as Table,
 )
 from phoneprov_core.transfer.sheets import Sheet as Sheet
-from phoneprov_core.transfer.use_cases import sheet_of as sheet_of
+from phoneprov_core.transfer.texts import (
+    ImportRequest as ImportRequest,
+    ImportResult as ImportResult,
+    ImportText as ImportText,
+)
+from phoneprov_core.transfer.use_cases import Transfer as Transfer, sheet_of as sheet_of
 from phoneprov_core.users.model import (
     NewUser as NewUser,
     Registration as Registration,
     User as User,
     UserPatch as UserPatch,
+    UserSearch as UserSearch,
 )
 from phoneprov_core.users.passwords import (
     AccountPolicy as AccountPolicy,
     PasswordHasher as PasswordHasher,
 )
-from phoneprov_core.vendor_phones import (
-    VendorPhone as VendorPhone,
-    VendorPhoneFlag as VendorPhoneFlag,
-    VendorPhoneRecord as VendorPhoneRecord,
-)
-from phoneprov_core.vendor_services import (
-    NewVendorService as NewVendorService,
-    VendorService as VendorService,
-    VendorServicePatch as VendorServicePatch,
-)
-from phoneprov_core.vendor_users import (
-    NewPin as NewPin,
-    PinHasher as PinHasher,
-    VendorUser as VendorUser,
-)
+from phoneprov_core.users.use_cases import Users as Users

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from phoneprov_core.access.rules import SharedWrite, require_shared_write
+from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.accounts import CreateAdmin, Register
@@ -19,7 +19,6 @@ from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirecto
 from phoneprov_core.extensions import Extensions
 from phoneprov_core.kems import Kems
 from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
-from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.links import Links
 from phoneprov_core.me import Me
 from phoneprov_core.phones.use_cases import Phones
@@ -77,18 +76,6 @@ class UseCases:
     transfer: Transfer
     import_text: ImportText
     read_configurations: ReadConfigurations
-
-    def require_shared_write(self, actor: Actor) -> None:
-        """Raises ``Forbidden`` unless the actor may write shared records."""
-        require_shared_write(actor, self.shared_write)
-
-    def may_write_shared(self, actor: Actor) -> bool:
-        """Whether this actor may write what all accounts share."""
-        try:
-            self.require_shared_write(actor)
-        except Forbidden:
-            return False
-        return True
 
     def system_actor(self) -> Actor:
         """The local administrator; see ``phoneprov_core.kernel.actor.system_actor``."""

@@ -9,17 +9,17 @@ from msgspec import UNSET, UnsetType
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Command, applied, record_of, settle
+from phoneprov_core.kernel.commands import Command, QueryCommand, applied, record_of, settle
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.field_types import SECRET, Check, Redacted
 from phoneprov_core.kernel.fields import (
+    AnyLine,
     CreatedAt,
     CreatedBy,
     CreatedIp,
     ExtensionNumber,
     Line,
     Notes,
-    OptionalLine,
     RecordUuid,
     UpdatedAt,
     UpdatedBy,
@@ -67,7 +67,7 @@ ExtensionPassword = Annotated[
     ),
 ]
 VoicemailPasscode = Annotated[
-    OptionalLine, SECRET, schema("Passcode of the voicemail box", examples=["2468"])
+    AnyLine, SECRET, schema("Passcode of the voicemail box", examples=["2468"])
 ]
 
 
@@ -145,7 +145,7 @@ class ExtensionPatch(Command, frozen=True, kw_only=True):
 EXTENSION_FIELDS = SearchFields(texts=("name",), numbers=("extension",))
 
 
-class ExtensionSearch(Command, frozen=True, kw_only=True):
+class ExtensionSearch(QueryCommand, frozen=True, kw_only=True):
     """Which extensions a list shows; None of a field means all."""
 
     q: Query | None = None

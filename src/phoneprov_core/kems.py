@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Command, applied, record_of
+from phoneprov_core.kernel.commands import Command, QueryCommand, applied, record_of
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.fields import (
     CreatedAt,
@@ -69,8 +69,14 @@ class KemPatch(Command, frozen=True, kw_only=True):
     software_type: SoftwareType | UnsetType | None = UNSET
 
 
+class WantedKems(QueryCommand, frozen=True, kw_only=True):
+    """Which KEMs a list shows."""
+
+    connected_phone: Annotated[MacAddress, schema("Only modules of this phone")] | None = None
+
+
 class KemStore(Store[Kem], Protocol):
-    """KEMs, by uuid. The connected phone need not be in the inventory."""
+    """KEMs, by uuid; their owner is the connected phone, which need not be in the inventory."""
 
     async def disconnect(self, phone_mac: str) -> None:
         """Set ``connected_phone`` to None for every KEM of this phone; changes no other field."""
@@ -92,9 +98,15 @@ class Kems:
     clock: Clock
     new_id: NewId
 
-    async def all(self, actor: Actor, page: Page = None) -> Listing[Kem]:  # noqa: ARG002
-        """Every KEM, oldest first."""
-        return await listing(self.database.read, lambda tx: tx.kems, page)
+    async def all(
+        self,
+        actor: Actor,  # noqa: ARG002
+        page: Page = None,
+        wanted: WantedKems | None = None,
+    ) -> Listing[Kem]:
+        """Every KEM, or those of one phone, oldest first."""
+        phone = wanted.connected_phone if wanted else None
+        return await listing(self.database.read, lambda tx: tx.kems, page, owner=phone)
 
     async def get(self, actor: Actor, uuid: str) -> Kem:  # noqa: ARG002
         """Raises ``NotFound``."""

@@ -10,16 +10,20 @@ from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, applied, record_of
 from phoneprov_core.kernel.errors import found
-from phoneprov_core.kernel.fields import CreatedAt, OptionalLine, RecordUuid, UpdatedAt, Url, schema
+from phoneprov_core.kernel.fields import (
+    CreatedAt,
+    OptionalLine,
+    RecordUuid,
+    ServiceUrl,
+    UpdatedAt,
+    schema,
+)
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 
 Name = Annotated[OptionalLine, schema("Name of the service", examples=["Company directory"])]
 Type = Annotated[OptionalLine, schema("Kind of service; free text", examples=["IPPhone"])]
-
-
-ServiceUrl = Annotated[Url, schema("Address with http or https. The service never requests it")]
 
 
 class VendorService(Struct, frozen=True):

@@ -9,15 +9,15 @@ from litestar.middleware import DefineMiddleware
 from litestar.types import ASGIApp, Scope
 from msgspec import Struct
 
+from phoneprov_core.access.rules import require_shared_write
 from phoneprov_core.application import UseCases
+from phoneprov_core.kernel.addresses import Network
 from phoneprov_core.kernel.errors import Forbidden, PhoneprovError
 from phoneprov_http import errors
 from phoneprov_http.bodies import Body
 from phoneprov_http.console.session import console_routes
 from phoneprov_http.envelope import EnvelopeResponse
-from phoneprov_http.middleware.access_log import AccessLog
-from phoneprov_http.middleware.authentication import Authentication
-from phoneprov_http.middleware.origins import Network
+from phoneprov_http.front import Front
 from phoneprov_http.openapi.document import openapi_config
 from phoneprov_http.phone.app import PhonePages
 from phoneprov_http.routes.audit import audit_routes
@@ -28,7 +28,7 @@ from phoneprov_http.routes.deployments import deployment_routes
 from phoneprov_http.routes.desks import desk_routes
 from phoneprov_http.routes.docs import docs_routes
 from phoneprov_http.routes.extensions import extension_routes
-from phoneprov_http.routes.handlers import ApiRequest, guard, require_plain_query
+from phoneprov_http.routes.handlers import ApiRequest, Authentication, guard, require_plain_query
 from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.imports import import_routes
 from phoneprov_http.routes.me import me_routes
@@ -67,7 +67,7 @@ Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 def api_routes(use_cases: UseCases) -> list[Router]:
     """Every route of the interface."""
     of = use_cases
-    shared_write = guard(of.require_shared_write)
+    shared_write = guard(require_shared_write, of.shared_write)
     return [
         auth_routes(of.login, of.register, of.refresh, of.logout),
         me_routes(of.me, of.personal_directory, of.company_directory),
@@ -138,13 +138,8 @@ def create_app(
 ) -> ASGIApp:
     """The ASGI application over these use cases."""
     settings = settings or HttpSettings()
-    application = litestar_app(use_cases, settings, ready=ready, lifespan=lifespan)
-    app = AccessLog(application, settings.trusted_proxies)
-    if not settings.phone_services:
-        return app
-    return PhonePages(
-        app,
-        use_cases.phone_services,
-        base=settings.phone_url,
-        trusted_proxies=settings.trusted_proxies,
-    )
+    app = litestar_app(use_cases, settings, ready=ready, lifespan=lifespan)
+    pages = None
+    if settings.phone_services:
+        pages = PhonePages(use_cases.phone_services, base=settings.phone_url)
+    return Front(app, settings.trusted_proxies, pages)

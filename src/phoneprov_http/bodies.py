@@ -46,7 +46,8 @@ class Body(AbstractDTO[Any]):
     Unknown fields are refused. Where a record is written, a field that is named like a path
     parameter must agree with it.
     In a PUT the other fields of the record in the response are ignored, so that a record can be
-    sent back as it was read. Raises ``UnsupportedMediaType``, ``Malformed`` and ``Invalid``.
+    sent back as it was read; where a record is created only ``created_at``. Raises
+    ``UnsupportedMediaType``, ``Malformed`` and ``Invalid``.
     """
 
     @classmethod
@@ -75,7 +76,7 @@ class Body(AbstractDTO[Any]):
             content = decoded(value)
         else:
             return made
-        ignored = fields_read(handler) if "PUT" in handler.http_methods else frozenset()
+        ignored = ignored_fields(handler)
         addressed = connection.path_params if writes(handler) else {}
         rules = handler.opt.get(RULES, dict)()
         return collected(command, content, addressed, ignored, rules)
@@ -122,6 +123,15 @@ def fields_read(handler: Any) -> frozenset[str]:
     """The fields of the record that a handler returns."""
     (record,) = get_args(handler.parsed_return_field.annotation)
     return frozenset(record.__struct_fields__)
+
+
+def ignored_fields(handler: Any) -> frozenset[str]:
+    """The read-only fields that a body may hold."""
+    if "PUT" in handler.http_methods:
+        return fields_read(handler)
+    if handler.status_code == 201:
+        return fields_read(handler) & {"created_at"}
+    return frozenset()
 
 
 def require_json(content_type: str | None) -> None:

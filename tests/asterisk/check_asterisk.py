@@ -9,6 +9,7 @@ import pytest_asyncio
 import trustme
 
 from asterisk.exchange import SECONDS, SECRET, USER, Exchange, Sipp, running
+from phoneprov_adapters.asterisk import events
 from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
@@ -17,11 +18,11 @@ from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import an_extension
 from phoneprov_core.devices.commands import RestartType, sip_restart
-from phoneprov_core.kernel.errors import Refused
+from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.transfer.asterisk import Sections
 from support.polling import until
 
-PHONE = a_phone(1, mac="00:1B:D4:12:34:56", software_type="SIP")
+PHONE = a_phone(1, mac="00:1B:D4:12:34:56", software_type="SIP", phone_ip="127.0.0.1")
 NUMBER, PASSWORD = "1001", "s1p-secret"
 AUTHORITY = trustme.CA()
 
@@ -69,7 +70,7 @@ async def test_notify_reaches_the_phone_and_its_return_is_seen(
     assert not await ManagerCalls(shared).in_call(PHONE)
     waiting = asyncio.create_task(phone.notified())
     await asyncio.sleep(1.0)  # SIPp opens its port
-    await Manager(shared).perform(sip_restart(PHONE.mac, kind))
+    await Manager(shared).perform(sip_restart(PHONE.mac, kind), PHONE.phone_ip)
     notify = await asyncio.wait_for(waiting, SECONDS)
 
     head, _, body = notify.partition("\n\n")
@@ -99,9 +100,11 @@ async def test_phone_that_registers_from_another_port_is_seen(exchange: Exchange
     await after.register(expires=0)
 
 
-async def test_return_is_seen_by_device_states_without_the_class_system(
-    exchange: Exchange,
+async def test_return_is_seen_without_the_class_system(
+    exchange: Exchange, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The account has read = call: the contacts are looked at without events."""
+    monkeypatch.setattr(events, "LOOK_SECONDS", 1.0)
     phone = Sipp(exchange, NUMBER, PASSWORD)
     await phone.register()
     watching = await ManagerEvents(connection(exchange, user="calls-only")).begin(PHONE)
@@ -112,6 +115,71 @@ async def test_return_is_seen_by_device_states_without_the_class_system(
     assert "registered again" in await watching.returned(SECONDS)
     await watching.close()
     await phone.register(expires=0)
+
+
+async def test_network_that_was_away_confirms_nothing() -> None:
+    """With qualify_frequency the contact becomes unreachable and reachable again."""
+    aor = "type = aor\n"
+    qualified = exported().replace(aor, f"{aor}qualify_frequency = 1\nqualify_timeout = 0.5\n")
+    async with running(qualified) as exchange:
+        phone = Sipp(exchange, NUMBER, PASSWORD)
+        await phone.register()
+        answering = asyncio.create_task(phone.answers_options(4))
+        await until_contact(exchange, "Avail")
+        watching = await ManagerEvents(connection(exchange)).begin(PHONE)
+        waiting = asyncio.create_task(watching.returned(15.0))
+        await answering
+
+        await until_contact(exchange, "Unavail")
+        answering = asyncio.create_task(phone.answers_options(4))
+        await until_contact(exchange, "Avail")
+        await answering
+
+        with pytest.raises(TimedOut, match="did not register again"):
+            await waiting
+        await watching.close()
+
+
+async def test_port_that_nat_changed_confirms_nothing(exchange: Exchange) -> None:
+    before, after = (Sipp(exchange, NUMBER, PASSWORD, call_id="one@phone") for _ in range(2))
+    await before.register()
+    watching = await ManagerEvents(connection(exchange)).begin(PHONE)
+    waiting = asyncio.create_task(watching.returned(5.0))
+
+    await after.register()
+
+    with pytest.raises(TimedOut, match="did not register again"):
+        await waiting
+    await watching.close()
+    await after.register(expires=0)
+
+
+async def test_phone_at_another_address_is_not_notified_and_confirms_nothing(
+    exchange: Exchange,
+) -> None:
+    phone = Sipp(exchange, NUMBER, PASSWORD)
+    await phone.register()
+    watching = await ManagerEvents(connection(exchange)).begin(PHONE)
+    waiting = asyncio.create_task(watching.returned(5.0))
+
+    other = Sipp(exchange, NUMBER, PASSWORD, address="127.0.0.2")
+    await other.register()
+
+    with pytest.raises(Refused, match="another address"):
+        await Manager(connection(exchange, user="notifier")).perform(
+            sip_restart(PHONE.mac), PHONE.phone_ip
+        )
+    with pytest.raises(TimedOut, match="unregistered and did not register again"):
+        await waiting
+    await watching.close()
+    await other.register(expires=0)
+
+
+async def until_contact(exchange: Exchange, status: str) -> None:
+    async def shown() -> bool:
+        return f" {status} " in await exchange.command("pjsip show contacts")
+
+    await until(shown, SECONDS)
 
 
 async def test_permit_without_deny_admits_every_address(exchange: Exchange) -> None:

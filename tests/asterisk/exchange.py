@@ -16,6 +16,7 @@ USER, SECRET = "phoneprov", "ami-secret"
 _ELSEWHERE = "permit = 192.0.2.1/255.255.255.255\n"
 ACCOUNTS = {
     "calls-only": ("call", ""),
+    "notifier": ("system,call", ""),
     "permit-only": ("system,call", _ELSEWHERE),
     "deny-and-permit": ("system,call", "deny = 0.0.0.0/0.0.0.0\n" + _ELSEWHERE),
 }
@@ -132,8 +133,18 @@ async def _run(configuration: str, line: str) -> bytes:
 class Sipp:
     """SIPp as a phone on one port."""
 
-    def __init__(self, exchange: Exchange, number: str, password: str) -> None:
+    def __init__(
+        self,
+        exchange: Exchange,
+        number: str,
+        password: str,
+        *,
+        address: str = "127.0.0.1",
+        call_id: str = "%u-%p@%s",
+    ) -> None:
         self.port = free_port(socket.SOCK_DGRAM)
+        self._address = address
+        self._call_id = call_id
         self._exchange = exchange
         self._number = number
         self._password = password
@@ -149,7 +160,11 @@ class Sipp:
         output = await self._run(_NOTIFIED, "notified")
         return output[output.index("NOTIFY ") :].partition("-----")[0]
 
-    async def _run(self, scenario: str, name: str) -> str:
+    async def answers_options(self, times: int) -> None:
+        """Respond to the next qualify requests."""
+        await self._run(_OPTIONS, "options", times)
+
+    async def _run(self, scenario: str, name: str, times: int = 1) -> str:
         folder = self._exchange.folder
         (folder / f"{name}.xml").write_text(scenario)
         trace = folder / f"{name}.log"
@@ -157,7 +172,8 @@ class Sipp:
         inside = f"/{WITHIN}/{folder.name}"
         process = await asyncio.create_subprocess_exec(
             "chroot", ROOT, "/usr/bin/sipp", f"127.0.0.1:{self._exchange.sip}",
-            "-sf", f"{inside}/{name}.xml", "-i", "127.0.0.1", "-p", str(self.port), "-m", "1",
+            "-sf", f"{inside}/{name}.xml", "-i", self._address, "-p", str(self.port),
+            "-m", str(times), "-cid_str", self._call_id,
             "-trace_msg", "-message_file", f"{inside}/{name}.log", "-timeout", "30", "-nostdin",
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
@@ -191,8 +207,8 @@ def _register(number: str, password: str, expires: int) -> str:
     )
 
 
-_NOTIFIED = """<?xml version="1.0" encoding="ISO-8859-1" ?><scenario name="notified">
-<recv request="NOTIFY"/>
+_ACCEPTING = """<?xml version="1.0" encoding="ISO-8859-1" ?><scenario name="accepting">
+<recv request="{method}"/>
 <send><![CDATA[
 SIP/2.0 200 OK
 [last_Via:]
@@ -204,3 +220,5 @@ Content-Length: 0
 
 ]]></send></scenario>
 """
+_OPTIONS = _ACCEPTING.format(method="OPTIONS")
+_NOTIFIED = _ACCEPTING.format(method="NOTIFY")

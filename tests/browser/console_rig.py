@@ -170,7 +170,8 @@ def chromium() -> Iterator[Browser]:
 
 
 class Console:
-    """One browser context on the console. ``complaints`` are errors in the browser's log."""
+    """One browser context on the console. ``complaints`` are errors in the browser's log,
+    ``refusals`` those that the browser logs for responses of 400 and above."""
 
     def __init__(self, context: BrowserContext, url: str) -> None:
         """``url`` is the address below which ``/console`` is served."""
@@ -178,6 +179,7 @@ class Console:
         self.page: Page = context.new_page()
         self.page.set_default_timeout(20_000)
         self.complaints: list[str] = []
+        self.refusals: list[str] = []
         self.hosts: set[str] = set()
         self._url = url
         self.page.on("console", self._record_message)
@@ -187,9 +189,9 @@ class Console:
         )
 
     def _record_message(self, message: Any) -> None:
-        # The browser reports expected refusals of requests too.
-        if message.type in {"error", "warning"} and "Failed to load resource" not in message.text:
-            self.complaints.append(message.text)
+        if message.type in {"error", "warning"}:
+            is_refusal = "Failed to load resource" in message.text
+            (self.refusals if is_refusal else self.complaints).append(message.text)
 
     def open(self, place: str = "") -> None:
         self.page.goto(f"{self._url}/console/{place}")

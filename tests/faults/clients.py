@@ -113,7 +113,7 @@ class Office:
         async with self.served.line() as line:
             body = {"profile_uuid": self.profile, "mac": MAC}
             switch = asyncio.create_task(self.ask(line, "switch", "POST", path, body))
-            await asyncio.wait_for(outside.begun.wait(), 20)
+            await asyncio.wait_for(outside.begun.wait(), 60)
             self.switching.set()
             await stop.wait()
             await asyncio.sleep(SOON)

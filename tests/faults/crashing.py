@@ -16,7 +16,7 @@ import aioftp
 import msgspec
 
 from phoneprov_adapters.composition.lifecycle import prepare, running
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.ftp.client import FtpClient
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.phone.http import PhoneWeb
@@ -74,7 +74,7 @@ POINTS = {
     "after the FTP logout": Point(owner=FtpSession, method="quit", after=True, new=True),
     "before the place is stored": Point(owner=SqlDeployments, method="put", new=True),
     "after the place is stored": Point(owner=SqlDeployments, method="put", after=True, new=True),
-    "after the desk is stored": Point(owner=SqlDesks, method="use", after=True, new=True),
+    "after the desk is stored": Point(owner=SqlDesks, method="put", nth=2, after=True, new=True),
     # The watch of the phone starts meanwhile.
     "after the watch begins": Point(
         owner=WebWatch, method="begin", after=True, new=True, knows=None
@@ -117,8 +117,7 @@ SAVES = {
 
 DESKS = {
     "after the lease is taken": POINTS["after the lease is taken"],
-    "after the turn is taken": Point(owner=SqlDesks, method="take_turn", after=True),
-    "after the change is recorded": Point(owner=SqlDesks, method="begin_change", after=True),
+    "after the turn is taken": Point(owner=SqlDesks, method="put", after=True),
     "before the FTP connection": POINTS["before the FTP connection"],
     "after the upload": POINTS["after the upload"],
     "before the rename": POINTS["before the rename"],
@@ -132,7 +131,7 @@ DESKS = {
     "after the restart": Point(owner=PhoneWeb, method="execute", nth=3, after=True),
     "after the outcome is stored": POINTS["after the outcome is stored"],
     "after the lease is released": POINTS["after the lease is released"],
-    "after the change is ended": Point(owner=SqlDesks, method="end_change", after=True),
+    "after the change is ended": Point(owner=SqlDesks, method="put", nth=3, after=True),
     "after the deployment": Point(owner=Confirm, method="_confirm"),
 }
 """The points of a login and a logout at a phone, in their order."""
@@ -202,7 +201,8 @@ async def run_order(order: Order) -> None:
     """Run the order in a new service."""
     container = prepare(read_settings(order.environment))
     actor = Actor(order.user_uuid, 0)
-    async with running(container) as use_cases:
+    async with running(container):
+        use_cases = container.use_cases()
         if order.cnf_xml is not None:
             patch = ProfilePatch(cnf_xml=order.cnf_xml)
             await use_cases.profiles.update(actor, order.profile_uuid, patch)

@@ -1,5 +1,5 @@
-"""The command line of a service whose stop keeps silent connections open for long, so that a client
-on a slow machine still finds its connection open."""
+"""The command line of a service that waits long for its clients, serving and stopping, so that a
+client on a slow machine still finds its connection open."""
 
 import sys
 
@@ -10,6 +10,7 @@ COMMAND = (sys.executable, __file__, "serve", "--migrate")
 
 if __name__ != "faults.patient":  # worker processes import it as ``__mp_main__``
     protocol.SILENCE_SECONDS = 20.0
+    protocol.ARRIVAL_SECONDS = 300.0
 
 if __name__ == "__main__":
     main()

@@ -17,7 +17,7 @@ from typing import Literal
 from phoneprov_adapters.runtime.system import random_id
 from phoneprov_http.main.serving.sockets import bound
 from races.direct import PASSWORD
-from races.harness import Service
+from races.harness import START_SECONDS, Service
 from races.wire import Line
 from support.command_line import PROGRAM, without_settings
 from support.polling import wait_for
@@ -89,7 +89,7 @@ class Served(Service):
         """Start the service, and wait until it is ready."""
         self.spawn()
         is_ready = self._serves if self._held else self.listens
-        wait_for(is_ready, self._process, log=self.log_text)
+        wait_for(is_ready, self._process, log=self.log_text, seconds=START_SECONDS)
 
     def _serves(self) -> bool:
         content = (self.folder / "log").read_bytes()

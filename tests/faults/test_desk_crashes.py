@@ -11,10 +11,11 @@ from faults.crashing import DESKS, PIN, POINTS, USER, Order
 from faults.desk import Desk, desk
 from faults.killer import Killer, killer
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
-from phoneprov_core.desks.model import DeskPatch, DeskRecord
+from phoneprov_core.desk_records import DeskRecord
+from phoneprov_core.desks.model import DeskPatch
 from phoneprov_core.devices.names import config_filename
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
 from phoneprov_core.phones.model import NewPhone
@@ -155,7 +156,7 @@ async def populate(environment: Mapping[str, str]) -> str:
     """Add a phone with a default profile, and a user with a PIN and a profile; the user."""
     settings = read_settings(environment)
     prepare(settings)
-    await migrate_embedded(settings)
+    await create_database(settings)
     async with started(environment) as container:
         use_cases = container.use_cases()
         async with container.database().write(by=SYSTEM_ACTOR) as tx:

@@ -18,7 +18,7 @@ from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from races.wire import Line, Reply
 from support.postgres import new_database
-from support.scale import LONG, note, random_choices, rounds, spread
+from support.scale import note, random_choices, rounds, spread
 
 XML = "<device><deviceProtocol>SCCP</deviceProtocol></device>"
 PHONES = [a_mac(number) for number in (1, 2, 3)]
@@ -176,11 +176,8 @@ def services_with_short_leases(services: list[Served]) -> list[Served]:
     return [Served(one.folder, one.database_url, command=impatient.COMMAND) for one in services[:2]]
 
 
-# Both databases use the same statement.
-@pytest.mark.parametrize(
-    "database_url", ["sqlite", "postgres"] if LONG else ["postgres"], indirect=True
-)
-async def test_lease_of_a_killed_process_expires(
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+async def test_lease_of_a_process_killed_on_another_host_expires(
     services_with_short_leases: list[Served], tmp_path: Path
 ) -> None:
     one, other = services_with_short_leases

@@ -56,7 +56,8 @@ async def test_restart_with_inherited_socket_drops_and_refuses_nothing(
     async with desk(tmp_path / "files") as outside:
         # Lasts longer than the last connection, which does not wait for it.
         outside.pauses[LEFT_ALONE_FILE] = SILENCE_SECONDS + SOON
-        served.environment |= outside.settings()
+        # Both uploads wait for the stop: half the time of a step at its default.
+        served.environment |= outside.settings() | {"PHONEPROV_FTP_TIMEOUT": "15"}
         await asyncio.to_thread(served.start)
         token = await served.token()
         profile = await prepare(served, token)
@@ -75,7 +76,7 @@ async def test_restart_with_inherited_socket_drops_and_refuses_nothing(
                         office.switches(outside, stopped),
                     ):
                         clients.create_task(client)
-                    await asyncio.wait_for(office.switching.wait(), 40)
+                    await asyncio.wait_for(office.switching.wait(), 120)
                     await asyncio.sleep(chance.uniform(0, 0.5))
                     served.tell(next(SIGNALS))
                     stopped.set()

@@ -13,8 +13,8 @@ import pytest
 from faults.crashing import POINTS, SAVES, Order
 from faults.desk import Desk, desk
 from faults.killer import Killer, killer
-from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.model import Confirmation, Deployment, Wanted
@@ -39,7 +39,8 @@ def text(mark: str) -> str:
 async def started(environment: Mapping[str, str]) -> AsyncIterator[Service]:
     """The use cases and the database of a service in this process."""
     container = prepare(read_settings(environment))
-    async with running(container) as use_cases:
+    async with running(container):
+        use_cases = container.use_cases()
         yield use_cases, container.database()
 
 
@@ -131,7 +132,7 @@ async def revisions(service: Service, profile_uuid: str) -> list[str | None]:
 async def prepare_office(environment: dict[str, str]) -> None:
     settings = read_settings(environment)
     prepare(settings)
-    await migrate_embedded(settings)
+    await create_database(settings)
     async with started(environment) as (_, database), database.write() as tx:
         await tx.users.add(a_user(1))
 

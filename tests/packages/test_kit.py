@@ -11,46 +11,6 @@ from support.scale import long_only
 
 pytestmark = long_only
 
-SLOPPY_DATABASE = '''
-from contextlib import asynccontextmanager
-
-import pytest
-
-from phoneprov_adapters.api import MemoryDatabase
-from phoneprov_adapters.testing import DatabaseContract
-
-
-class Sloppy(MemoryDatabase):
-    """Commits after an error in the block, too."""
-
-    @asynccontextmanager
-    async def write(self):
-        failure = None
-        async with super().write() as tx:
-            try:
-                yield tx
-            except Exception as error:
-                failure = error
-        if failure is not None and SLOPPY:
-            return
-        if failure is not None:
-            raise failure
-
-
-@asynccontextmanager
-async def opened(folder):
-    database = (Sloppy if SLOPPY else MemoryDatabase)()
-    await database.open()
-    yield database
-    await database.close()
-
-
-class TestDatabase(DatabaseContract):
-    @pytest.fixture
-    def opening(self):
-        return opened
-'''
-
 SLOPPY_UPLOADER = '''
 import hashlib
 
@@ -196,8 +156,6 @@ class TestDriver(PhoneDriverContract):
 
 
 FILES = {
-    "good_database": f"SLOPPY = False\n{SLOPPY_DATABASE}",
-    "sloppy_database": f"SLOPPY = True\n{SLOPPY_DATABASE}",
     "sloppy_uploader": SLOPPY_UPLOADER,
     "sloppy_driver": SLOPPY_DRIVER,
     **{
@@ -218,7 +176,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
         # Without any configuration: pytest-asyncio is in strict mode.
         [
             *(sys.executable, "-m", "pytest", "-rA", "--tb=no", "-p", "no:cacheprovider"),
-            *("-k", "not database or TestTransactions", "."),
+            ".",
         ],
         cwd=folder,
         env=without_settings(),
@@ -233,18 +191,6 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
         found[file][outcome].add(name)
     assert not any(outcomes["ERROR"] for outcomes in found.values()), done.stdout
     return found
-
-
-def test_kit_good_database_passes(results: Results) -> None:
-    assert len(results["good_database"]["PASSED"]) >= 10
-    assert results["good_database"]["FAILED"] == set()
-
-
-def test_kit_faulty_database_is_found(results: Results) -> None:
-    assert results["sloppy_database"]["FAILED"] >= {
-        "test_error_rolls_back_the_transaction",
-        "test_conflict_rolls_back_earlier_changes",
-    }
 
 
 def test_kit_uploader_without_cleanup_is_found(results: Results) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from phoneprov_core import __version__
 from support.command_line import output_of
 
 ROOT = Path(__file__).parents[2]
@@ -91,17 +92,12 @@ def test_sdist_contains_the_sources_of_the_wheel(tmp_path: Path) -> None:
 
 
 def test_version_is_defined_once() -> None:
-    version = re.search(
-        r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE
-    )
-    assert version is not None
-    elsewhere = [
-        path
-        for path in (ROOT / "src").rglob("*.py")
-        if re.search(rf"""["']{re.escape(version[1])}["']""", path.read_text("utf-8"))
-    ]
+    files = [ROOT / "pyproject.toml", *(ROOT / "src").rglob("*.py")]
+    quoted = re.compile(rf"""["']{re.escape(__version__)}["']""")
 
-    assert elsewhere == []
+    assert [path.relative_to(ROOT) for path in files if quoted.search(path.read_text("utf-8"))] == [
+        Path("src/phoneprov_core/__init__.py")
+    ]
 
 
 def test_examples_install_and_are_selected_by_name(wheel: Path, tmp_path: Path) -> None:
@@ -112,7 +108,7 @@ def test_examples_install_and_are_selected_by_name(wheel: Path, tmp_path: Path) 
     python = installed(tmp_path / "venv", wheel, *examples)
     program = (
         "import os; from phoneprov_adapters.api import read_settings;"
-        "from phoneprov_adapters.composition.factories import phone_driver_of, uploader_of;"
+        "from phoneprov_adapters.composition.adapters import phone_driver_of, uploader_of;"
         "s = read_settings(os.environ);"
         "from phoneprov_adapters.memory.database import MemoryDatabase;"
         "print(type(uploader_of(s, MemoryDatabase())).__name__, type(phone_driver_of(s)).__name__)"

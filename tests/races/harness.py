@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from phoneprov_adapters.composition.lifecycle import prepare
-from phoneprov_adapters.composition.reading import read_settings
-from phoneprov_adapters.sql.engines.urls import is_embedded
+from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.sql.engines.address import is_embedded
 from races.direct import KEY, Direct, password_hash
 from races.wire import Line
 from races.workers import memory, owner_of, workers_of
@@ -143,7 +143,7 @@ class Service:
             yield Direct(container)
         finally:
             await database.close()
-            container.hasher().close()
+            container.hasher.shutdown()
 
 
 @contextmanager

@@ -10,8 +10,8 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple, Self
 
-SECONDS = 60
-"""Maximum seconds of a reply."""
+SECONDS = 180
+"""Maximum seconds of a reply, more than a restart of the service takes on a busy machine."""
 
 
 HALF = b"GET /api/v1/nothing HTTP/1.1\r\nhost: loc"

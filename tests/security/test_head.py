@@ -1,6 +1,6 @@
 """HEAD on a real connection."""
 
-from phoneprov_http.middleware.access_log import AccessLog
+from phoneprov_http.front import Front
 from security.listening import listening
 from security.wire import CLOSE, HOST, Recorder
 
@@ -8,7 +8,7 @@ HEAD = b"HEAD /users HTTP/1.1\r\n" + HOST + b"\r\n"
 
 
 def test_head_leaves_the_connection_open(recorder: Recorder) -> None:
-    with listening(AccessLog(recorder)) as server:
+    with listening(Front(recorder)) as server:
         replies = server.ask(HEAD + HEAD + CLOSE)
 
     assert replies.count(b"HTTP/1.1 200 OK\r\n") == 3

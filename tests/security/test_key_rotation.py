@@ -178,7 +178,9 @@ async def test_rotation_names_an_altered_secret_and_encrypts_the_others(vault: V
 
     async with vault.opened(BOTH_KEYS) as sealer:
         async with sealer.database.write() as tx:
-            await tx.users._connection.rows(alter, the_uuid=identifier(2), sealed=b"altered" * 9)
+            await tx.users._connection.fetch_all(
+                alter, the_uuid=identifier(2), sealed=b"altered" * 9
+            )
         rotated = await sealer.rotation.rotate(quiet)
 
         assert rotated.count == len(SEALED_COLUMNS) * 3 - 1
@@ -188,8 +190,8 @@ async def test_rotation_names_an_altered_secret_and_encrypts_the_others(vault: V
 
 async def test_pin_requires_its_key_until_it_is_set_again(vault: Vault) -> None:
     async with vault.opened(OLD_KEYS) as old:
-        await set_pin(old, 1, "ada")
         await set_pin(old, 2, "Bob")
+        await set_pin(old, 1, "ada")
 
     async with vault.opened(BOTH_KEYS) as sealer:
         rotated = await sealer.rotation.rotate(quiet)

@@ -215,7 +215,7 @@ def test_rotate_names_an_altered_secret_and_rotates_the_others(deployment: Deplo
             row = tx.deployments._row_of(found)
             row |= {"sha256_sealed": sealed.data, "sha256_key_id": OLD}
             row["the_key"] = row.pop("uuid")
-            await tx.users._connection.rows(tx.deployments.records.put, **row)
+            await tx.users._connection.fetch_all(tx.deployments.records.put, **row)
 
     asyncio.run(swap())
 

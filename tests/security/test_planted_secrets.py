@@ -120,7 +120,7 @@ async def tables(api: Api) -> bytes:
     async with api.database.read() as tx:
         assert isinstance(tx, SqlTransaction)
         for table in metadata.sorted_tables:
-            for row in await tx.users._connection.rows(select(table)):
+            for row in await tx.users._connection.fetch_all(select(table)):
                 for value in row:
                     content += value if isinstance(value, bytes) else str(value).encode()
                     content += b"\n"

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from phoneprov_adapters.testing.kinds import VENDOR_SERVICES
 from support.access_rig import Route
 from support.access_targets import (
     a_deployment_of_the_owners,
@@ -17,6 +16,7 @@ from support.access_targets import (
     a_new_permission,
     a_new_phone,
     a_new_user,
+    a_phone_without_an_address,
     a_user_and_a_permission,
     an_extension_for_the_owner,
     fixed,
@@ -29,6 +29,7 @@ from support.access_targets import (
     the_owners_profile,
 )
 from support.api import PASSWORD
+from support.kinds import VENDOR_SERVICES
 
 ACCOUNT = {
     "first_name": "Ada",
@@ -111,10 +112,12 @@ def table() -> Iterator[Route]:
     yield from of(
         f"{V1}/phones",
         ("GET", "", "account", nothing),
+        ("GET", "/summaries", "level 0", nothing),
+        ("GET", "/counts", "account", nothing),
         ("GET", "/{mac}", "account", a_new_phone),
         ("POST", "", "shared", nothing, sending(mac="{new_mac}"), 201),
         ("PUT", "/{mac}", "shared", a_new_phone, NAME),
-        ("DELETE", "/{mac}", "shared", a_new_phone),
+        ("DELETE", "/{mac}", "shared", a_phone_without_an_address),
         ("GET", "/{mac}/deployments", "account", a_new_phone),
         ("POST", "/{mac}/rollback", "own record", a_deployment_of_the_owners),
         ("GET", "/{mac}/desk", "own record", a_desk_of_the_owner),
@@ -166,7 +169,7 @@ def table() -> Iterator[Route]:
         ("GET", "/{name}", "everyone", lambda _: fixed(name="main.js")),
         ("GET", "/{folder}/{name}", "everyone", lambda _: fixed(folder="views", name="phone.js")),
         ("POST", "/session", "everyone", nothing, login_of_the_owner),
-        ("POST", "/session/refresh", "cookie", nothing),
+        ("POST", "/session/refresh", "everyone", nothing),
         ("DELETE", "/session", "everyone", nothing),
     )
     yield from of(

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from phoneprov_adapters.testing.kinds import Kind, add
 from phoneprov_adapters.testing.phone_records import (
     CNF_XML,
     a_batch,
@@ -26,11 +25,12 @@ from phoneprov_adapters.testing.records import (
     moment,
 )
 from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.kems import Kem
 from phoneprov_core.vendor_phones import VendorPhoneRecord
 from support.access_rig import KNOWN, Body, Rig
 from support.api import PASSWORD
+from support.kinds import Kind, add
 
 
 async def nothing(_: Rig) -> dict[str, str]:
@@ -82,10 +82,18 @@ async def a_new_phone(rig: Rig) -> dict[str, str]:
     return {"mac": a_mac(number)}
 
 
+async def a_phone_without_an_address(rig: Rig) -> dict[str, str]:
+    """Level 0 alone deletes one with an address."""
+    number = rig.number()
+    async with rig.api.database.write() as tx:
+        await tx.phones.add(a_phone(number, phone_ip=None))
+    return {"mac": a_mac(number)}
+
+
 async def a_desk_of_the_owner(rig: Rig) -> dict[str, str]:
     target = await a_new_phone(rig)
     async with rig.api.database.write() as tx:
-        await tx.desks.use(target["mac"], DeskUse(rig.owner), moment(1))
+        await tx.desks.put(DeskRecord(target["mac"]).used(DeskUse(rig.owner), moment(1)))
     return target
 
 

@@ -5,11 +5,11 @@ from typing import Any
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_core.devices.commands import sccp_restart
+from phoneprov_core.devices.commands import sccp_restart, sip_restart
 from support.ami_stub import SECRET, USER, AmiStub
 
 MAC = "00:1B:D4:12:34:56"
-RESTART = sccp_restart(MAC)
+RESTART, NOTIFY = sccp_restart(MAC), sip_restart(MAC)
 TIMEOUT = 0.3
 """For calls that time out; others have enough time on a busy machine."""
 SLACK = 3.0

@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from collections.abc import Callable
 
+from support.ftp_faults import reset
 from support.stub_server import StubServer
 
 Fields = list[tuple[str, str]]
@@ -49,12 +50,16 @@ def listing(complete: str, *entries: tuple[str, dict[str, str]]) -> Say:
     return say
 
 
-def endpoint(*contacts: tuple[str, str], aors: str = "") -> Say:
-    """The response to ``PJSIPShowEndpoint``: URIs and Call-IDs of the contacts."""
+def endpoint(*contacts: tuple[str, ...], aors: str = "") -> Say:
+    """The response to ``PJSIPShowEndpoint``: URIs, Call-IDs and, if given, Via addresses of the
+    contacts."""
     return listing(
         "EndpointDetailComplete",
         ("EndpointDetail", {"ObjectType": "endpoint", "Aors": aors}),
-        *(("ContactStatusDetail", {"URI": uri, "CallID": call}) for uri, call in contacts),
+        *(
+            ("ContactStatusDetail", dict(zip(("URI", "CallID", "ViaAddress"), one, strict=False)))
+            for one in contacts
+        ),
     )
 
 
@@ -109,6 +114,11 @@ class AmiStub(StubServer):
         """End all connections."""
         for writer in self._writers:
             writer.close()
+
+    def reset_all(self) -> None:
+        """End all connections with a reset."""
+        for writer in self._writers:
+            reset(writer)
 
     async def settled(self) -> None:
         """Wait until all clients have disconnected."""

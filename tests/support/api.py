@@ -9,12 +9,12 @@ import httpx
 from dependency_injector import providers
 
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.testing.records import a_permission, a_user, identifier, moment
 from phoneprov_core.access.model import Assignment
-from phoneprov_core.stores import Database
 from phoneprov_http.app import HttpSettings
 from support.keys import NEW_KEY, argon2_parameters
 from support.shared_app import shared_app
@@ -103,7 +103,7 @@ async def opened_api(
         async with DATABASES[database_kind](folder) as database:
             container.database.override(providers.Object(database))
             http = HttpSettings(
-                largest_body=settings.largest_body,
+                largest_body=settings.body_max,
                 trusted_proxies=settings.trusted_proxies,
                 console=settings.console,
             )

@@ -7,8 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from phoneprov_adapters.composition.lifecycle import prepare
-from phoneprov_adapters.composition.reading import read_settings
-from phoneprov_adapters.sql.engines.urls import embedded_url
+from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.sql.engines.address import embedded_url
 from phoneprov_adapters.sql.maintenance import migrate
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.phone import watch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.devices import commands as device

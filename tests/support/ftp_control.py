@@ -179,6 +179,11 @@ class Control:
         names = self.names()
         await self.send("".join(f"type=file;size=1; {name}\r\n" for name in names).encode())
 
+    async def do_mlst(self, name: str) -> None:
+        if self.path(name) not in self.server.files:
+            return self.say("550 no such file")
+        return self.say(f"250-here\r\n type=file;UNIX.mode=0644; {name}\r\n250 end")
+
     async def do_nlst(self, _: str) -> None:
         await self.send("".join(f"./{name}\r\n" for name in self.names()).encode())
 

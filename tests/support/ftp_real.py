@@ -80,6 +80,10 @@ require_ssl_reuse={reuse}
 _VSFTPD_MODES = {
     "nodots": "deny_file={.*}\n",
     "noepsv": "cmds_denied=EPSV\n",
+    "nopasv": "pasv_enable=NO\n",
+    "norename": "anon_other_write_enable=NO\n",
+    "noupload": "anon_upload_enable=NO\n",
+    "umask": "anon_umask=077\n",
     "full": "max_clients=1\n",
     # The user phone does not exist on this system; the refusal comes before the password.
     "tlsonly": "local_enable=YES\nforce_local_logins_ssl=YES\n",
@@ -88,7 +92,7 @@ _PROFTPD_MODES = {
     "noepsv": "<Limit EPSV>\nDenyAll\n</Limit>\n",
     "full": "MaxClients 1\n",
 }
-_PUREFTPD_MODES = {"nodots": ["-x"], "full": ["-c", "1"]}
+_PUREFTPD_MODES = {"nodots": ["-x"], "full": ["-c", "1"], "umask": ["-U", "177:077"]}
 _FTP_SRV = """
 const {{FtpSrv}} = require({module});
 const pem = require("fs").readFileSync({certificate});
@@ -213,6 +217,8 @@ def _proftpd(
         settings += _PROFTPD_TLS.format(certificate=certificate, options=" ".join(options))
         settings = settings.replace("TLSOptions \n", "")
     settings += _PROFTPD_MODES.get(mode, "")
+    if mode == "umask":
+        settings = settings.replace("Umask 000", "Umask 077")
     configuration = own / "proftpd.conf"
     configuration.write_text(settings.lstrip())
     return [f"{UNPACKED}/usr/sbin/proftpd", "--nodaemon", "--config", str(configuration)]

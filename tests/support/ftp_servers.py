@@ -96,12 +96,14 @@ def pyftpdlib_server(
     handler: type[Any],
     certificate: Path | None = None,
     passive_ports: Sequence[int] | None = None,
+    perm: str = "elradfmw",
 ) -> Iterator[int]:
     """pyftpdlib in a thread; yields its port. ``certificate`` is a PEM file with key and
-    certificate, for ``TlsHandler``. Data connections use ``passive_ports``, or any port."""
+    certificate, for ``TlsHandler``. Data connections use ``passive_ports``, or any port. ``perm``
+    with M permits SITE CHMOD."""
     logging.getLogger("pyftpdlib").setLevel(logging.CRITICAL)
     authorizer = authorizers.DummyAuthorizer()
-    authorizer.add_user(USER, PASSWORD, str(folder), perm="elradfmw")
+    authorizer.add_user(USER, PASSWORD, str(folder), perm=perm)
     facts = {
         "authorizer": authorizer,
         "certfile": certificate and str(certificate),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from phoneprov_adapters.testing.kinds import KINDS
+from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.testing.phone_records import (
     CNF_XML,
     a_batch,
@@ -26,8 +26,8 @@ from phoneprov_adapters.testing.records import (
 )
 from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.kems import Kem
-from phoneprov_core.stores import Database
 from phoneprov_core.vendor_phones import VendorPhoneRecord
+from support.kinds import KINDS
 
 COUNT = 40
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from phoneprov_core.deployments.model import Deployment, Wanted
-from phoneprov_core.desks.model import DeskRecord
+from phoneprov_core.desk_records import DeskRecord
 from support.api import Api, Caller, data_of, opened_api
 from support.phone_browser import PhoneBrowser
 from support.polling import until

@@ -10,7 +10,7 @@ from support.office import Office
 
 
 async def failures(office: Office, username: str = "ada") -> int:
-    async with office.database.read() as tx:
+    async with office.database.write() as tx:
         return (await tx.attempts.of(account_key(username))).failures
 
 

@@ -5,7 +5,6 @@ import asyncio
 import msgspec
 from msgspec import Struct
 
-from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.phone import MemoryCalls, MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.system import (
     CountingIds,
@@ -54,6 +53,7 @@ from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users, created_user
 from phoneprov_core.vendor_phones import VendorPhones
 from phoneprov_core.vendor_users import VendorUsers
+from support.audited import AuditedDatabase
 
 PASSWORD = "correct horse battery"
 COMMON = "password1"
@@ -81,7 +81,7 @@ class Office:
         self.settings = chosen = settings or Settings()
         self.clock = clock = FixedClock()
         self.new_id = new_id = CountingIds()
-        self.database = database = MemoryDatabase(clock=lambda: millis(clock()))
+        self.database = database = AuditedDatabase(clock=lambda: millis(clock()))
         self.hasher = hasher = PlainHasher()
         self.tokens = tokens = PlainTokens()
         self.uploader = MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES))
@@ -185,13 +185,18 @@ class Office:
         self.clock.advance(1)
         now = shown(self.clock())
         new = Registration(
-            first_name=username.title(),
+            first_name="Ada",
             last_name="Lovelace",
-            username=username,
-            email=f"{username}@example.com",
+            username="ada",
+            email="ada@example.com",
             password=PASSWORD,
         )
-        user = created_user(new, self.new_id(), now, "10.0.0.1", None)
+        user = msgspec.structs.replace(
+            created_user(new, self.new_id(), now, "10.0.0.1", None),
+            first_name=username.title(),
+            username=username,
+            email=f"{username}@example.com",
+        )
         hash_ = await self.hasher.hash(PASSWORD)
         async with self.database.write() as tx:
             await tx.users.add(user)

@@ -18,8 +18,8 @@ from phoneprov_core.auth.sessions import Authenticate
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.kernel.system import millis
-from phoneprov_http.middleware.authentication import Authentication
-from phoneprov_http.middleware.origins import client_ip
+from phoneprov_http.front import client_ip
+from phoneprov_http.routes.handlers import Authentication
 from support.keys import BOTH_KEYS, NEW_KEYS, OLD_KEYS
 from support.parser import Parser, text_of
 

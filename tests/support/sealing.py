@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.sql.engines.choice import Database, database_at
+from phoneprov_adapters.sql.engines.choice import OwnDatabase, database_at
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
 from phoneprov_adapters.testing.phone_records import a_deployment, a_profile
@@ -41,7 +41,7 @@ class _Store(Protocol[E]):
 class Sealer(NamedTuple):
     """A database opened with certain keys."""
 
-    database: Database
+    database: OwnDatabase
     box: SecretBox
     rotation: KeyRotation
     keys: SecretKeys

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import uvicorn
 
 from phoneprov_adapters.composition.container import Container, container_with
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
@@ -45,10 +45,11 @@ def served(folder: Path, environment: Mapping[str, str] | None = None) -> Iterat
     """The service over SQLite in ``folder``, with memory adapters for phones and servers."""
     settings = read_settings({"PHONEPROV_DATA_DIR": str(folder), **(environment or {})})
     keys = SecretKeys.parse(NEW_KEY)
+    hasher = Argon2Hasher(keys, workers=1, parameters=argon2_parameters())
     container = container_with(
         settings,
         keys,
-        hasher=Argon2Hasher(keys, workers=1, parameters=argon2_parameters()),
+        hasher=hasher,
         uploader=MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES)),
         phone_commands=MemoryPhone(),
         manager=MemoryManager(),
@@ -87,4 +88,5 @@ def served(folder: Path, environment: Mapping[str, str] | None = None) -> Iterat
     finally:
         server.should_exit = True
         thread.join(40)
+        hasher.close()
         listener.close()

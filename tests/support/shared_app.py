@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from litestar.types import ASGIApp
 
+from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.application import UseCases
 from phoneprov_http.app import HttpSettings, create_app
 
@@ -13,10 +14,14 @@ from phoneprov_http.app import HttpSettings, create_app
 class _Current:
     """The use cases of the running test.
 
-    Each attribute forwards to theirs, so that an application can be created before them.
+    Each attribute forwards to theirs, so that an application can be created before them. The rule
+    of shared writing is a value: applications of both exist.
     """
 
     now: UseCases
+
+    def __init__(self, shared_write: SharedWrite) -> None:
+        self.shared_write = shared_write
 
     def __getattr__(self, name: str) -> "_StandIn":
         return _StandIn(self, name)
@@ -47,13 +52,14 @@ async def _ready() -> str | None:
 @contextmanager
 def shared_app(use_cases: UseCases, settings: HttpSettings) -> Iterator[ASGIApp]:
     """The application over these use cases. One block at a time uses it."""
+    rule = use_cases.shared_write
     idle = _idle.setdefault(
-        (settings.largest_body, settings.console, *settings.trusted_proxies), []
+        (settings.largest_body, settings.console, rule, *settings.trusted_proxies), []
     )
     if idle:
         app, current = idle.pop()
     else:
-        current = _Current()
+        current = _Current(rule)
         app = create_app(cast(UseCases, current), settings, ready=_ready)
     current.now = use_cases
     try:

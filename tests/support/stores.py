@@ -9,7 +9,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_core.stores import Database
+from phoneprov_adapters.sql.engines.transaction import Database
 from support import pgbouncer, postgres
 from support.data_folder import create_database
 
@@ -63,3 +63,9 @@ DATABASES: dict[str, Callable[[Path], AbstractAsyncContextManager[Database]]] = 
     **({"pgbouncer": _pgbouncer} if pgbouncer.REQUIRED else {}),
 }
 """Every adapter of the contract suite: an open, empty database in its own folder."""
+
+
+def process_of(database: Database) -> str:
+    """The process that acquires the leases in this database."""
+    assert isinstance(database, MemoryDatabase | SqliteDatabase | PostgresDatabase)
+    return database.process

@@ -76,9 +76,9 @@ class _Manager(MemoryManager):
         super().__init__()
         self._happened = happened
 
-    async def perform(self, action: ManagerAction) -> None:
+    async def perform(self, action: ManagerAction, phone_ip: str | None = None) -> None:
         self._happened.append(("manager", action.name, dict(action.fields)))
-        await super().perform(action)
+        await super().perform(action, phone_ip)
 
 
 async def a_desk_phone(admin: Caller, **fields: Any) -> str:

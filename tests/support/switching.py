@@ -98,9 +98,9 @@ class Journal:
             await self._note("clear" if tuple(commands) == CLEAR_SERVICES else "restart")
             await execute(phone_ip, commands, mac)
 
-        async def performing(action: ManagerAction) -> None:
+        async def performing(action: ManagerAction, phone_ip: str | None = None) -> None:
             await self._note("restart")
-            await perform(action)
+            await perform(action, phone_ip)
 
         monkeypatch.setattr(office.uploader, "upload", uploading)
         monkeypatch.setattr(office.phone, "execute", executing)

@@ -136,7 +136,8 @@ class ByEvents:
         await self.tells("REGISTERED", phone)
 
     async def is_lost(self) -> None:
-        """Close the connection."""
+        """Close the connection, and refuse another one."""
+        self.refuses()
         self.stub.disconnect_all()
 
     def refuses(self) -> None:

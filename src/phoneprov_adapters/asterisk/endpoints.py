@@ -2,14 +2,19 @@
 
 ``PJSIPShowEndpoint`` (``write = system``) lists an endpoint in the events ``EndpointDetail``,
 whose field ``Aors`` names its AORs, and one ``ContactStatusDetail`` for each contact, with the
-fields ``URI`` and ``CallID``, the Call-ID of the registration. ``EndpointDetailComplete`` ends it.
+fields ``URI``, ``ViaAddress`` (the address that the phone states for itself) and ``CallID``, the
+Call-ID of the registration. ``EndpointDetailComplete`` ends it.
 """
+
+import re
 
 from msgspec import Struct
 
 from phoneprov_adapters.asterisk.session import Session
+from phoneprov_core.kernel.addresses import same_address
 
 _ENDPOINT, _CONTACT = "EndpointDetail", "ContactStatusDetail"
+_HOST = re.compile(r"(?:sips?:)?(?:[^@]*@)?(?:\[([^\]]*)\]|([^:;?>]*))")
 
 
 class Contact(Struct, frozen=True):
@@ -17,6 +22,17 @@ class Contact(Struct, frozen=True):
 
     uri: str
     call_id: str
+    via: str = ""
+
+    def is_at(self, address: str) -> bool:
+        """Whether this address registered. With NAT the URI may have the address of the router,
+        and only the ``via`` that of the phone."""
+        return any(same_address(host, address) for host in (self.host, _host(self.via)))
+
+    @property
+    def host(self) -> str:
+        """The host of the URI, to which Asterisk sends."""
+        return _host(self.uri)
 
 
 class Endpoint(Struct, frozen=True):
@@ -41,8 +57,13 @@ async def endpoint_called(session: Session, name: str) -> Endpoint | None:
     return Endpoint(
         frozenset(aor.strip() for aor in aors.split(",") if aor.strip()),
         tuple(
-            Contact(entry.get("uri", ""), entry.get("callid", ""))
+            Contact(entry.get("uri", ""), entry.get("callid", ""), entry.get("viaaddress", ""))
             for entry in answer.entries
             if entry["event"] == _CONTACT
         ),
     )
+
+
+def _host(text: str) -> str:
+    found = _HOST.match(text)
+    return (found[1] or found[2] or "") if found else ""

@@ -1,22 +1,21 @@
-"""Phones that unregister from Asterisk and register again, observed in the events of its manager
-interface.
+"""Phones that register again with Asterisk, observed over its manager interface.
 
 chan_sccp sends ``DeviceStatus`` events (class ``call``) with the fields ``SCCPDevice`` and
 ``DeviceStatus``: ``UNREGISTERED``, ``PREREGISTERED``, ``REGISTERED`` (its ``sccp_management.c``).
 
-PJSIP sends ``ContactStatus`` events (class ``system``) with the fields ``EndpointName``, ``AOR``,
-``URI`` and ``ContactStatus``: ``Created``, ``Reachable``, ``Unreachable``, ``NonQualified``,
-``Removed``. The core sends ``DeviceStateChange`` (class ``call``) with ``Device``, such as
-``PJSIP/SEP001BD4123456``, and ``State``, ``UNAVAILABLE`` for an endpoint without contacts.
-
-An account receives the events of the classes in its ``read`` in manager.conf.
+PJSIP sends ``ContactStatus`` events (class ``system``) with the fields ``EndpointName`` and
+``AOR``. They do not distinguish a registration from a contact that did not answer a qualify request
+for a while, or whose port NAT changed, and have no Call-ID: they are only the reason to look at the
+contacts. A look is repeated from time to time, since an account receives the events of the classes
+in its ``read`` in manager.conf only.
 """
 
 import asyncio
+from contextlib import suppress
 from typing import Protocol
 
 from phoneprov_adapters.asterisk.connection import ManagerConnection
-from phoneprov_adapters.asterisk.endpoints import Endpoint, endpoint_called
+from phoneprov_adapters.asterisk.endpoints import Contact, Endpoint, endpoint_called
 from phoneprov_adapters.asterisk.session import Session
 from phoneprov_adapters.asterisk.wire import Broken, Message
 from phoneprov_core.deployments.observation import PhoneWatch, Watching
@@ -24,149 +23,226 @@ from phoneprov_core.devices.names import device_name
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.phones.model import Phone, speaks_sip
 
-_PRESENT = frozenset({"created", "reachable", "nonqualified", "unknown", "updated"})
+LOOK_SECONDS = 10.0
+"""Seconds between two looks without an event."""
+
+RETRY_SECONDS = 1.0
+"""Seconds between two looks while Asterisk's manager interface does not answer."""
+
+ANSWER_SECONDS = 3.0
+"""Seconds for one look. The last look, with a login, ends before the deployment's confirmation is
+overdue (10 s)."""
 
 
 class ManagerEvents(PhoneWatch):
-    """Watches all phones on the one connection to the manager interface."""
+    """Watches all phones on the one connection to the manager interface. A connection that is lost
+    is replaced."""
 
     def __init__(self, connection: ManagerConnection) -> None:
         self._connection = connection
 
     async def begin(self, phone: Phone) -> Watching:
-        device = device_name(phone.mac)
+        seen = _SeenSip(phone) if speaks_sip(phone.software_type) else _SeenSccp(phone)
         session = await self._connection.acquire()
-        try:
-            seen: _Seen = _SeenSccp(device)
-            if speaks_sip(phone.software_type):
-                async with asyncio.timeout(1.0):
-                    seen = _SeenSip(device, await endpoint_called(session, device) or Endpoint())
-        except BaseException as error:
-            await self._connection.release(session)
-            if isinstance(error, TimeoutError | Broken):
-                raise Refused("Asterisk does not show the phone's endpoint.") from None
-            raise
         watched = _Watched(self._connection, session, seen)
         session.listen(watched)
+        try:
+            async with asyncio.timeout(1.0):
+                await seen.begin(session)
+        except BaseException as error:
+            await watched.close()
+            if isinstance(error, TimeoutError | Broken):
+                raise TimedOut("Asterisk did not show the phone's endpoint in time.") from None
+            raise
         return watched
 
 
 class _Seen(Protocol):
-    """The observations of one phone. ``gone``: it unregistered. ``back``: it registered after
-    that."""
+    """The observations of one phone."""
 
-    gone: bool
-    classes: str
+    async def begin(self, session: Session) -> None:
+        """Remember what is registered now."""
 
-    @property
-    def back(self) -> bool: ...
+    def receive(self, event: Message) -> bool:
+        """Whether the event is a reason to look."""
+        ...
 
-    def receive(self, event: Message) -> None: ...
+    async def look(self, session: Session) -> str:
+        """What was observed if the phone registered again, else an empty text. Raises ``Broken``
+        and ``Refused`` if Asterisk does not answer."""
+        ...
+
+    def missed(self, seconds: float, *, was_lost: bool) -> str:
+        """What was not observed. ``was_lost``: the connection was lost for a while."""
+        ...
+
+
+_BACK = "The phone unregistered and registered again."
 
 
 class _SeenSccp:
-    classes = "call"
+    def __init__(self, phone: Phone) -> None:
+        self._device = device_name(phone.mac)
+        self._is_gone = False
+        self._is_back = False
 
-    def __init__(self, device: str) -> None:
-        self.gone = False
-        self.back = False
-        self._device = device
+    async def begin(self, session: Session) -> None:
+        pass
 
-    def receive(self, event: Message) -> None:
+    def receive(self, event: Message) -> bool:
         if event["event"] != "DeviceStatus" or event.get("sccpdevice") != self._device:
-            return
+            return False
         status = event.get("devicestatus")
         if status == "UNREGISTERED":
-            self.gone = True
-        elif status == "REGISTERED" and self.gone:
+            self._is_gone = True
+        elif status == "REGISTERED" and self._is_gone:
             # A registration without a departure may complete an earlier restart.
-            self.back = True
+            self._is_back = True
+        return self._is_back
+
+    async def look(self, session: Session) -> str:
+        if self._is_back:
+            return _BACK
+        await session.ask("Ping")
+        return ""
+
+    def missed(self, seconds: float, *, was_lost: bool) -> str:
+        if was_lost:
+            return (
+                "It is not known whether the phone registered again: the AMI connection was lost "
+                "for a while."
+            )
+        if self._is_gone:
+            return f"The phone unregistered and did not register again within {seconds:.0f} s."
+        return (
+            f"The phone did not unregister from Asterisk within {seconds:.0f} s; the manager "
+            "account needs read = call to see it."
+        )
 
 
 class _SeenSip:
-    """An earlier contact was removed, and a newer one exists.
+    """A new registration from the phone's address: another Call-ID, or a contact that is gone and
+    a newer one."""
 
-    With ``remove_existing`` Asterisk may create the new contact before it removes the old one:
-    the order of the two does not matter.
+    def __init__(self, phone: Phone) -> None:
+        if phone.phone_ip is None:
+            raise Refused(
+                "The phone's address (phone_ip) is not recorded: its registration cannot be "
+                "distinguished from another phone's."
+            )
+        self._device = device_name(phone.mac)
+        self._address = phone.phone_ip
+        self._aors: frozenset[str] = frozenset()
+        self._call_ids: frozenset[str] = frozenset()
+        self._is_gone = False
 
-    """
-
-    classes = "system,call"
-
-    def __init__(self, device: str, endpoint: Endpoint) -> None:
-        self.gone = False
-        self._device = device
+    async def begin(self, session: Session) -> None:
+        endpoint = await self._endpoint(session)
         self._aors = endpoint.aors
-        self._known = {contact.uri for contact in endpoint.contacts}
-        self._fresh: set[str] = set()
+        self._call_ids = frozenset(one.call_id for one in self._own(endpoint))
+        self._is_gone = not self._own(endpoint)
 
-    @property
-    def back(self) -> bool:
-        return self.gone and bool(self._fresh)
+    def receive(self, event: Message) -> bool:
+        return event["event"] == "ContactStatus" and (
+            event.get("endpointname") == self._device or event.get("aor") in self._aors
+        )
 
-    def receive(self, event: Message) -> None:
-        name = event["event"]
-        if name == "ContactStatus":
-            if event.get("endpointname") == self._device or event.get("aor") in self._aors:
-                self._contact(event.get("uri", ""), event.get("contactstatus", "").lower())
-        elif name == "DeviceStateChange" and event.get("device") == f"PJSIP/{self._device}":
-            self._state(event.get("state", ""))
+    async def look(self, session: Session) -> str:
+        own = self._own(await self._endpoint(session))
+        if not own:
+            self._is_gone = True
+            return ""
+        if self._is_gone:
+            return _BACK
+        if any(one.call_id and one.call_id not in self._call_ids for one in own):
+            return "The phone registered again, with another Call-ID."
+        return ""
 
-    def _contact(self, uri: str, status: str) -> None:
-        if status in {"removed", "unreachable"}:
-            self._fresh.discard(uri)
-            self.gone = self.gone or uri in self._known or not self._known
-            self._known.discard(uri)
-        elif status in _PRESENT and uri not in self._known:
-            self._fresh.add(uri)
+    def missed(self, seconds: float, *, was_lost: bool) -> str:  # noqa: ARG002 - compared by looks
+        gone = "unregistered and " if self._is_gone else ""
+        return f"The phone {gone}did not register again within {seconds:.0f} s."
 
-    def _state(self, state: str) -> None:
-        if state in {"UNAVAILABLE", "INVALID"}:
-            self.gone = True
-            self._fresh.clear()
-            self._known.clear()
-        elif self.gone and state != "UNKNOWN":
-            self._fresh.add(f"state {state}")
+    def _own(self, endpoint: Endpoint) -> list[Contact]:
+        return [one for one in endpoint.contacts if one.is_at(self._address)]
+
+    async def _endpoint(self, session: Session) -> Endpoint:
+        endpoint = await endpoint_called(session, self._device)
+        if endpoint is None:
+            raise Refused(
+                f"Asterisk does not show the endpoint {self._device}; check pjsip.conf, and "
+                "write = system of the manager account."
+            )
+        return endpoint
 
 
 class _Watched(Watching):
     def __init__(self, connection: ManagerConnection, session: Session, seen: _Seen) -> None:
         self._connection = connection
-        self._session = session
+        self._session: Session | None = session
         self._seen = seen
-        self._back: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._news = asyncio.Event()
+        self._was_lost = False
+        self._failure: str | None = None
 
     def receive(self, event: Message) -> None:
         """See ``Listener``."""
-        self._seen.receive(event)
-        if self._seen.back and not self._back.done():
-            self._back.set_result("The phone unregistered and registered again.")
+        if self._seen.receive(event):
+            self._news.set()
 
     def disconnected(self) -> None:
         """See ``Listener``."""
-        if not self._back.done():
-            self._back.set_exception(
-                Refused("The AMI connection was lost while waiting for the phone.")
-            )
+        self._news.set()
 
     async def returned(self, seconds: float) -> str:
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                return await asyncio.shield(self._back)
-        except TimeoutError:
-            raise TimedOut(self._observation(seconds)) from None
+                while not (text := await self._look()):
+                    pause = LOOK_SECONDS if self._failure is None else RETRY_SECONDS
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(pause):
+                            await self._news.wait()
+                return text
+        if text := await self._look():
+            return text
+        if self._failure is not None:
+            raise TimedOut(
+                "It is not known whether the phone registered again within "
+                f"{seconds:.0f} s. {self._failure}"
+            )
+        raise TimedOut(self._seen.missed(seconds, was_lost=self._was_lost))
 
     async def close(self) -> None:
-        self._session.listeners.discard(self)
-        self._back.cancel()
-        if self._back.done() and not self._back.cancelled():
-            self._back.exception()  # retrieved, so that asyncio does not report it
-        await self._connection.release(self._session)
+        await self._release()
 
-    def _observation(self, seconds: float) -> str:
-        if self._seen.gone:
-            return f"The phone unregistered and did not register again within {seconds:.0f} s."
-        return (
-            f"The phone did not unregister from Asterisk within {seconds:.0f} s; the manager "
-            f"account needs read = {self._seen.classes} to see it."
-        )
+    async def _look(self) -> str:
+        """The observation if the phone is back, else an empty text; ``_failure`` says why it could
+        not be looked."""
+        self._news.clear()
+        self._failure = None
+        try:
+            session = await self._connected()
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await self._seen.look(session)
+        except TimeoutError:
+            self._failure = "Asterisk's manager interface did not answer in time."
+            if self._session is not None:
+                self._session.drop()
+        except Broken:
+            self._failure = "The AMI connection was lost."
+        except (Refused, TimedOut) as error:
+            self._failure = error.message
+        return ""
+
+    async def _connected(self) -> Session:
+        if self._session is None or not self._session.is_open:
+            self._was_lost = True
+            await self._release()
+            self._session = await self._connection.acquire()
+            self._session.listen(self)
+        return self._session
+
+    async def _release(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            session.listeners.discard(self)
+            await self._connection.release(session)

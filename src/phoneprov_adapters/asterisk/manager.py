@@ -8,8 +8,9 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.endpoints import endpoint_called
 from phoneprov_adapters.asterisk.session import Session
 from phoneprov_core.devices.commands import CALL_ID, require_single_lines
+from phoneprov_core.devices.errors import REPLY_LOST
 from phoneprov_core.devices.ports import ManagerAction, ManagerInterface
-from phoneprov_core.kernel.errors import Refused
+from phoneprov_core.kernel.errors import Refused, TimedOut
 
 _CALL_ID = re.compile(r"[A-Za-z0-9.@_-]{1,128}")
 """Asterisk splits values at commas and unquotes them."""
@@ -21,24 +22,42 @@ class Manager(ManagerInterface):
     def __init__(self, connection: ManagerConnection) -> None:
         self._connection = connection
 
-    async def perform(self, action: ManagerAction) -> None:
+    async def perform(self, action: ManagerAction, phone_ip: str | None = None) -> None:
         require_single_lines(action)
-        async with self._connection.used() as session:
-            if action.name == "PJSIPNotify":
-                action = await _to_contact(session, action)
-            answer = await session.ask(action.name, action.fields)
-            if not answer.ok:
-                raise Refused(_message_for(answer.message))
+        is_unanswered = False
+
+        def sent() -> None:
+            nonlocal is_unanswered
+            is_unanswered = True
+
+        try:
+            async with self._connection.used() as session:
+                if action.name == "PJSIPNotify":
+                    action = await _to_contact(session, action, phone_ip)
+                answer = await session.ask(action.name, action.fields, sent=sent)
+                is_unanswered = False
+                if not answer.ok:
+                    raise Refused(_message_for(answer.message))
+        except (Refused, TimedOut) as error:
+            if is_unanswered:
+                raise type(error)(f"{_SENT} {error.message}", code=REPLY_LOST) from None
+            raise
 
 
-async def _to_contact(session: Session, action: ManagerAction) -> ManagerAction:
+async def _to_contact(
+    session: Session, action: ManagerAction, phone_ip: str | None
+) -> ManagerAction:
     """The action with the Call-ID of the phone's registration, which Cisco's phones compare. Raises
-    ``Refused`` if the endpoint has no contact: Asterisk answers `NOTIFY sent` even then."""
+    ``Refused`` if the endpoint has no contact, to which Asterisk answers `NOTIFY sent`, too, or a
+    contact of another phone, which would be notified as well."""
     endpoint = await endpoint_called(session, dict(action.fields).get("Endpoint", ""))
     if endpoint is None:
         return action
     if not endpoint.contacts:
         raise Refused(_NOT_REGISTERED)
+    address = phone_ip or endpoint.contacts[0].host
+    if not all(contact.is_at(address) for contact in endpoint.contacts):
+        raise Refused(_ANOTHER_PHONE)
     call_ids = {contact.call_id for contact in endpoint.contacts}
     if len(call_ids) > 1 or not _CALL_ID.fullmatch(call_id := call_ids.pop()):
         return action
@@ -46,7 +65,14 @@ async def _to_contact(session: Session, action: ManagerAction) -> ManagerAction:
     return msgspec.structs.replace(action, fields=tuple(fields))
 
 
+_SENT = "The command was sent, and it is not known whether the phone restarts."
 _NOT_REGISTERED = "The phone is not registered with Asterisk; restart it by hand."
+
+_ANOTHER_PHONE = (
+    "The phone was not restarted: its endpoint in Asterisk has a contact at another address than "
+    "the phone's. Correct phone_ip, or give the other phone an endpoint of its own; max_contacts = "
+    "1 and remove_existing = yes keep old contacts away."
+)
 
 _KNOWN = (
     (

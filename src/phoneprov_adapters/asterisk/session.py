@@ -2,7 +2,7 @@
 events for listeners."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Protocol
 
@@ -16,7 +16,7 @@ LOGOFF_SECONDS = 1.0
 MOST_ENTRIES = 50_000
 """Maximum number of entries in one list."""
 
-_FILTER = "^Event: (DeviceStatus|ContactStatus|DeviceStateChange)"
+_FILTER = "^Event: (DeviceStatus|ContactStatus)"
 """Asterisk sends other events of the classes ``system`` and ``call`` only if this is refused:
 it may be without ``write = system``."""
 
@@ -83,6 +83,9 @@ class Session:
 
     def __init__(self, messages: Messages, writer: asyncio.StreamWriter) -> None:
         self.users = 0
+        self.has_events = False
+        """Whether Asterisk sent an event, as it does after the login of an account with read =
+        system (FullyBooted)."""
         self.listeners: set[Listener] = set()
         self._writer = writer
         self._one_at_a_time = asyncio.Lock()
@@ -105,14 +108,17 @@ class Session:
         *,
         complete: str = "",
         wanted: frozenset[str] = frozenset(),
+        sent: Callable[[], None] = lambda: None,
     ) -> Answer:
         """Perform an action and return its response; with ``complete``, the name of the event
-        that ends its list, also the events called ``wanted``. Raises ``Broken``."""
+        that ends its list, also the events called ``wanted``. Calls ``sent`` when the action is
+        written. Raises ``Broken``."""
         async with self._one_at_a_time:
             if not self.is_open:
                 raise Broken
             pending = _Pending(self._send(name, fields), complete, wanted)
             self._pending = pending
+            sent()
             try:
                 return await pending.answer
             finally:
@@ -158,6 +164,7 @@ class Session:
             if self._pending is not None:
                 self._pending.receive(message)
             if "event" in message:
+                self.has_events = True
                 for listener in self.listeners:
                     listener.receive(message)
 

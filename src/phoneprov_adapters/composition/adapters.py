@@ -1,25 +1,28 @@
-"""Which adapter implements which port."""
+"""Which adapter implements which port, as the settings choose."""
 
 import asyncio
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar
 
 from dependency_injector import containers, providers
+from dependency_injector.providers import Provider
 
+from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
-from phoneprov_adapters.composition.factories import (
-    calls_of,
-    connection_of,
-    database_of,
-    journals_of,
-    manager_of,
-    phone_driver_of,
-    rotation_of,
-    uploader_of,
-    watch_of,
-)
+from phoneprov_adapters.asterisk.events import ManagerEvents
+from phoneprov_adapters.asterisk.manager import Manager
+from phoneprov_adapters.composition.checked import of, resource, singleton
+from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.composition.variables import SettingsError
+from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.reachability import RealReachability
+from phoneprov_adapters.phone.watch import WebWatch
+from phoneprov_adapters.provisioning.folder import Folder, NoFolder
+from phoneprov_adapters.provisioning.uploader import ServedUploader
 from phoneprov_adapters.runtime.comparison import Comparing
+from phoneprov_adapters.runtime.journal import log_deployment, log_login_failure
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.runtime.tasks import OwnedTasks
 from phoneprov_adapters.security.argon2 import Argon2Hasher
@@ -29,55 +32,208 @@ from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.lookalikes import looks
 from phoneprov_adapters.security.pages import HmacPages
 from phoneprov_adapters.security.tokens import JwtTokens
-from phoneprov_core.deployments.observation import Reachability
+from phoneprov_adapters.sql.engines.choice import OwnDatabase, database_at
+from phoneprov_adapters.sql.engines.transaction import Database
+from phoneprov_core.auth.ports import LoginJournal, Tokens
+from phoneprov_core.deployments.observation import PhoneInformation, Reachability
+from phoneprov_core.deployments.ports import Journal
+from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.desks.ports import PageSigner
-from phoneprov_core.devices.ports import ConfigUploader, ManagerInterface, PhoneDriver
-from phoneprov_core.stores import Database
+from phoneprov_core.devices.ports import (
+    ConfigUploader,
+    ManagerInterface,
+    PhoneCommands,
+    PhoneDriver,
+)
+from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, RestartBy
+from phoneprov_core.kernel.system import Clock, NewId, Pause
+from phoneprov_core.provisioning.ports import FetchObserver, SharedFiles
 from phoneprov_core.users.passwords import AccountPolicy
+
+T = TypeVar("T")
+
+
+def database_of(settings: Settings, box: SecretBox) -> OwnDatabase:
+    """The database, not yet open."""
+    return database_at(settings.database_url, box, settings.data_dir)
+
+
+def hasher_of(settings: Settings, keys: SecretKeys) -> Iterator[Argon2Hasher]:
+    """The hasher, until it is closed."""
+    hasher = Argon2Hasher(keys, workers=settings.hash_threads)
+    yield hasher
+    hasher.close()
+
+
+def uploader_of(settings: Settings, database: Database) -> ConfigUploader:
+    """The uploader. Raises ``SettingsError``."""
+    if settings.uploader == "served":
+        return ServedUploader(database)
+    if settings.uploader not in UPLOADERS.built_in:
+        uploader: ConfigUploader = UPLOADERS.make(settings.uploader, settings)
+        return uploader
+    try:
+        return FtpUploader(settings.ftp, settings.phone_networks)
+    except OSError:
+        raise SettingsError(
+            "PHONEPROV_FTP_TLS_CA names a file without readable certificates."
+        ) from None
+
+
+def shared_files_of(settings: Settings) -> SharedFiles:
+    """The folder of other files that phones fetch."""
+    return Folder(settings.files_dir) if settings.files_dir else NoFolder()
+
+
+class Journals(NamedTuple):
+    """What records deployments, refused logins at phones, and requests of phones for files."""
+
+    deployment: Journal = log_deployment
+    pin_failure: LoginJournal = log_login_failure
+    fetch: FetchObserver | None = None
+
+
+def journals_of(settings: Settings) -> Journals:
+    """The journals, which log and, with metrics, count."""
+    if not settings.has_metrics:
+        return Journals()
+    from phoneprov_adapters.metrics import counters  # noqa: PLC0415 - slow to load
+
+    return Journals(counters.journal_deployment, counters.journal_pin_failure, counters.count_fetch)
+
+
+def journal_of(journals: Journals) -> Journal:
+    """What records deployments."""
+    return journals.deployment
+
+
+def connection_of(settings: Settings) -> ManagerConnection | None:
+    """The connection to Asterisk's manager interface, None if it is not configured. Raises
+    ``SettingsError``."""
+    try:
+        return ManagerConnection(settings.manager) if settings.manager else None
+    except ValueError as error:
+        raise SettingsError(f"PHONEPROV_AMI_TLS_CA: {error}") from None
+
+
+def manager_of(connection: ManagerConnection | None) -> ManagerInterface | None:
+    """Asterisk's manager interface, None if it is not configured."""
+    return Manager(connection) if connection else None
+
+
+def calls_of(connection: ManagerConnection | None) -> ManagerCalls | None:
+    """Lists phones in a call; None if no manager interface is configured."""
+    return ManagerCalls(connection) if connection else None
+
+
+def phone_driver_of(
+    settings: Settings,
+    commands: PhoneCommands | None = None,
+    manager: ManagerInterface | None = None,
+) -> PhoneDriver:
+    """The phone driver. Raises ``SettingsError``."""
+    if settings.phone_driver in PHONE_DRIVERS.built_in:
+        return cisco_phones(settings, commands, manager)
+    driver: PhoneDriver = PHONE_DRIVERS.make(settings.phone_driver, settings)
+    return NeverRestarting(driver) if settings.restart is RestartBy.NONE else driver
+
+
+def cisco_phones(
+    settings: Settings,
+    commands: PhoneCommands | None = None,
+    manager: ManagerInterface | None = None,
+) -> CiscoPhones:
+    """The driver of Cisco phones, to which a driver of another make can pass its Cisco phones.
+    Arguments that are None are created from the settings."""
+    return CiscoPhones(
+        settings.restart,
+        commands or PhoneWeb(settings.phone_web, settings.phone_networks),
+        manager or manager_of(connection_of(settings)),
+        settings.restart_type,
+    )
+
+
+def watch_of(
+    settings: Settings, information: PhoneInformation, connection: ManagerConnection | None
+) -> Watch:
+    """By the events of Asterisk if phones are restarted through it, and over the phones' own web
+    servers."""
+    by_exchange = settings.restart in {RestartBy.AUTO, RestartBy.AMI}
+    events = ManagerEvents(connection) if connection and by_exchange else None
+    web = WebWatch(information, settings.phone_networks)
+    return Watch(events, web, seconds=settings.confirm_timeout)
 
 
 class Adapters(containers.DeclarativeContainer):
     """Pass it ``settings`` and ``keys``; override an adapter before the first object is
     resolved."""
 
-    settings = providers.Dependency(instance_of=Settings)
-    keys = providers.Dependency(instance_of=SecretKeys)
+    settings: Provider[Settings] = providers.Dependency(instance_of=Settings)
+    keys: Provider[SecretKeys] = providers.Dependency(instance_of=SecretKeys)
 
-    clock = providers.Object(system_clock)
-    new_id = providers.Object(random_id)
-    pause = providers.Object(asyncio.sleep)
-    tasks = providers.Singleton(OwnedTasks)
+    clock: Provider[Clock] = providers.Object(system_clock)
+    new_id: Provider[NewId] = providers.Object(random_id)
+    pause: Provider[Pause] = providers.Object(asyncio.sleep)
+    tasks = singleton(OwnedTasks)
 
-    box = providers.Singleton(SecretBox, keys)
-    database: providers.Provider[Database] = providers.Singleton(database_of, settings, box)
-    rotation = providers.Singleton(rotation_of, settings, database, keys, box)
-    hasher = providers.Singleton(Argon2Hasher, keys, workers=settings.provided.hash_threads)
-    tokens = providers.Singleton(JwtTokens, keys)
-    policy = providers.Singleton(
+    box = singleton(SecretBox, keys=of(keys))
+    database: Provider[OwnDatabase] = singleton(database_of, settings=of(settings), box=of(box))
+    hasher = resource(hasher_of, settings=of(settings), keys=of(keys))
+    tokens: Provider[Tokens] = singleton(JwtTokens, keys=of(keys))
+    signer: Provider[PageSigner] = singleton(HmacPages, keys=of(keys))
+    policy = singleton(
         AccountPolicy,
-        is_common=providers.Object(is_common),
-        looks=providers.Object(looks),
-        shortest=settings.provided.shortest_password,
-        longest=settings.provided.longest_password,
+        is_common=is_common,
+        looks=looks,
+        shortest=of(settings, lambda it: it.password_min),
+        longest=of(settings, lambda it: it.password_max),
     )
 
-    uploader: providers.Provider[ConfigUploader] = providers.Singleton(
-        uploader_of, settings, database
+    uploader: Provider[ConfigUploader] = singleton(
+        uploader_of, settings=of(settings), database=of(database)
     )
-    phone_commands = providers.Singleton(
-        PhoneWeb, settings.provided.phone_web, settings.provided.phone_networks
+    phone_commands = singleton(
+        PhoneWeb,
+        settings=of(settings, lambda it: it.phone_web),
+        networks=of(settings, lambda it: it.phone_networks),
     )
-    ami: providers.Provider[ManagerConnection | None] = providers.Singleton(connection_of, settings)
-    manager: providers.Provider[ManagerInterface | None] = providers.Singleton(manager_of, ami)
-    phone_driver: providers.Provider[PhoneDriver] = providers.Singleton(
-        phone_driver_of, settings, phone_commands, manager
+    ami: Provider[ManagerConnection | None] = singleton(connection_of, settings=of(settings))
+    manager: Provider[ManagerInterface | None] = singleton(manager_of, connection=of(ami))
+    calls: Provider[ManagerCalls | None] = singleton(calls_of, connection=of(ami))
+    phone_driver: Provider[PhoneDriver] = singleton(
+        phone_driver_of,
+        settings=of(settings),
+        commands=of(phone_commands),
+        manager=of(manager),
     )
-    journals = providers.Singleton(journals_of, settings)
-    journal = journals.provided.deployment
-    watch = providers.Singleton(watch_of, settings, phone_commands, ami)
-    reachability: providers.Provider[Reachability] = providers.Singleton(
-        RealReachability, uploader, phone_commands
+    watch = singleton(
+        watch_of,
+        settings=of(settings),
+        information=of(phone_commands),
+        connection=of(ami),
     )
-    compare = providers.Singleton(Comparing)
-    signer: providers.Provider[PageSigner] = providers.Singleton(HmacPages, keys)
-    calls = providers.Singleton(calls_of, ami)
+    reachability: Provider[Reachability] = singleton(
+        RealReachability, uploader=of(uploader), information=of(phone_commands)
+    )
+    journals = singleton(journals_of, settings=of(settings))
+    journal = singleton(journal_of, journals=of(journals))
+    shared_files = singleton(shared_files_of, settings=of(settings))
+    compare = singleton(Comparing)
+
+
+# What use cases are given, as arguments of ``singleton``.
+database, hasher, policy = of(Adapters.database), of(Adapters.hasher), of(Adapters.policy)
+clock, new_id, pause = of(Adapters.clock), of(Adapters.new_id), of(Adapters.pause)
+tokens, signer, journal = of(Adapters.tokens), of(Adapters.signer), of(Adapters.journal)
+driver, calls = of(Adapters.phone_driver), of(Adapters.calls)
+background = of(Adapters.tasks, lambda it: it.start)
+box, keys = of(Adapters.box), of(Adapters.keys)
+
+
+def setting(part: Callable[[Settings], T]) -> T:
+    """A part of the settings as an argument of ``singleton``."""
+    return of(Adapters.settings, part)
+
+
+shared_write = setting(lambda it: it.shared_write)
+networks = setting(lambda it: it.phone_networks)

@@ -1,29 +1,38 @@
 """The container: the use cases over the adapters.
 
-Every object is a singleton and created synchronously. Resources (the database, the hashing threads)
-are opened and closed by ``phoneprov_adapters.composition.lifecycle``.
+Every object is made once, synchronously, when it is first asked for: a command makes only what it
+uses. The database is opened and closed by ``phoneprov_adapters.composition.lifecycle``.
 """
 
 from dependency_injector import providers
 
-from phoneprov_adapters.composition.adapters import Adapters
+from phoneprov_adapters.composition.adapters import (
+    Adapters,
+    box,
+    clock,
+    database,
+    hasher,
+    keys,
+    new_id,
+    pause,
+    policy,
+    setting,
+    shared_write,
+    tokens,
+)
+from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.switching import Switching
 from phoneprov_adapters.files.csv import CsvText
 from phoneprov_adapters.runtime.journal import log_login_failure
 from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.application import UseCases
 from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.accounts import CreateAdmin, Register
 from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
-from phoneprov_core.batches.use_cases import Batches
-from phoneprov_core.deployments.preview import PreviewSwitch
-from phoneprov_core.deployments.rollback import Rollback
-from phoneprov_core.deployments.switch import SwitchProfile
-from phoneprov_core.deployments.use_cases import Deployments
-from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions import Extensions
 from phoneprov_core.kems import Kems
@@ -32,7 +41,6 @@ from phoneprov_core.me import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.reading import ReadConfigurations
 from phoneprov_core.profiles.use_cases import Profiles
-from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches
 from phoneprov_core.retention import Prune
 from phoneprov_core.transfer.texts import ImportText
 from phoneprov_core.transfer.use_cases import Transfer
@@ -45,113 +53,83 @@ from phoneprov_core.vendor_users import VendorUsers
 class Container(Switching):
     """All use cases; see ``Adapters``."""
 
-    settings = Adapters.settings
-    clock = Adapters.clock
-    new_id = Adapters.new_id
-    pause = Adapters.pause
-    tasks = Adapters.tasks
-    database = Adapters.database
-    hasher = Adapters.hasher
-    tokens = Adapters.tokens
-    policy = Adapters.policy
-    compare = Adapters.compare
-    deploy = Switching.deploy
-    shared_write = settings.provided.shared_write
+    # fmt: off
+    # Accounts, sessions and rights.
+    create_admin = singleton(
+        CreateAdmin, database=database, hasher=hasher, policy=policy, clock=clock,
+        new_id=new_id)
+    authenticate = singleton(
+        Authenticate, database=database, tokens=tokens,
+        level_rule=setting(lambda it: it.level_rule), clock=clock)
+    login = singleton(
+        Login, database=database, hasher=hasher, tokens=tokens,
+        lifetimes=setting(lambda it: it.lifetimes), clock=clock, new_id=new_id,
+        guesses=setting(lambda it: it.guesses_per_address), journal=log_login_failure)
+    logout = singleton(Logout, database=database, tokens=tokens, clock=clock)
+    refresh = singleton(
+        Refresh, database=database, tokens=tokens,
+        lifetimes=setting(lambda it: it.lifetimes), clock=clock, new_id=new_id)
+    register = singleton(
+        Register, database=database, hasher=hasher, policy=policy, clock=clock,
+        new_id=new_id, public=setting(lambda it: it.public_register))
+    me = singleton(Me, database=database)
+    users = singleton(
+        Users, database=database, hasher=hasher, policy=policy, clock=clock, new_id=new_id)
+    permissions = singleton(Permissions, database=database, clock=clock, new_id=new_id)
+    user_permissions = singleton(UserPermissions, database=database, clock=clock, new_id=new_id)
+    rotation = singleton(KeyRotation, database=database, keys=keys, box=box)
+    audit = singleton(Audit, database=database, clock=clock)
+    prune = singleton(
+        Prune, database=database, keep=setting(lambda it: it.keep), clock=clock, pause=pause)
 
-    create_admin = providers.Singleton(CreateAdmin, database, hasher, policy, clock, new_id)
-    prune = providers.Singleton(Prune, database, settings.provided.keep, clock, pause)
-    users = providers.Singleton(Users, database, hasher, policy, clock, new_id)
-    extensions = providers.Singleton(Extensions, database, clock, new_id)
-    phones = providers.Singleton(Phones, database, shared_write, clock)
-    kems = providers.Singleton(Kems, database, shared_write, clock, new_id)
-    company_directory = providers.Singleton(CompanyDirectory, database, shared_write, clock, new_id)
-    personal_directory = providers.Singleton(PersonalDirectory, database, clock, new_id)
-    profiles = providers.Singleton(
-        Profiles,
-        database,
-        clock,
-        new_id,
-        largest_xml=settings.provided.largest_xml,
-        most_profiles=settings.provided.most_profiles,
-        most_revisions=settings.provided.most_revisions,
-    )
-    transfer = providers.Singleton(
-        Transfer,
-        database=database,
-        users=users,
-        extensions=extensions,
-        phones=phones,
-        kems=kems,
-        company_directory=company_directory,
-        personal_directory=personal_directory,
-        profile_use_cases=profiles,
-    )
-    use_cases = providers.Singleton(
-        UseCases,
-        level_rule=settings.provided.level_rule,
-        shared_write=shared_write,
-        create_admin=create_admin,
-        authenticate=providers.Singleton(
-            Authenticate, database, tokens, settings.provided.level_rule, clock
-        ),
-        login=providers.Singleton(
-            Login,
-            database,
-            hasher,
-            tokens,
-            settings.provided.lifetimes,
-            clock,
-            new_id,
-            guesses=settings.provided.guesses_per_address,
-            journal=providers.Object(log_login_failure),
-        ),
-        logout=providers.Singleton(Logout, database, tokens, clock),
-        refresh=providers.Singleton(
-            Refresh, database, tokens, settings.provided.lifetimes, clock, new_id
-        ),
-        register=providers.Singleton(
-            Register,
-            database,
-            hasher,
-            policy,
-            clock,
-            new_id,
-            public=settings.provided.public_register,
-        ),
-        me=providers.Singleton(Me, database),
-        users=users,
-        permissions=providers.Singleton(Permissions, database, clock, new_id),
-        user_permissions=providers.Singleton(UserPermissions, database, clock, new_id),
-        extensions=extensions,
-        links=providers.Singleton(Links, database, clock, new_id),
-        phones=phones,
-        profiles=profiles,
-        switch_profile=providers.Singleton(SwitchProfile, database, deploy),
-        preview_switch=providers.Singleton(
-            PreviewSwitch, database, deploy, Adapters.reachability, compare, clock
-        ),
-        rollback=providers.Singleton(Rollback, database, deploy),
-        deployments=providers.Singleton(Deployments, database, clock),
-        batches=providers.Singleton(
-            Batches, database, Switching.batch_worker, tasks.provided.start, clock, new_id
-        ),
-        desks=providers.Singleton(Desks, database, Switching.log_out_at_phone, clock),
-        phone_services=Switching.phone_services,
-        audit=providers.Singleton(Audit, database, clock),
-        company_directory=company_directory,
-        kems=kems,
-        vendor_services=providers.Singleton(VendorServices, database, shared_write, clock, new_id),
-        personal_directory=personal_directory,
-        vendor_phones=providers.Singleton(VendorPhones, database, shared_write, clock),
-        vendor_users=providers.Singleton(VendorUsers, database, hasher, clock, new_id),
-        fetches=providers.Singleton(Fetches, database),
-        discovered_phones=providers.Singleton(DiscoveredPhones, database),
-        transfer=transfer,
-        import_text=providers.Singleton(ImportText, transfer, providers.Object(CsvText)),
-        read_configurations=providers.Singleton(
-            ReadConfigurations, database, compare, largest_xml=settings.provided.largest_xml
-        ),
-    )
+    # Records.
+    extensions = singleton(Extensions, database=database, clock=clock, new_id=new_id)
+    links = singleton(Links, database=database, clock=clock, new_id=new_id)
+    phones = singleton(Phones, database=database, shared_write=shared_write, clock=clock)
+    kems = singleton(Kems, database=database, shared_write=shared_write, clock=clock, new_id=new_id)
+    vendor_services = singleton(
+        VendorServices, database=database, shared_write=shared_write, clock=clock,
+        new_id=new_id)
+    vendor_phones = singleton(
+        VendorPhones, database=database, shared_write=shared_write, clock=clock)
+    vendor_users = singleton(
+        VendorUsers, database=database, hasher=hasher, clock=clock, new_id=new_id)
+    company_directory = singleton(
+        CompanyDirectory, database=database, shared_write=shared_write, clock=clock,
+        new_id=new_id)
+    personal_directory = singleton(
+        PersonalDirectory, database=database, clock=clock, new_id=new_id,
+        most_contacts=setting(lambda it: it.most_contacts))
+    profiles = singleton(
+        Profiles, database=database, clock=clock, new_id=new_id,
+        largest_xml=setting(lambda it: it.cnf_xml_max),
+        most_profiles=setting(lambda it: it.most_profiles),
+        most_revisions=setting(lambda it: it.most_revisions))
+    read_configurations = singleton(
+        ReadConfigurations, database=database, compare=of(Adapters.compare),
+        largest_xml=setting(lambda it: it.cnf_xml_max))
+    transfer = singleton(
+        Transfer, database=database, users=of(users), extensions=of(extensions),
+        phones=of(phones), kems=of(kems), company_directory=of(company_directory),
+        personal_directory=of(personal_directory), profile_use_cases=of(profiles))
+    import_text = singleton(ImportText, transfer=of(transfer), read=CsvText)
+    use_cases = singleton(
+        UseCases, level_rule=setting(lambda it: it.level_rule), shared_write=shared_write,
+        create_admin=of(create_admin), authenticate=of(authenticate), login=of(login),
+        logout=of(logout), refresh=of(refresh), register=of(register), me=of(me),
+        users=of(users), permissions=of(permissions), user_permissions=of(user_permissions),
+        extensions=of(extensions), links=of(links), phones=of(phones),
+        profiles=of(profiles), switch_profile=of(Switching.switch_profile),
+        preview_switch=of(Switching.preview_switch), rollback=of(Switching.rollback),
+        deployments=of(Switching.deployments), batches=of(Switching.batches),
+        audit=of(audit), company_directory=of(company_directory), kems=of(kems),
+        vendor_services=of(vendor_services), personal_directory=of(personal_directory),
+        vendor_phones=of(vendor_phones), vendor_users=of(vendor_users),
+        desks=of(Switching.desks), phone_services=of(Switching.phone_services),
+        fetches=of(Switching.fetches), discovered_phones=of(Switching.discovered_phones),
+        transfer=of(transfer), import_text=of(import_text),
+        read_configurations=of(read_configurations))
+    # fmt: on
 
 
 def container_with(settings: Settings, keys: SecretKeys, **adapters: object) -> Container:

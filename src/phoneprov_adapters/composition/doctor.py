@@ -10,13 +10,17 @@ from msgspec import Struct
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.installation import require_installation, require_keys
-from phoneprov_adapters.composition.lifecycle import prepare
-from phoneprov_adapters.composition.reading import check_names, read_settings
-from phoneprov_adapters.composition.settings import Settings, SettingsError
+from phoneprov_adapters.composition.lifecycle import prepare, require_schema
+from phoneprov_adapters.composition.settings import (
+    Settings,
+    SettingsError,
+    check_names,
+    read_settings,
+)
 from phoneprov_adapters.security.keys import key_file
-from phoneprov_adapters.sql.engines.choice import Database
-from phoneprov_adapters.sql.engines.urls import embedded_file
-from phoneprov_adapters.sql.maintenance.schema import newest
+from phoneprov_adapters.sql.engines.address import embedded_file
+from phoneprov_adapters.sql.engines.choice import OwnDatabase
+from phoneprov_adapters.sql.engines.revisions import UnfitSchema, newest
 from phoneprov_core.deployments.observation import Reach
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.system import millis
@@ -25,6 +29,12 @@ from phoneprov_core.phones.model import Phone
 _PHONES = 5
 _SEARCHED = 200
 _CLOCK_SECONDS = 5
+_FTP_SECONDS = 10.0
+"""Servers delay the refusal of a wrong password; pyftpdlib by 3 seconds."""
+
+_NEEDED = frozenset({"pjsipnotify", "sccpdevicerestart"})
+"""Actions that restart phones; ListCommands lists those that the account may use."""
+
 _LEAST_FREE = 1024**3
 _LEAST_SHARE = 0.05
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -114,20 +124,15 @@ def _database_step(settings: Settings) -> str:
     return "Start the server, or correct PHONEPROV_DATABASE_URL; the log names host and cause."
 
 
-async def _schema(database: object) -> Finding:
-    if not isinstance(database, Database):
-        return Finding("schema", State.SKIPPED, "A database of another package keeps its own.")
+async def _schema(database: OwnDatabase) -> Finding:
     try:
-        found = await database.schema_version()
+        await require_schema(database)
+        await database.require_privileges()
+    except UnfitSchema as error:
+        return _failed("schema", error.message, "See docs/how-to/upgrade.md.")
     except PhoneprovError as error:
-        return _failed("schema", error.message, "Restore a backup, or run phoneprov db upgrade.")
-    if found == newest():
-        return _ok("schema", f"The schema is {found}.")
-    return _failed(
-        "schema",
-        f"The schema is {found or 'missing'}; this version needs {newest()}.",
-        "Run phoneprov db upgrade, or start phoneprov serve --migrate.",
-    )
+        return _failed("schema", error.message, "Grant the privileges, or restore a backup.")
+    return _ok("schema", f"The schema is {newest()}.")
 
 
 async def _keys(container: Container) -> Finding:
@@ -189,7 +194,7 @@ async def _server(container: Container) -> Finding:
         return Finding(
             "ftp", State.SKIPPED, "Each phone is its own FTP server: PHONEPROV_FTP_HOST is not set."
         )
-    reach = await container.reachability().server(None)
+    reach = await container.reachability().server(None, _FTP_SECONDS)
     if reach.reachable is None:
         return Finding("ftp", State.SKIPPED, reach.message)
     if reach.reachable:
@@ -203,14 +208,28 @@ async def _asterisk(container: Container) -> Finding:
         return Finding("asterisk", State.SKIPPED, "PHONEPROV_AMI_HOST is not set.")
     try:
         async with connection.used() as session:
-            answer = await session.ask("Ping")
+            answer = await session.ask("ListCommands")
+            receives_events = session.has_events
     except PhoneprovError as error:
         return _failed(
             "asterisk", error.message, "Check PHONEPROV_AMI_... and manager.conf of Asterisk."
         )
-    if answer.ok:
-        return _ok("asterisk", "The login to the manager interface succeeds.")
-    return _failed("asterisk", answer.message, "Check manager.conf of Asterisk.")
+    if not answer.ok:
+        return _failed("asterisk", answer.message, "Check manager.conf of Asterisk.")
+    if _NEEDED.isdisjoint(answer.response):
+        return _failed(
+            "asterisk",
+            "The manager account may not restart phones, or neither res_pjsip_notify nor chan_sccp "
+            "is loaded.",
+            "Give the account write = system,reporting in manager.conf.",
+        )
+    if not receives_events:
+        return _failed(
+            "asterisk",
+            "The manager account does not receive the events of registrations.",
+            "Give the account read = system,call in manager.conf.",
+        )
+    return _ok("asterisk", "The login to the manager interface succeeds.")
 
 
 def _folder_and_disk(settings: Settings) -> Iterator[Finding]:

@@ -16,8 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from phoneprov_adapters.composition.container import container_with
 from phoneprov_adapters.composition.lifecycle import DRAIN_SECONDS
-from phoneprov_adapters.composition.reading import read_settings
-from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.composition.settings import Settings, read_settings
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.system import (
@@ -86,7 +85,7 @@ async def open_in_memory(settings: Settings | None = None) -> AsyncIterator[InMe
         uploader=uploader,
         phone_commands=phone,
         manager=manager if settings.manager else None,
-        watch=Watch(None, watch, seconds=settings.confirm_seconds),
+        watch=Watch(None, watch, seconds=settings.confirm_timeout),
         reachability=reachability,
     )
     use_cases = container.use_cases()

@@ -3,8 +3,7 @@
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.security.keys import key_file
-from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase
-from phoneprov_adapters.sql.engines.urls import embedded_file
+from phoneprov_adapters.sql.engines.address import embedded_file
 from phoneprov_adapters.sql.maintenance.key_rotation import MissingKeys
 
 
@@ -51,10 +50,8 @@ async def require_keys(container: Container) -> None:
     """Check, while the database is open, that every key that its secrets need is configured.
 
     Raises ``SettingsError`` with the remedy. A key file that was just created in place of a lost
-    one is removed again. A database of another package manages its keys itself.
+    one is removed again.
     """
-    if not isinstance(container.database(), OwnDatabase):
-        return
     try:
         await container.rotation().require_all()
     except MissingKeys as missing:

@@ -12,17 +12,19 @@ from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.runtime.journal import log_pruned
 from phoneprov_adapters.runtime.system import system_clock
 from phoneprov_adapters.security.keys import SecretKeys, load_or_create_keys
-from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase, presence_at
+from phoneprov_adapters.sql.engines.address import is_embedded
+from phoneprov_adapters.sql.engines.choice import OwnDatabase, processes_at
 from phoneprov_adapters.sql.engines.hosts import NotPostgres
-from phoneprov_adapters.sql.engines.urls import is_embedded
-from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date, newest
+from phoneprov_adapters.sql.engines.processes import Processes
+from phoneprov_adapters.sql.engines.revisions import UnfitSchema, obstacle
+from phoneprov_adapters.sql.engines.transaction import Database
+from phoneprov_adapters.sql.maintenance.schema import create_missing
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.deploy import LEASE_SECONDS
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.kernel.trail import Event
-from phoneprov_core.stores import Database
 
 DRAIN_SECONDS = 32.0
 """Seconds that a running switch has at a shutdown: each one ends within 30 seconds."""
@@ -60,18 +62,25 @@ def prepare(settings: Settings, **adapters: object) -> Container:
     return container_with(settings, keys, **adapters)
 
 
-async def migrate_embedded(settings: Settings) -> None:
-    """Upgrade the schema of an embedded database; a shared one is not changed."""
-    if is_embedded(settings.database_url):
-        await bring_up_to_date(settings.database_url)
+async def create_database(settings: Settings) -> None:
+    """Create the embedded database if its file does not exist; any other is not changed."""
+    await create_missing(settings.database_url)
+
+
+async def require_schema(database: object) -> None:
+    """Raises ``UnfitSchema`` if the open database has another schema than this version needs, and
+    ``Unavailable``. One in memory always has it."""
+    if isinstance(database, OwnDatabase) and (reason := obstacle(await database.revision())):
+        raise UnfitSchema(reason)
 
 
 @asynccontextmanager
 async def opened(container: Container) -> AsyncIterator[None]:
-    """Open the database."""
+    """Open the database. Raises ``UnfitSchema`` and ``Unavailable``."""
     database = container.database()
     await database.open()
     try:
+        await require_schema(database)
         yield
     finally:
         await database.close()
@@ -80,16 +89,20 @@ async def opened(container: Container) -> AsyncIterator[None]:
 @asynccontextmanager
 async def running(
     container: Container, *, may_be_offline: bool = False, batches: bool = False
-) -> AsyncIterator[UseCases]:
-    """The use cases while the database is open.
+) -> AsyncIterator[None]:
+    """Open the database, and look after the work of the use cases.
 
     At the start the keys are checked (see ``require_keys``), and deployments that a crash
-    interrupted are marked; those of other hosts and processes are checked periodically. At the end
+    interrupted are marked; those of other hosts and processes are checked periodically. What a
+    killed process of this host held is free then; that of another host expires. At the end
     running switches are awaited. With ``may_be_offline`` the start succeeds while a shared database
-    cannot be reached, and the use cases raise ``Unavailable`` until it can. With ``batches`` the
-    open batches of other processes are continued; batches started here are always processed.
+    cannot be reached or has another schema; the use cases raise ``Unavailable`` meanwhile. With
+    ``batches`` the open batches of other processes are continued; batches started here are always
+    processed.
     """
-    database, url = container.database(), container.settings().database_url
+    database, settings = container.database(), container.settings()
+    url = settings.database_url
+    processes = processes_at(url, settings.data_dir)
 
     async def work_on_batches() -> None:
         container.tasks().start(container.batch_worker()())
@@ -97,19 +110,18 @@ async def running(
     async def prune() -> None:
         log_pruned(await container.prune().in_turn() or ())
 
-    async with presence_at(url) as presence:
+    with processes.registered(database.process):
         try:
             try:
                 await database.open()
+                await require_schema(database)
                 await require_keys(container)
-                await _mark_interrupted(database, first=presence is not None and presence.first)
+                await _mark_interrupted(database, processes)
             except Unavailable as error:
                 if not may_be_offline or is_embedded(url) or isinstance(error, NotPostgres):
                     raise
-                log.warning("The database cannot be reached. %s", error.message)
-            if presence is not None:
-                await presence.admit()
-            looking = [_every(LOOK_SECONDS, partial(_mark_interrupted, database))]
+                log.warning("The database cannot be used. %s", error.message)
+            looking = [_every(LOOK_SECONDS, partial(_mark_interrupted, database, processes))]
             if batches:
                 looking += [
                     _every(LOOK_FOR_BATCHES_SECONDS, work_on_batches, at_once=True),
@@ -118,22 +130,21 @@ async def running(
                 ]
             tasks = [asyncio.create_task(work) for work in looking]
             try:
-                yield container.use_cases()
+                yield
             finally:
                 for task in tasks:
                     task.cancel()
                 await container.tasks().drain(DRAIN_SECONDS)
         finally:
             await database.close()
-            container.hasher().close()
+            container.hasher.shutdown()
 
 
-async def _mark_interrupted(database: Database, *, first: bool = False) -> None:
-    async with database.write(by=SYSTEM_ACTOR) as tx:
-        if first:
-            # No process runs that could hold a phone.
-            await tx.leases.release_all()
-            await tx.batches.release_all()
+async def _mark_interrupted(database: Database, processes: Processes) -> None:
+    async with processes.killed() as killed, database.write(by=SYSTEM_ACTOR) as tx:
+        for process in sorted(killed):
+            await tx.leases.release_of(process)
+            await tx.batches.release_of(process)
         count = await tx.deployments.interrupt_abandoned(shown(system_clock()))
         if count:
             event = Event("deployment.interrupted", "deployment", None, {"deployments": count})
@@ -158,13 +169,13 @@ async def _every(
 async def open_phoneprov(settings: Settings) -> AsyncIterator[UseCases]:
     """All use cases, without HTTP.
 
-    The schema of an embedded database is upgraded first. Raises ``SettingsError`` and
-    ``Unavailable``.
+    An embedded database is created if it does not exist. Raises ``SettingsError``, ``Unavailable``
+    and, if the schema has to be upgraded first, ``UnfitSchema``.
     """
     container = prepare(settings)
-    await migrate_embedded(settings)
-    async with running(container) as use_cases:
-        yield use_cases
+    await create_database(settings)
+    async with running(container):
+        yield container.use_cases()
 
 
 def readiness(container: Container) -> Callable[[], Awaitable[str | None]]:
@@ -173,15 +184,10 @@ def readiness(container: Container) -> Callable[[], Awaitable[str | None]]:
     async def ready() -> str | None:
         database = container.database()
         try:
-            if not isinstance(database, OwnDatabase):
-                async with database.read() as tx:
-                    await tx.users.find("")
-                return None
-            stands_at = await database.schema_version()
+            await require_schema(database)
+            await database.require_privileges()
         except Unavailable as error:
             return error.message
-        if stands_at != newest():
-            return "The database's schema is not the one this version needs."
         return None
 
     return ready

@@ -10,8 +10,6 @@ group                       chosen by                     a factory
 ==========================  ============================  =======================================
 ``phoneprov.uploaders``     ``PHONEPROV_UPLOADER``        ``(Settings) -> ConfigUploader``
 ``phoneprov.phones``        ``PHONEPROV_PHONE_DRIVER``    ``(Settings) -> PhoneDriver``
-``phoneprov.databases``     what stands before ``://``    ``(Settings, SecretBox) -> Database``
-                            in ``PHONEPROV_DATABASE_URL``
 ==========================  ============================  =======================================
 """
 
@@ -21,6 +19,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from phoneprov_adapters.composition.forms import Form
 from phoneprov_adapters.composition.variables import SettingsError
 
 
@@ -44,6 +43,11 @@ class Plugins(Struct, frozen=True):
         if name not in self.built_in and name not in self.names():
             raise ValueError(f"it must be one of {', '.join(self.names())}")
         return name
+
+    @property
+    def form(self) -> Form[str]:
+        """What the variable must be."""
+        return Form(f"{', '.join(self.built_in)} or the name of another {self.kind}", self.known)
 
     def make(self, name: str, *arguments: Any) -> Any:
         """The adapter of another package: the result of the factory with this name.
@@ -78,10 +82,6 @@ class Plugins(Struct, frozen=True):
 
 
 UPLOADERS = Plugins("phoneprov.uploaders", "PHONEPROV_UPLOADER", "uploader", ("ftp", "served"))
+"""Uploaders: ours, and those of other packages."""
 PHONE_DRIVERS = Plugins("phoneprov.phones", "PHONEPROV_PHONE_DRIVER", "phone driver", ("cisco",))
-DATABASES = Plugins(
-    "phoneprov.databases",
-    "PHONEPROV_DATABASE_URL",
-    "database",
-    ("sqlite+aiosqlite", "postgresql+asyncpg"),
-)
+"""Phone drivers: ours, and those of other packages."""

@@ -1,85 +1,98 @@
-"""The settings of a deployment: one typed object, read from environment variables."""
+"""The settings of a deployment, read from environment variables."""
 
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from msgspec import Struct
-
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_adapters.composition.texts import Network
+from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS
+from phoneprov_adapters.composition.table import Table, declared
 from phoneprov_adapters.composition.variables import (
     SettingsError as SettingsError,  # noqa: PLC0414
     Variables,
 )
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.phone.http import PhoneWebSettings
-from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.auth.model import Lifetimes
 from phoneprov_core.desks.model import DeskPolicy
-from phoneprov_core.devices.binding import Binding
-from phoneprov_core.devices.commands import RestartType
 from phoneprov_core.devices.restart import RestartBy
-from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.retention import KeepDays
 
-HASH_THREADS = "PHONEPROV_HASH_THREADS"
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Settings(Table):
+    """All settings (see ``Table``), and those of one part of the service together. ``variables``
+    is their source, for adapters with settings of their own."""
 
-class Settings(Struct, frozen=True, kw_only=True):
-    """All settings. ``secret_keys`` is None if a key is created in the data folder; ``manager`` is
-    None if no manager interface is configured. ``hash_threads`` is the number of passwords that one
-    process checks at a time.
-
-    ``uploader`` and ``phone_driver`` are names of adapters (see
-    ``phoneprov_adapters.composition.plugins``). ``variables`` is their source, for adapters with
-    settings of their own.
-    """
-
-    data_dir: Path
-    database_url: str
-    secret_keys: str | None
-    public_register: bool
-    level_rule: LevelRule
-    shared_write: SharedWrite
-    lifetimes: Lifetimes
-    shortest_password: int
-    longest_password: int
-    hash_threads: int
-    guesses_per_address: int
-    switches_per_phone: int
-    phones_per_caller: int
-    largest_xml: int
-    most_profiles: int
-    most_revisions: int
-    keep: KeepDays
-    metrics_token: str | None
-    metrics_host: str
-    metrics_port: int | None
-    largest_body: int
-    ftp: FtpSettings
-    filename_template: str
-    phone_networks: PhoneNetworks
-    phone_web: PhoneWebSettings
-    restart: RestartBy
-    restart_type: RestartType
-    manager: ManagerSettings | None
-    confirm_seconds: int
-    trusted_proxies: tuple[Network, ...]
-    uploader: str
-    files_dir: Path | None
-    fetch_binding: Binding
-    phone_services: bool
-    phone_url: str
-    desks: DeskPolicy
-    phone_driver: str
-    console: bool
     variables: Variables
 
     @property
-    def database_scheme(self) -> str:
-        """The part of the database's URL before ``://``."""
-        return self.database_url.partition("://")[0]
+    def lifetimes(self) -> Lifetimes:
+        """Of tokens and sessions."""
+        return Lifetimes(
+            access=self.access_ttl,
+            refresh_idle=self.refresh_ttl,
+            session=self.session_ttl,
+            reuse_grace=self.refresh_grace,
+        )
+
+    @property
+    def keep(self) -> KeepDays:
+        """How long records are kept."""
+        return KeepDays(
+            deployments=self.keep_deployments,
+            fetches=self.keep_fetches,
+            audit=self.keep_audit,
+            revisions=self.keep_revisions,
+        )
+
+    @property
+    def ftp(self) -> FtpSettings:
+        """The FTP server."""
+        return FtpSettings(
+            host=self.ftp_host or None,
+            port=self.ftp_port,
+            user=self.ftp_user,
+            password=self.ftp_password or "",
+            tls=self.ftp_tls,
+            tls_ca=self.ftp_tls_ca or None,
+            directory=self.ftp_directory,
+            timeout=self.ftp_timeout,
+        )
+
+    @property
+    def phone_web(self) -> PhoneWebSettings:
+        """The web servers of phones."""
+        return PhoneWebSettings(
+            scheme=self.phone_scheme,
+            port=self.phone_http_port,
+            user=self.phone_user,
+            password=self.phone_password or "",
+        )
+
+    @property
+    def manager(self) -> ManagerSettings | None:
+        """Asterisk's manager interface, None if it is not configured."""
+        if not self.ami_host:
+            return None
+        return ManagerSettings(
+            host=self.ami_host,
+            port=self.ami_port,
+            tls=self.ami_tls,
+            tls_ca=self.ami_tls_ca or None,
+            user=self.ami_user,
+            secret=self.ami_secret or "",
+        )
+
+    @property
+    def desks(self) -> DeskPolicy:
+        """Logins at phones."""
+        return DeskPolicy(
+            hours=self.desk_hours,
+            elsewhere=self.desk_elsewhere,
+            binding=self.phone_binding,
+            clear_calls=self.clear_call_history,
+        )
 
     @property
     def has_metrics(self) -> bool:
@@ -91,3 +104,66 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         return [("data_dir", str(self.data_dir))]
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """The settings of these environment variables. An empty variable counts as unset.
+
+    A secret may come from a file instead: ``PHONEPROV_X_FILE`` names it. Raises
+    ``SettingsError``.
+    """
+    return settings_from(Variables(environment))
+
+
+def settings_from(read: Variables) -> Settings:
+    """Like ``read_settings``; ``read.readings()`` are the values in force. Raises
+    ``SettingsError``."""
+    values: dict[str, Any] = {}
+    for field, setting in declared():
+        default = setting.default if isinstance(setting.default, str) else setting.default(values)
+        values[field] = read.value(setting.name, setting.form, default)
+    settings = Settings(**values, variables=read)
+    _check_together(settings, read)
+    return settings
+
+
+def _check_together(settings: Settings, read: Variables) -> None:
+    """Refuse valid settings that contradict each other. Raises ``SettingsError``."""
+    if settings.restart is RestartBy.AMI and settings.manager is None:
+        raise SettingsError("PHONEPROV_RESTART is ami, but PHONEPROV_AMI_HOST is not set.")
+    if settings.password_min > settings.password_max:
+        raise SettingsError(
+            f"PHONEPROV_PASSWORD_MIN ({settings.password_min}) is more than "
+            f"PHONEPROV_PASSWORD_MAX ({settings.password_max})."
+        )
+    if read.is_set("PHONEPROV_CNF_XML_MAX") and settings.cnf_xml_max > settings.body_max:
+        raise SettingsError(
+            f"PHONEPROV_CNF_XML_MAX ({settings.cnf_xml_max}) is more than PHONEPROV_BODY_MAX "
+            f"({settings.body_max}): no request could carry such a configuration."
+        )
+    for name, seconds in (
+        ("PHONEPROV_ACCESS_TTL", settings.access_ttl),
+        ("PHONEPROV_REFRESH_TTL", settings.refresh_ttl),
+        ("PHONEPROV_REFRESH_GRACE", settings.refresh_grace),
+    ):
+        # A default that is longer than the session ends with it.
+        if read.is_set(name) and seconds > settings.session_ttl:
+            raise SettingsError(
+                f"{name} ({seconds}) is more than PHONEPROV_SESSION_TTL ({settings.session_ttl})."
+            )
+
+
+def check_names(settings: Settings) -> None:
+    """Refuse misspelled names, which commands and the server do before they start. An adapter
+    of another package may read names of its own later: beside one, only names that are similar
+    to ours are refused. Raises ``SettingsError``."""
+    ours = (
+        settings.uploader in UPLOADERS.built_in and settings.phone_driver in PHONE_DRIVERS.built_in
+    )
+    for name, near in settings.variables.unknown().items():
+        if near is not None:
+            raise SettingsError(f"{name} is not a setting. Did you mean {near}?")
+        if ours:
+            raise SettingsError(
+                f"{name} is not a setting; unset it. phoneprov settings lists all settings."
+            )

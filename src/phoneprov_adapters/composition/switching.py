@@ -1,18 +1,38 @@
 """What switches phones: deployments, batches, logins at phones, files for phones."""
 
+from collections.abc import Callable, Coroutine
 from functools import partial
+from typing import Any
 
-from dependency_injector import providers
-
-from phoneprov_adapters.composition.adapters import Adapters
-from phoneprov_adapters.composition.factories import shared_files_of
+from phoneprov_adapters.composition.adapters import (
+    Adapters,
+    background,
+    calls,
+    clock,
+    database,
+    driver,
+    hasher,
+    journal,
+    networks,
+    new_id,
+    pause,
+    setting,
+    signer,
+)
+from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.runtime.journal import log_batch
 from phoneprov_adapters.runtime.tasks import process_batches
+from phoneprov_core.auth.throttle import AddressLimit
 from phoneprov_core.batches.run import RunBatches
+from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.limits import SwitchLimits
+from phoneprov_core.deployments.preview import PreviewSwitch
+from phoneprov_core.deployments.rollback import Rollback
+from phoneprov_core.deployments.switch import SwitchProfile
+from phoneprov_core.deployments.use_cases import Deployments
 from phoneprov_core.desks.access import IdentifyPhone
 from phoneprov_core.desks.change import ChangeDesk
 from phoneprov_core.desks.login import ChangePin, LogInAtPhone
@@ -20,128 +40,91 @@ from phoneprov_core.desks.logout import LogOut
 from phoneprov_core.desks.pins import CheckPin
 from phoneprov_core.desks.services import PhoneCredentials, PhoneServices, ServiceMenu
 from phoneprov_core.desks.upkeep import KeepDesks
+from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.directory.lookup import LookUp
 from phoneprov_core.kernel.actor import system_actor
-from phoneprov_core.provisioning.use_cases import ProvideFile
+from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches, ProvideFile
+
+
+def batch_worker_of(batches: RunBatches) -> Callable[[], Coroutine[Any, Any, None]]:
+    """What processes open batches, each time it is called."""
+    return partial(process_batches, batches)
 
 
 class Switching(Adapters):
-    """What calls phones and what phones call, shared by the use cases; see ``Adapters``."""
+    """What calls phones and what phones call; see ``Adapters``."""
 
-    settings = Adapters.settings
-    clock = Adapters.clock
-    new_id = Adapters.new_id
-    pause = Adapters.pause
-    tasks = Adapters.tasks
-    database = Adapters.database
-    hasher = Adapters.hasher
-    uploader = Adapters.uploader
-    phone_driver = Adapters.phone_driver
-    journal = Adapters.journal
-    watch = Adapters.watch
-    signer = Adapters.signer
-    calls = Adapters.calls
+    # fmt: off
+    # Deployments and batches.
+    confirm = singleton(
+        Confirm, database=database, watch=of(Adapters.watch), background=background,
+        journal=journal, clock=clock)
+    limits = singleton(
+        SwitchLimits, per_phone=setting(lambda it: it.switches_per_phone),
+        per_caller=setting(lambda it: it.phones_per_caller))
+    deploy = singleton(
+        Deploy, database=database, uploader=of(Adapters.uploader), driver=driver,
+        confirm=of(confirm), unbroken=of(Adapters.tasks, lambda it: it.run),
+        journal=journal, clock=clock, new_id=new_id,
+        filename_template=setting(lambda it: it.ftp_filename), limits=of(limits))
+    switch_profile = singleton(SwitchProfile, database=database, deploy=of(deploy))
+    rollback = singleton(Rollback, database=database, deploy=of(deploy))
+    preview_switch = singleton(
+        PreviewSwitch, database=database, deploy=of(deploy),
+        reachability=of(Adapters.reachability), compare=of(Adapters.compare), clock=clock)
+    deployments = singleton(Deployments, database=database, clock=clock)
+    phone_work = singleton(
+        PhoneWork, database=database, deploy=of(deploy), driver=driver, calls=calls,
+        unbroken=of(Adapters.tasks, lambda it: it.run), clock=clock, new_id=new_id)
+    run_batches = singleton(
+        RunBatches, database=database, work=of(phone_work), unbroken=of(Adapters.tasks,
+        lambda it: it.run), pause=pause, journal=log_batch, clock=clock, new_id=new_id)
+    batch_worker = singleton(batch_worker_of, batches=of(run_batches))
+    batches = singleton(
+        Batches, database=database, run=of(batch_worker), background=background,
+        clock=clock, new_id=new_id)
 
-    provide_file = providers.Singleton(
-        ProvideFile,
-        database,
-        providers.Singleton(shared_files_of, settings),
-        settings.provided.phone_networks,
-        settings.provided.fetch_binding,
-        journal,
-        clock,
-        new_id,
-        Adapters.journals.provided.fetch,
-    )
-    deploy = providers.Singleton(
-        Deploy,
-        database,
-        uploader,
-        phone_driver,
-        providers.Singleton(Confirm, database, watch, tasks.provided.start, journal, clock),
-        tasks.provided.run,
-        journal,
-        clock,
-        new_id,
-        filename_template=settings.provided.filename_template,
-        limits=providers.Singleton(
-            SwitchLimits,
-            settings.provided.switches_per_phone,
-            settings.provided.phones_per_caller,
-        ),
-    )
-    batch_worker = providers.Callable(
-        partial,
-        process_batches,
-        providers.Singleton(
-            RunBatches,
-            database,
-            providers.Singleton(
-                PhoneWork,
-                database,
-                deploy,
-                phone_driver,
-                calls,
-                tasks.provided.run,
-                clock,
-                new_id,
-            ),
-            tasks.provided.run,
-            pause,
-            providers.Object(log_batch),
-            clock,
-            new_id,
-        ),
-    )
-    change_desk = providers.Singleton(
-        ChangeDesk,
-        database,
-        deploy,
-        phone_driver,
-        calls,
-        tasks.provided.run,
-        pause,
-        clock,
-        clear_calls=settings.provided.desks.clear_calls,
-    )
-    log_out_at_phone = providers.Singleton(LogOut, database, change_desk, signer, clock)
-    check_pin = providers.Singleton(
-        CheckPin,
-        database,
-        hasher,
-        clock,
-        journal=Adapters.journals.provided.pin_failure,
-    )
-    phone_services = providers.Singleton(
-        PhoneServices,
-        identify=providers.Singleton(
-            IdentifyPhone,
-            database,
-            settings.provided.phone_networks,
-            settings.provided.desks.binding,
-            clock,
-        ),
-        menu=providers.Singleton(ServiceMenu, database),
-        log_in=providers.Singleton(
-            LogInAtPhone, database, check_pin, change_desk, signer, settings.provided.desks, clock
-        ),
-        log_out=log_out_at_phone,
-        change_pin=providers.Singleton(
-            ChangePin, database, check_pin, hasher, signer, clock, new_id
-        ),
-        look_up=providers.Singleton(LookUp, database),
-        credentials=providers.Singleton(
-            PhoneCredentials,
-            database,
-            settings.provided.phone_web.user,
-            settings.provided.phone_web.password,
-            clock,
-        ),
-    )
-    keep_desks = providers.Singleton(
-        KeepDesks,
-        database,
-        change_desk,
-        providers.Singleton(system_actor, settings.provided.level_rule),
-        clock,
-    )
+    # Desks and the pages of phones.
+    change_desk = singleton(
+        ChangeDesk, database=database, deploy=of(deploy), driver=driver, calls=calls,
+        unbroken=of(Adapters.tasks, lambda it: it.run), pause=pause, clock=clock,
+        clear_calls=setting(lambda it: it.desks.clear_calls))
+    log_out_at_phone = singleton(
+        LogOut, database=database, change=of(change_desk), signer=signer, clock=clock)
+    pin_limit = singleton(
+        AddressLimit, kind="pin", most=setting(lambda it: it.guesses_per_address),
+        clock=clock)
+    check_pin = singleton(
+        CheckPin, database=database, hasher=hasher, clock=clock, limit=of(pin_limit),
+        journal=of(Adapters.journals, lambda it: it.pin_failure))
+    identify_phone = singleton(
+        IdentifyPhone, database=database, networks=networks,
+        binding=setting(lambda it: it.desks.binding), clock=clock)
+    log_in_at_phone = singleton(
+        LogInAtPhone, database=database, check_pin=of(check_pin), change=of(change_desk),
+        signer=signer, policy=setting(lambda it: it.desks), clock=clock)
+    change_pin = singleton(
+        ChangePin, database=database, check_pin=of(check_pin), hasher=hasher, signer=signer,
+        clock=clock, new_id=new_id)
+    credentials = singleton(
+        PhoneCredentials, database=database, user=setting(lambda it: it.phone_web.user),
+        password=setting(lambda it: it.phone_web.password), networks=networks, clock=clock)
+    phone_services = singleton(
+        PhoneServices, identify=of(identify_phone), menu=of(singleton(ServiceMenu,
+        database=database)), log_in=of(log_in_at_phone), log_out=of(log_out_at_phone),
+        change_pin=of(change_pin), look_up=of(singleton(LookUp, database=database)),
+        credentials=of(credentials))
+    desks = singleton(Desks, database=database, log_out_at_phone=of(log_out_at_phone), clock=clock)
+    keep_desks = singleton(
+        KeepDesks, database=database, change=of(change_desk),
+        actor=of(singleton(system_actor, level_rule=setting(lambda it: it.level_rule))),
+        clock=clock)
+
+    # Files for phones.
+    provide_file = singleton(
+        ProvideFile, database=database, shared_files=of(Adapters.shared_files),
+        networks=networks, binding=setting(lambda it: it.fetch_binding), journal=journal,
+        clock=clock, new_id=new_id, observe=of(Adapters.journals, lambda it: it.fetch))
+    fetches = singleton(Fetches, database=database)
+    discovered_phones = singleton(DiscoveredPhones, database=database)
+    # fmt: on

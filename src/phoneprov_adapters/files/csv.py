@@ -139,11 +139,15 @@ def _rows(file: TextIO) -> Rows:
 
 
 class CsvWriter:
-    """Writes rows as CSV with ``columns``; cells that a spreadsheet might execute are escaped."""
+    """Writes rows as CSV with ``columns``; cells that a spreadsheet might execute are escaped.
+
+    Every cell is quoted: a spreadsheet that separates cells by semicolons executes what follows one
+    in ``Ada;=1+1``.
+    """
 
     def __init__(self, file: TextIO, columns: Sequence[str]) -> None:
         self._columns = columns
-        self._writer = csv.writer(file, lineterminator="\r\n")
+        self._writer = csv.writer(file, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
         self._writer.writerow(columns)
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -47,6 +47,10 @@ class BadReply(aioftp.AIOFTPException):
     """The server's reply does not conform to the protocol."""
 
 
+class NoPassive(aioftp.AIOFTPException):
+    """The server refuses passive data connections."""
+
+
 class FtpClient(aioftp.Client):
     """One control connection and the data connections that belong to it.
 
@@ -182,7 +186,12 @@ class FtpClient(aioftp.Client):
                 if not error.received_codes[-1].matches("5xx"):
                     raise
                 self._extended = False
-        return (await self._do_pasv())[1]
+        try:
+            return (await self._do_pasv())[1]
+        except aioftp.StatusCodeError as error:
+            if not error.received_codes[-1].matches("5xx"):
+                raise
+            raise NoPassive from None
 
     @async_enterable
     async def get_stream(

@@ -1,6 +1,7 @@
 """The login on an FTP server, and a session with one method for each operation of an upload."""
 
 import hashlib
+import re
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -13,7 +14,10 @@ from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.steps import (
     CONNECTING,
     LOGGING_IN,
+    NEW_NAME,
     RENAMING,
+    TEMPORARY,
+    TLS,
     UPLOADING,
     VERIFYING,
     ServerRefused,
@@ -24,6 +28,8 @@ from phoneprov_core.kernel.errors import PhoneprovError, Refused
 BLOCK = 64 * 1024
 _LISTING_LIMIT = 1024 * 1024
 _QUIT_SECONDS = 1.0
+_UNIX_MODE = re.compile(r"unix\.mode=([0-7]{3,6});", re.IGNORECASE)
+_LS_LINE = re.compile(r"-([r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-])[+.@]?\s")
 
 
 class FtpSession:
@@ -39,6 +45,7 @@ class FtpSession:
         self.rename_sent = False
         self.rename_refused = False
         self._client = client
+        self._has_mlst = True
 
     @property
     def idle(self) -> bool:
@@ -65,7 +72,8 @@ class FtpSession:
 
     async def store(self, name: str, content: bytes, doing: str = UPLOADING) -> None:
         """Write a file, and read the server's reply that the transfer is complete."""
-        async with self.steps.step(doing, "the file"):
+        what = TEMPORARY if name.endswith(".tmp") else "the file"
+        async with self.steps.step(doing, what):
             stream = await self._client.get_stream(f"STOR {name}", "1xx")
         for start in range(0, len(content), BLOCK):
             try:
@@ -132,11 +140,11 @@ class FtpSession:
     async def rename(self, source: str, target: str) -> bool:
         """Rename a file. False when the server refuses the new name (550, 553), which some
         do when a file of that name exists."""
-        async with self.steps.step(RENAMING):
+        async with self.steps.step(RENAMING, NEW_NAME):
             await self._client.command(f"RNFR {source}", "350")
         self.rename_sent, self.rename_refused = True, False
         try:
-            async with self.steps.step(RENAMING):
+            async with self.steps.step(RENAMING, NEW_NAME):
                 await self._client.command(f"RNTO {target}", "2xx")
         except ServerRefused as refused:
             self.rename_refused = True
@@ -154,6 +162,39 @@ class FtpSession:
         """Delete a file. False if the server refuses, as it does when the file does not exist."""
         try:
             await self.remove(name)
+        except ServerRefused:
+            return False
+        return True
+
+    async def mode(self, name: str) -> int | None:
+        """The permissions of a file; None if it does not exist or the server does not show them.
+        MLST shows them in the fact UNIX.mode, and LIST in the first word of a line, as ``ls``."""
+        if self._has_mlst:
+            try:
+                async with self.steps.step(VERIFYING):
+                    reply = await self._client.command(f"MLST {name}", "250")
+            except ServerRefused as refused:
+                self._has_mlst = refused.reply == "550"
+                if self._has_mlst:
+                    return None
+            else:
+                if found := _UNIX_MODE.search(" ".join(reply[1] if reply else ())):
+                    return int(found[1], 8) & 0o777
+                self._has_mlst = False
+        listing = bytearray()
+        try:
+            await self._retrieve(f"LIST {name}", VERIFYING, listing.extend)
+        except ServerRefused:
+            return None
+        line = _LS_LINE.match(listing.decode(errors="replace"))
+        bits = "".join("0" if letter == "-" else "1" for letter in line[1]) if line else ""
+        return int(bits, 2) if bits else None
+
+    async def change_mode(self, name: str, mode: int) -> bool:
+        """Change the permissions of a file. False if the server refuses."""
+        try:
+            async with self.steps.step(VERIFYING):
+                await self._client.command(f"SITE CHMOD {mode:o} {name}", "2xx")
         except ServerRefused:
             return False
         return True
@@ -224,7 +265,7 @@ class FtpServer(NamedTuple):
             async with steps.step(CONNECTING, "the connection", is_clear=is_clear):
                 await client.connect(self.host, settings.port)
             if settings.tls == "explicit":
-                async with steps.step(CONNECTING, "TLS"):
+                async with steps.step(CONNECTING, TLS):
                     await client.upgrade_to_tls()
             async with steps.step(LOGGING_IN, "the user or the password", is_clear=is_clear):
                 await client.login(settings.user, settings.password)

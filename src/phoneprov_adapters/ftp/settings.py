@@ -7,6 +7,10 @@ from phoneprov_core.kernel.field_types import SECRET, Redacted
 
 Tls = Literal["off", "explicit", "implicit"]
 
+TOTAL_SECONDS = 15.0
+"""Seconds for a whole upload. Together with the first request to the phone (1), the clearing of the
+session (5) and the restart (8) a switch ends within 30 seconds."""
+
 
 class FtpSettings(Redacted, frozen=True, kw_only=True):
     """One FTP server, or with ``host`` None the server on every phone.
@@ -26,7 +30,7 @@ class FtpSettings(Redacted, frozen=True, kw_only=True):
     tls_ca: str | None = None
     directory: str = ""
     timeout: float = 5.0
-    total: float = 18.0
+    total: float = TOTAL_SECONDS
 
     def __post_init__(self) -> None:
         if self.host is not None and not is_host(self.host):

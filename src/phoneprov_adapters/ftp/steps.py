@@ -13,6 +13,7 @@ from typing import Literal
 
 import aioftp
 
+from phoneprov_adapters.ftp.client import NoPassive
 from phoneprov_core.kernel.errors import Refused, TimedOut
 
 CONNECTING = "connecting"
@@ -32,6 +33,65 @@ _SPACE = re.compile(
 
 _SPACE_REPLIES = {"452", "552"}
 _MAYBE_SPACE_REPLIES = {"426", "450", "451", "550", "553"}
+
+
+TLS = "TLS"
+TEMPORARY = "the temporary file"
+NEW_NAME = "to rename the file"
+_ADVICE = {
+    TLS: (
+        "It does not offer explicit TLS: set PHONEPROV_FTP_TLS=off, or =implicit and the port of "
+        "implicit TLS, usually 990."
+    ),
+    TEMPORARY: (
+        "Give the account the right to create, rename and delete files in the folder of the "
+        "configurations (vsftpd: write_enable=YES, anon_upload_enable=YES for anonymous users, no "
+        "deny_file for *.tmp)."
+    ),
+    NEW_NAME: (
+        "Give the account the right to rename files (vsftpd: anon_other_write_enable=YES for "
+        "anonymous users; ProFTPD: Limit RNFR RNTO)."
+    ),
+}
+_OOPS = re.compile(r"\bOOPS\b")
+
+
+def _advice(words: str) -> str:
+    """What to change after vsftpd's `500 OOPS`."""
+    if "writable root" in words:
+        return (
+            "The root folder of the account must not be writable for it: chmod a-w, or set "
+            "allow_writeable_chroot=YES."
+        )
+    if "director" in words or "chroot" in words:
+        return "It cannot enter the folder of the account: check local_root, and its permissions."
+    return "Check vsftpd.conf and the log of vsftpd."
+
+
+_VERIFY = {
+    9: "its certificate is not valid yet; check the clocks of both hosts.",
+    10: "its certificate has expired; renew it.",
+    18: "its certificate is self-signed; set PHONEPROV_FTP_TLS_CA to a file with it.",
+    19: "its authority is not trusted; set PHONEPROV_FTP_TLS_CA to the authority's certificate.",
+    20: "its authority is unknown; set PHONEPROV_FTP_TLS_CA to the authority's certificate.",
+    21: "its certificate cannot be verified; the server must send the whole chain.",
+    23: "its certificate was revoked; renew it.",
+    62: "its certificate is for another name; set PHONEPROV_FTP_HOST to a name in it.",
+    64: "its certificate is for another address; set PHONEPROV_FTP_HOST to a name in it.",
+}
+"""By OpenSSL's number of the verification error (X509_V_ERR_...)."""
+
+
+def _why(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        unknown = "its certificate cannot be verified; check it and PHONEPROV_FTP_TLS_CA."
+        return _VERIFY.get(error.verify_code, unknown)
+    if error.reason in {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"}:
+        return (
+            "it answers without TLS; set PHONEPROV_FTP_TLS=explicit, usually port 21, or =implicit "
+            "with the port of implicit TLS, usually 990."
+        )
+    return "check the TLS versions of both, PHONEPROV_FTP_TLS and PHONEPROV_FTP_PORT."
 
 
 class ServerRefused(Refused):
@@ -81,10 +141,9 @@ class Steps:
             raise self.late(doing) from None
         except aioftp.StatusCodeError as exc:
             raise self._refused(exc, doing, what, is_clear=is_clear) from None
-        except ssl.SSLError:
+        except ssl.SSLError as error:
             raise Refused(
-                f"TLS with the FTP server {self.server} failed while {doing}; "
-                "check its certificate, the authority and the TLS mode that are set."
+                f"TLS with the FTP server {self.server} failed while {doing}: {_why(error)}"
             ) from None
         except OSError:
             raise self._gone(doing) from None
@@ -93,6 +152,11 @@ class Steps:
             if "closed" not in str(error):
                 raise
             raise self._gone(doing) from None
+        except NoPassive:
+            raise Refused(
+                f"The FTP server {self.server} refuses passive data connections while {doing}. "
+                "Allow PASV or EPSV (vsftpd: pasv_enable=YES)."
+            ) from None
         except aioftp.AIOFTPException:
             raise Refused(
                 f"The FTP server {self.server} sent a reply that is not FTP while {doing}."
@@ -100,7 +164,14 @@ class Steps:
 
     def late(self, doing: str) -> TimedOut:
         """The error of a step whose deadline passed."""
-        return TimedOut(f"The FTP server {self.server} did not answer in time while {doing}.")
+        hint = ""
+        if doing == CONNECTING:
+            hint = (
+                " Check that it is on, and PHONEPROV_FTP_HOST and PHONEPROV_FTP_PORT; a server that"
+                " expects TLS at once sends no greeting: PHONEPROV_FTP_TLS=implicit, usually port "
+                "990."
+            )
+        return TimedOut(f"The FTP server {self.server} did not answer in time while {doing}.{hint}")
 
     def _gone(self, doing: str) -> Refused:
         return Refused(
@@ -119,7 +190,13 @@ class Steps:
         elif doing == UPLOADING:
             meaning = _meaning_at_upload(reply, words)
         server = f"The FTP server {self.server}"
-        if meaning == "tls" and is_clear:
+        if _OOPS.search(words):
+            message = (
+                f"{server} (vsftpd) failed while {doing} (reply {reply} OOPS). {_advice(words)}"
+            )
+        elif what in _ADVICE and reply.startswith("5") and meaning in {None, "tls"}:
+            message = f"{server} refused {what} while {doing} (reply {reply}). {_ADVICE[what]}"
+        elif meaning == "tls" and is_clear:
             message = (
                 f"{server} requires TLS while {doing} (reply {reply}). "
                 "Set PHONEPROV_FTP_TLS=explicit."

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from phoneprov_adapters.ftp.aftermath import FOUND_LATER, clean_up, is_in_place
 from phoneprov_adapters.ftp.listings import Listings
+from phoneprov_adapters.ftp.modes import kept_mode
 from phoneprov_adapters.ftp.names import Names, check_names, hidden_names, plain_names
 from phoneprov_adapters.ftp.replace import NOT_ATOMIC, Replacement
 from phoneprov_adapters.ftp.session import FtpServer, FtpSession
@@ -131,6 +132,7 @@ async def _put(
             notes = (NOT_HIDDEN,)
         began = steps.left()
         await session.verify(names.temporary, size, digest)
+        notes += await kept_mode(session, names.temporary, upload.filename)
         if steps.left() < 2 * (began - steps.left()):
             # The rename and the second read back would not end in time. Without the rename, the
             # outcome is known.

@@ -1,145 +1,171 @@
-"""The memory database: every store, with isolated transactions."""
+"""The memory database: the SQL stores over SQLite in memory, without files and threads."""
 
 import asyncio
+import sqlite3
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import weakref
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, nullcontext
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from phoneprov_adapters.memory.audit import MemoryAudit
-from phoneprov_adapters.memory.batches import MemoryBatches
-from phoneprov_adapters.memory.deployments import MemoryDeployments, MemoryLeases
-from phoneprov_adapters.memory.desks import MemoryDesks
-from phoneprov_adapters.memory.directory import MemoryCompanyContacts
-from phoneprov_adapters.memory.kinds import EXTENSIONS, OF_USER, PERMISSIONS, PROFILES
-from phoneprov_adapters.memory.logins import (
-    MemoryLoginAddresses,
-    MemoryLoginAttempts,
-    MemoryRates,
-    MemorySessions,
-)
-from phoneprov_adapters.memory.phones import (
-    MemoryDiscoveredPhones,
-    MemoryFetches,
-    MemoryKems,
-    MemoryPhones,
-    MemoryServedFiles,
-    MemoryStatistics,
-    MemoryVendorPhones,
-    enriched_phones,
-)
-from phoneprov_adapters.memory.profiles import MemoryRetention, MemoryRevisions, MemoryWholeProfiles
-from phoneprov_adapters.memory.records import Kind, Records
-from phoneprov_adapters.memory.store import MemorySearchedStore, MemoryStore
-from phoneprov_adapters.memory.tables import Millis, Tables
-from phoneprov_adapters.memory.users import (
-    MemoryAssignments,
-    MemoryLinks,
-    MemoryUsers,
-    MemoryVendorUsers,
-)
-from phoneprov_core.directory.model import PersonalContact
+from phoneprov_adapters.runtime.system import random_id
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.sql.engines.sqlite import SqliteReadConnection
+from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
+from phoneprov_adapters.sql.engines.transaction import SqlTransaction
+from phoneprov_adapters.sql.maintenance.schema import statements_of
+from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.trail import Trail
-from phoneprov_core.vendor_services import VendorService
 
-# Records that need no more than the methods of every store.
-VENDOR_SERVICES: Kind[VendorService] = Kind("service")
-PERSONAL_CONTACTS: Kind[PersonalContact] = Kind(
-    "personal contact", owner="user_uuid", references=(OF_USER,)
-)
+Millis = Callable[[], int]
+"""A clock, in milliseconds."""
 
-
-class MemoryTransaction:
-    """Satisfies the transaction protocol of every feature."""
-
-    def __init__(self, tables: Tables) -> None:
-        self.users = MemoryUsers(tables)
-        self.permissions = MemoryStore(tables, PERMISSIONS)
-        self.assignments = MemoryAssignments(tables)
-        self.sessions = MemorySessions(tables)
-        self.attempts = MemoryLoginAttempts(tables)
-        self.login_addresses = MemoryLoginAddresses(tables)
-        self.rates = MemoryRates(tables)
-        self.phones = MemoryPhones(tables)
-        self.kems = MemoryKems(tables)
-        self.vendor_phones = MemoryVendorPhones(tables)
-        self.enriched_phones = enriched_phones(tables)
-        self.vendor_services = MemoryStore(tables, VENDOR_SERVICES)
-        self.profiles = MemoryStore(tables, PROFILES)
-        self.whole_profiles = MemoryWholeProfiles(tables)
-        self.revisions = MemoryRevisions(tables)
-        self.deployments = MemoryDeployments(tables)
-        self.leases = MemoryLeases(tables)
-        self.batches = MemoryBatches(tables)
-        self.desks = MemoryDesks(tables)
-        self.served_files = MemoryServedFiles(tables)
-        self.fetches = MemoryFetches(tables)
-        self.discovered_phones = MemoryDiscoveredPhones(tables)
-        self.retention = MemoryRetention(tables)
-        self.statistics = MemoryStatistics(tables)
-        self.vendor_users = MemoryVendorUsers(tables)
-        self.extensions = MemorySearchedStore(tables, EXTENSIONS)
-        self.links = MemoryLinks(tables)
-        self.company_contacts = MemoryCompanyContacts(tables)
-        self.personal_contacts = MemoryStore(tables, PERSONAL_CONTACTS)
-        self.audit = MemoryAudit(tables)
-        self.trail = tables.trail
-
-    async def flush(self) -> None:
-        """Nothing is deferred."""
-
-    async def claim_import(self, kind: str) -> bool:  # noqa: ARG002 - one writer at a time
-        """See ``Stores``."""
-        return True
+_PATH = Path(":memory:")
+_BOX = SecretBox(SecretKeys.parse("what is in memory is open to all"))
 
 
-def _monotonic_millis() -> int:
-    return time.monotonic_ns() // 1_000_000
+@cache
+def _empty() -> bytes:
+    """An empty database, as SQLite would write it to a file. Made once: a copy of it takes less
+    than a millisecond."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        # Small pages: each transaction copies all pages.
+        connection.execute("PRAGMA page_size=512")
+        for statement in statements_of("sqlite"):
+            connection.execute(statement)
+        return connection.serialize()
 
 
-class MemoryDatabase(ReadAndWrite[MemoryTransaction]):
+class _Sqlite:
+    """A database in memory, used like a connection of aiosqlite. Each statement runs in the turn of
+    the event loop that asks for it, and its result is returned in a later turn: as with a real
+    database, other tasks run in between."""
+
+    def __init__(self, clock: Millis) -> None:
+        self._clock = clock
+        self._connection, _ = self._connect(_empty())
+        # The database as it was before the open transaction, and a connection to it.
+        self._image = b""
+        self._committed: sqlite3.Connection | None = None
+        self._close_committed: Callable[[], object] = int
+        self.is_open = True
+
+    def _connect(self, image: bytes) -> tuple[sqlite3.Connection, Callable[[], object]]:
+        """A connection to a copy, and what closes it; it is closed with this object at last."""
+        clock = self._clock
+        # Event loops in several threads may use it, one after the other.
+        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        close = weakref.finalize(self, connection.close)
+        connection.deserialize(image)
+        connection.execute("PRAGMA foreign_keys=ON")
+        # The function that ``now_ms`` calls.
+        connection.create_function(
+            "julianday", 1, lambda _: (clock() + 0.5) / 86_400_000 + 2_440_587.5
+        )
+        return connection, close
+
+    def require_open(self) -> None:
+        """Raises ``Unavailable`` if it was closed."""
+        if not self.is_open:
+            raise Unavailable("The database is not open.")
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+        return self._connection.in_transaction
+
+    async def execute_fetchall(self, sql: str, parameters: Any) -> Sequence[Any]:
+        """The rows of a statement."""
+        if not self.in_transaction:
+            self._image = self._connection.serialize()
+        try:
+            return self._connection.execute(sql, parameters).fetchall()
+        finally:
+            if not self.in_transaction:
+                self._forget_committed()
+            await asyncio.sleep(0)
+
+    def abandon(self) -> None:
+        """Roll back the open transaction, if any."""
+        self._connection.rollback()
+        self._forget_committed()
+
+    def _forget_committed(self) -> None:
+        self._image = b""
+        self._committed = None
+        self._close_committed()
+
+    async def committed_rows(self, sql: str, parameters: Sequence[Any]) -> Sequence[Any]:
+        """The rows of a query that does not see the changes of the open transaction."""
+        await asyncio.sleep(0)
+        self.require_open()
+        if not sql.startswith(("SELECT", "WITH")):
+            raise RuntimeError("this transaction was opened for reading")
+        if not self.in_transaction:
+            return self._connection.execute(sql, parameters).fetchall()
+        if self._committed is None:
+            self._committed, self._close_committed = self._connect(self._image)
+        return self._committed.execute(sql, parameters).fetchall()
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class MemoryDatabase(ReadAndWrite[SqlTransaction]):
     """A database that ends with the process, for tests and trials.
 
     Writing transactions run one after the other; the changes of one are visible to others after it
     was committed, all at once, and never if it raised or was cancelled. ``clock`` is the clock of
-    the database, in milliseconds; only leases use it.
+    the database, in milliseconds: leases end by it. Event loops may use it one after the other.
     """
 
-    def __init__(self, clock: Millis = _monotonic_millis) -> None:
-        self._clock = clock
-        self._committed: dict[Kind[Any], Records[Any]] = {}
+    def __init__(self, clock: Millis = _now) -> None:
+        self.process = random_id()
+        self._sqlite = sqlite = _Sqlite(clock)
+        reading = SqliteReadConnection(_PATH, sqlite.committed_rows, sqlite.committed_rows)
+        self._reading = nullcontext(SqlTransaction(reading, _BOX))
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._one_writer = asyncio.Lock()
-        self._away = False
 
     async def open(self) -> None:
         """Open; a new database is open already."""
-        self._away = False
+        self._sqlite.is_open = True
 
     async def close(self) -> None:
         """Close; it can be opened again, and keeps its records."""
-        self._away = True
+        self._sqlite.is_open = False
+
+    def read(self) -> AbstractAsyncContextManager[SqlTransaction]:
+        self._sqlite.require_open()
+        return self._reading
 
     @asynccontextmanager
-    async def read(self) -> AsyncIterator[MemoryTransaction]:
-        # A real database waits for IO here; races must occur in memory as well.
-        await asyncio.sleep(0)
-        self._require_open()
-        yield MemoryTransaction(Tables(self._committed, self._clock, writing=False))
+    async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
+        async with self._turn():
+            self._sqlite.require_open()
+            connection = WriteConnection(_PATH, self._sqlite, Trail(by))
+            try:
+                transaction = SqlTransaction(connection, _BOX, self.process)
+                yield transaction
+                for entry in transaction.audit.of_trail():
+                    await connection.execute(ADD_ENTRY, **entry)
+                await connection.commit()
+            except BaseException:
+                await connection.roll_back()
+                raise
 
-    @asynccontextmanager
-    async def write(self, *, by: Actor | None = None) -> AsyncIterator[MemoryTransaction]:
-        async with self._one_writer:
-            await asyncio.sleep(0)
-            self._require_open()
-            tables = Tables(self._committed, self._clock, Trail(by), writing=True)
-            transaction = MemoryTransaction(tables)
-            yield transaction
-            await transaction.audit.add_trail()
-            tables.commit()
-
-    def _require_open(self) -> None:
-        if self._away:
-            raise Unavailable("The database is not open.")
+    def _turn(self) -> asyncio.Lock:
+        """The lock of the running event loop. A transaction that another loop has left open cannot
+        go on: it is rolled back."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._loop, self._one_writer = loop, asyncio.Lock()
+            self._sqlite.abandon()
+        return self._one_writer

@@ -80,25 +80,30 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
 
 class MemoryManager(ManagerInterface):
     """An Asterisk that accepts every action and records it in ``performed``, except a NOTIFY to an
-    endpoint that is in ``unregistered``."""
+    endpoint that is in ``unregistered``, or that has a contact at another address (``elsewhere``).
+    """
 
     def __init__(self) -> None:
         self.performed: list[ManagerAction] = []
         self.unregistered: set[str] = set()
-        self._failures: deque[PhoneprovError] = deque()
+        self.elsewhere: set[str] = set()
+        self._failures: deque[Exception] = deque()
 
-    def fail(self, error: PhoneprovError) -> None:
+    def fail(self, error: Exception) -> None:
         """Plan that the next action, which is not performed, raises ``error``; several
         planned failures occur in order."""
         self._failures.append(error)
 
-    async def perform(self, action: ManagerAction) -> None:
+    async def perform(self, action: ManagerAction, phone_ip: str | None = None) -> None:  # noqa: ARG002
         require_single_lines(action)
         await asyncio.sleep(0)
         if self._failures:
             raise self._failures.popleft()
-        if action.name == "PJSIPNotify" and dict(action.fields)["Endpoint"] in self.unregistered:
+        endpoint = dict(action.fields).get("Endpoint") if action.name == "PJSIPNotify" else None
+        if endpoint in self.unregistered:
             raise Refused("The phone is not registered with Asterisk; restart it by hand.")
+        if endpoint in self.elsewhere:
+            raise Refused("Its endpoint in Asterisk has a contact at another address.")
         self.performed.append(action)
 
 

@@ -79,7 +79,7 @@ class MemoryReachability(Reachability):
         self.at_server = Reach(True, "Logged in.", 0)
         self.at_phone = Reach(True, "The phone answers.", 0)
 
-    async def server(self, phone_ip: str | None) -> Reach:
+    async def server(self, phone_ip: str | None, seconds: float = 3.0) -> Reach:  # noqa: ARG002
         self.asked.append(phone_ip)
         await asyncio.sleep(0)
         return self.at_server

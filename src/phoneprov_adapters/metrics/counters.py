@@ -10,6 +10,7 @@ from phoneprov_core.deployments.model import Confirmation, Deployment
 from phoneprov_core.provisioning.model import Fetch
 
 _DEPLOYMENTS = Counter("phoneprov_deployments", "Deployments that ended", ["outcome", "step"])
+_RESTARTS = Counter("phoneprov_restarts", "Commands to restart of deployments", ["result"])
 _CONFIRMATIONS = Counter(
     "phoneprov_deployment_confirmations", "Deployments with a watch", ["confirmation"]
 )
@@ -21,6 +22,9 @@ _DURATION = Histogram(
 _PIN_FAILURES = Counter("phoneprov_pin_failures", "Refused logins at phones")
 _FETCHES = Counter(
     "phoneprov_config_fetches", "Requests of phones for files", ["transport", "result"]
+)
+_UNRECORDED = Counter(
+    "phoneprov_unrecorded_fetches", "Requests of phones for files that could not be recorded"
 )
 _REQUESTS = Counter("phoneprov_http_requests", "HTTP requests", ["method", "route", "status"])
 _REQUEST_DURATION = Histogram(
@@ -41,6 +45,9 @@ def journal_deployment(deployment: Deployment) -> None:
         return
     step = deployment.failed_step
     _DEPLOYMENTS.labels(deployment.outcome.value, "" if step is None else step.value).inc()
+    if deployment.restart is not None:
+        result = {True: "ok", False: "failed", None: "unknown"}[deployment.restarted]
+        _RESTARTS.labels(result).inc()
     if deployment.ended_at is not None:
         began, ended = map(datetime.fromisoformat, (deployment.created_at, deployment.ended_at))
         _DURATION.observe(max(0.0, (ended - began).total_seconds()))
@@ -55,6 +62,11 @@ def journal_pin_failure(failure: LoginFailure) -> None:
 def count_fetch(fetch: Fetch) -> None:
     """Count a request of a phone for a file."""
     _FETCHES.labels(fetch.transport.value, fetch.result.value).inc()
+
+
+def count_unrecorded(number: int) -> None:
+    """Count requests for files whose record was lost."""
+    _UNRECORDED.inc(number)
 
 
 def count_request(method: str, route: str, status: int, seconds: float) -> None:

@@ -3,14 +3,13 @@
 import asyncio
 import base64
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Literal
 from weakref import WeakValueDictionary
 
 from phoneprov_adapters.phone.request import (
     Broken,
-    Ended,
     Headers,
     Server,
     TooMuch,
@@ -20,7 +19,13 @@ from phoneprov_adapters.phone.request import (
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.deployments.information import PATH, read_device_information
 from phoneprov_core.deployments.observation import DeviceInformation, PhoneInformation
-from phoneprov_core.devices.execute import execute_body, read_execute_reply, require_phone
+from phoneprov_core.devices.errors import REPLY_LOST
+from phoneprov_core.devices.execute import (
+    execute_body,
+    read_execute_reply,
+    require_no_redirect,
+    require_phone,
+)
 from phoneprov_core.devices.ports import KeyPress, PhoneCommands
 from phoneprov_core.devices.reply import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Refused, TimedOut
@@ -33,16 +38,19 @@ _HEADERS = (
     ("User-Agent", "phoneprov"),
 )
 _FORM = ("Content-Type", "application/x-www-form-urlencoded")
-_NO_ANSWER = "The phone's web server did not answer in time."
-_SHARED = "Check that no other phone has the same phone_ip."
+_CHECK = (
+    "check that the phone is on and connected, that its phone_ip is right, and that its web access "
+    "is enabled."
+)
+_NO_ANSWER = f"The phone's web server did not answer in time; {_CHECK}"
 _STILL_BUSY = (
-    "The phone was not called: earlier requests of this service to its address did not end in "
-    f"time. {_SHARED}"
+    "The phone was not called: it did not answer earlier requests of this service in time; "
+    f"{_CHECK}"
 )
-_LITTLE_TIME = (
-    "The phone's web server did not answer in the time that was left after earlier requests of "
-    f"this service to its address. {_SHARED}"
-)
+_NOT_KNOWN = "It is not known whether the phone carries out the command."
+
+
+Scheme = Literal["http", "https"]
 
 
 class PhoneWebSettings(Redacted, frozen=True, kw_only=True):
@@ -50,7 +58,7 @@ class PhoneWebSettings(Redacted, frozen=True, kw_only=True):
     its pauses, in seconds. Without a ``user`` no credentials are sent. Raises ValueError for an
     invalid value."""
 
-    scheme: Literal["http", "https"] = "http"
+    scheme: Scheme = "http"
     port: int = 80
     user: str = ""
     password: Annotated[str, SECRET] = ""
@@ -101,81 +109,90 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
         seconds = min(self._settings.total, self._settings.timeout * len(bodies))
         if not bodies:
             return
-        async with self._called(address, seconds):
-            if mac is not None:
-                async with asyncio.timeout(self._settings.timeout):
-                    require_phone(mac, await self._mac_of(address))
-            for command, body in bodies:
-                await self._send(address, command, body)
+        sent = answered = 0
+
+        def count() -> None:
+            nonlocal sent
+            sent += 1
+
+        try:
+            async with self._called(address, seconds):
+                if mac is not None:
+                    async with asyncio.timeout(self._settings.timeout):
+                        require_phone(mac, await self._mac_of(address))
+                for command, body in bodies:
+                    async with asyncio.timeout(self._settings.timeout):
+                        reply = await self._ask(address, "POST", "/CGI/Execute", body, count)
+                    read_execute_reply(*reply, may_be_empty=command.may_be_empty)
+                    answered += 1
+                    await asyncio.sleep(command.pause)
+        except (Refused, TimedOut) as error:
+            if answered == len(bodies):
+                return  # only the last pause was too long
+            if sent == len(bodies) and error.code == REPLY_LOST:
+                raise type(error)(f"{error.message} {_NOT_KNOWN}", code=REPLY_LOST) from None
+            raise type(error)(error.message) from None
 
     async def read(self, phone_ip: str, seconds: float) -> DeviceInformation:
         """See the port."""
         address = self._networks.allowed(phone_ip)
         async with self._called(address, seconds):
             try:
-                answer = await self._ask(address, "GET", PATH, self._headers)
+                answer = await self._ask(address, "GET", PATH)
             except TooMuch:
                 return DeviceInformation()
+        require_no_redirect(*answer)
         return read_device_information(*answer)
 
     @asynccontextmanager
     async def _called(self, address: str, seconds: float) -> AsyncIterator[None]:
         """One call at a time to an address; the deadline includes the wait for earlier ones. Raises
-        ``Refused`` and ``TimedOut``."""
+        ``Refused`` and ``TimedOut``, with the code ``REPLY_LOST`` if a reply was lost."""
         turn = self._in_flight.setdefault(address, asyncio.Lock())
-        waited, began = turn.locked(), False
+        began = False
         try:
-            async with asyncio.timeout(seconds) as bound, turn:
+            async with asyncio.timeout(seconds), turn:
                 began = True
                 yield
         except TimeoutError:
             if not began:
                 raise TimedOut(_STILL_BUSY) from None
-            # A request that had its own whole time lost none to earlier calls.
-            cut_short = waited and bound.expired()
-            raise TimedOut(_LITTLE_TIME if cut_short else _NO_ANSWER) from None
+            raise TimedOut(_NO_ANSWER, code=REPLY_LOST) from None
         except Unreachable:
-            raise Refused(
-                "The phone's web server cannot be reached; check that the phone is on, that "
-                "its address is right and that its web access is enabled."
-            ) from None
+            raise Refused(f"The phone's web server cannot be reached; {_CHECK}") from None
         except Broken:
             raise Refused(
                 "The phone's web server closed the connection or did not answer in HTTP; "
-                "check PHONEPROV_PHONE_SCHEME and PHONEPROV_PHONE_HTTP_PORT."
+                "check PHONEPROV_PHONE_SCHEME and PHONEPROV_PHONE_HTTP_PORT.",
+                code=REPLY_LOST,
             ) from None
         except TooMuch:
             raise Refused(
                 "The phone's web server sent more than 64 KiB or too many parts in one reply; "
-                "check its phone_ip."
+                "check its phone_ip.",
+                code=REPLY_LOST,
             ) from None
-
-    async def _send(self, address: str, command: KeyPress, body: bytes) -> None:
-        headers = (*self._headers, _FORM)
-        try:
-            async with asyncio.timeout(self._settings.timeout):
-                reply = await self._ask(address, "POST", "/CGI/Execute", headers, body)
-        except Ended:
-            if command.restarts:
-                return
-            raise
-        read_execute_reply(*reply, may_be_empty=command.may_be_empty)
-        await asyncio.sleep(command.pause)
 
     async def _mac_of(self, address: str) -> str | None:
         """The MAC that the phone states; None if it does not answer this request."""
         try:
-            answer = await self._ask(address, "GET", PATH, self._headers)
+            answer = await self._ask(address, "GET", PATH)
         except Broken:
             return None
         return read_device_information(*answer).mac
 
     async def _ask(
-        self, address: str, method: str, path: str, headers: Headers, body: bytes = b""
+        self,
+        address: str,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        sent: Callable[[], None] = lambda: None,
     ) -> tuple[int, bytes]:
         tls = self._tls if self._settings.scheme == "https" else None
         server = Server(address, self._settings.port, tls)
-        return await ask(server, method, path, headers, body, limit=REPLY_LIMIT)
+        headers = (*self._headers, _FORM) if body else self._headers
+        return await ask(server, method, path, headers, body, limit=REPLY_LIMIT, sent=sent)
 
 
 def _unchecked_tls() -> ssl.SSLContext:

@@ -23,7 +23,7 @@ class RealReachability(Reachability):
         self._uploader = uploader
         self._information = information
 
-    async def server(self, phone_ip: str | None) -> Reach:
+    async def server(self, phone_ip: str | None, seconds: float = SECONDS) -> Reach:
         uploader = self._uploader
         if isinstance(uploader, ServedUploader):
             return Reach(True, "This service serves the configuration itself.", 0)
@@ -31,7 +31,7 @@ class RealReachability(Reachability):
             return Reach(None, "This uploader cannot be checked without an upload.", 0)
 
         async def log_in() -> str:
-            return f"Logged in on {await uploader.log_in(phone_ip, SECONDS)}."
+            return f"Logged in on {await uploader.log_in(phone_ip, seconds)}."
 
         return await timed(log_in())
 

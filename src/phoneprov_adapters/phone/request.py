@@ -6,7 +6,7 @@ client costs more than the request itself.
 
 import asyncio
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -54,9 +54,17 @@ class Server(Struct, frozen=True):
 
 
 async def ask(
-    server: Server, method: str, target: str, headers: Headers, body: bytes, *, limit: int
+    server: Server,
+    method: str,
+    target: str,
+    headers: Headers,
+    body: bytes,
+    *,
+    limit: int,
+    sent: Callable[[], None],
 ) -> tuple[int, bytes]:
-    """The status of the reply, and the body if the status is 200.
+    """The status of the reply; its body if the status is 200, and its ``Location`` if it is 3xx.
+    Calls ``sent`` when the request is written.
 
     ``limit`` bounds all bytes of the reply together: heads, informational responses, chunk
     sizes and their extensions. Raises ``Unreachable``, ``Broken``, ``Ended`` and ``TooMuch``.
@@ -80,6 +88,7 @@ async def ask(
         if body:
             writer.write(_sent(connection, h11.Data(data=body)))
         writer.write(_sent(connection, h11.EndOfMessage()))
+        sent()
         return await _Reply(connection, reader, limit).read()
     except OSError as error:
         raise Ended from error
@@ -113,7 +122,8 @@ class _Reply:
             if isinstance(event, h11.Response):
                 status = event.status_code
                 if status != 200:
-                    return status, b""
+                    place = dict(event.headers).get(b"location", b"")
+                    return status, place if 300 <= status < 400 else b""
             elif isinstance(event, h11.Data):
                 body += event.data
             elif isinstance(event, h11.EndOfMessage):

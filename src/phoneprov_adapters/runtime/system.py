@@ -1,5 +1,6 @@
-"""The system clock and random identifiers."""
+"""The system clock, random identifiers and the number of processors."""
 
+import os
 import secrets
 import time
 import uuid
@@ -10,6 +11,13 @@ def system_clock() -> datetime:
     """The current time in UTC, cut to milliseconds, so that stored and shown values are equal."""
     now = datetime.now(UTC)
     return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+
+def processors() -> int:
+    """The processors that this process may use: more threads would compete for them."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def random_id() -> str:

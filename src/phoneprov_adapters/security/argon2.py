@@ -11,6 +11,7 @@ import argon2
 from argon2 import Parameters, Type
 from argon2.exceptions import HashingError, InvalidHashError, VerificationError, VerifyMismatchError
 
+from phoneprov_adapters.runtime.system import processors
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.threads import WorkThreads
 from phoneprov_core.kernel.errors import Unavailable
@@ -41,11 +42,14 @@ _HASH = re.compile(
 # Normalising takes quadratic time in the worst case, and blocks the interpreter.
 _LONGEST_NORMALISED = 2048
 
+_KNOWN, _OTHERS, _PINS = range(3)
+"""The ranks of work: logins of known accounts and from known addresses, other logins, PINs."""
+
 
 class Argon2Hasher(PasswordHasher, PinHasher):
     """argon2id on ``workers`` threads (None: one per processor), with at most ``queue`` calls
-    waiting in each of its two queues. It needs ``workers`` times the memory of one hash, 19 MiB, at
-    most.
+    waiting in each of its three queues: known callers, others, PINs, served in this order. It needs
+    ``workers`` times the memory of one hash, 19 MiB, at most.
 
     A hash of a password is argon2's own text. That of a PIN, ``<key id>$argon2id$...``, is
     made of a keyed digest of the PIN (HMAC-SHA256): without the key, the few possible PINs
@@ -67,14 +71,16 @@ class Argon2Hasher(PasswordHasher, PinHasher):
         self._unknown = _random_hash(parameters)
         if parameters.type is not Type.ID or not _HASH.fullmatch(self._unknown):
             raise ValueError("Passwords are hashed with argon2id, in less than 1 GiB of memory.")
-        self._threads = WorkThreads(workers, queue)
+        self._threads = WorkThreads(workers or processors(), queue)
 
     async def hash(self, password: str, *, first: bool = True) -> str:
-        return await self._threads.run(lambda: self._hashed(_normalised(password)), first=first)
+        return await self._threads.run(
+            lambda: self._hashed(_normalised(password)), _KNOWN if first else _OTHERS
+        )
 
     async def verify(self, password: str, hash_: str | None, *, first: bool = True) -> bool:
         return await self._threads.run(
-            lambda: self._matches(_normalised(password), hash_), first=first
+            lambda: self._matches(_normalised(password), hash_), _KNOWN if first else _OTHERS
         )
 
     def is_outdated(self, hash_: str) -> bool:
@@ -86,14 +92,14 @@ class Argon2Hasher(PasswordHasher, PinHasher):
     async def hash_pin(self, pin: str) -> str:
         key = self._keys.current
         digest = _keyed(key.pins, pin)
-        return f"{key.id}{await self._threads.run(lambda: self._hashed(digest))}"
+        return f"{key.id}{await self._threads.run(lambda: self._hashed(digest), _PINS)}"
 
     async def verify_pin(self, pin: str, hash_: str) -> bool:
         key_id, dollar, rest = hash_.partition("$")
         key = self._keys.get(key_id)
         digest = _keyed((key or self._keys.current).pins, pin)
         pin_hash = dollar + rest if key else None
-        return await self._threads.run(lambda: self._matches(digest, pin_hash))
+        return await self._threads.run(lambda: self._matches(digest, pin_hash), _PINS)
 
     def close(self) -> None:
         """Refuse new work; started and waiting work is finished."""

@@ -18,10 +18,6 @@ from phoneprov_adapters.testing.phone_drivers import (  # noqa: E402
     PhoneDriverContract as PhoneDriverContract,
     PhoneDriverRig as PhoneDriverRig,
 )
-from phoneprov_adapters.testing.stores.database import (  # noqa: E402
-    DatabaseContract as DatabaseContract,
-)
-from phoneprov_adapters.testing.stores.sequences import Opening as Opening  # noqa: E402
 from phoneprov_adapters.testing.uploader_rig import UploaderRig as UploaderRig  # noqa: E402
 from phoneprov_adapters.testing.uploaders import (  # noqa: E402
     PhoneUploaderContract as PhoneUploaderContract,

@@ -16,6 +16,10 @@ MAX_BLOCK = 1428
 """Largest block that the server accepts: it fits one Ethernet frame with IPv6 and a tunnel header.
 RFC 2348 allows the server to answer with less than the client asked for."""
 
+MAX_TIMEOUT = 5
+"""Largest option ``timeout`` in seconds. The server does not acknowledge a larger one, as RFC 2349
+allows: a client that never answers would hold its transfer that much longer."""
+
 _MIN_BLOCK, _MAX_RFC_BLOCK = 8, 65464
 
 _READ, _WRITE = 1, 2
@@ -44,13 +48,14 @@ class ReadRequest(NamedTuple):
     """A read request. The options hold the values that the client asked for, or None.
 
     ``timeout`` is in seconds. Unknown options and values outside their range are ignored
-    (RFC 2347). Transfers are always ``octet``: for ``netascii`` the same bytes are sent.
+    (RFC 2347).
     """
 
     name: str
     block_size: int | None = None
     timeout: int | None = None
     wants_size: bool = False
+    is_netascii: bool = False
 
 
 def parse_request(packet: bytes) -> ReadRequest:
@@ -79,8 +84,9 @@ def parse_request(packet: bytes) -> ReadRequest:
     return ReadRequest(
         name,
         None if block is None else min(block, MAX_BLOCK),
-        _number(asked.get("timeout"), 1, 255),
+        _number(asked.get("timeout"), 1, MAX_TIMEOUT),
         asked.get("tsize") == "0",
+        mode.lower() == "netascii",
     )
 
 

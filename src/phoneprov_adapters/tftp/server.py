@@ -3,18 +3,22 @@
 import asyncio
 import logging
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeAlias, cast
 
 from msgspec import Struct
 
 from phoneprov_adapters.tftp import packets
-from phoneprov_adapters.tftp.endpoint import Endpoint, bound
+from phoneprov_adapters.tftp.endpoint import Endpoint, connected
 from phoneprov_adapters.tftp.packets import BadPacket, ErrorCode, ReadRequest
 from phoneprov_adapters.tftp.transfer import Content, State, Transfer
+from phoneprov_core.kernel.addresses import address_key
 
 log = logging.getLogger("phoneprov.tftp")
+
+EVICT_SECONDS = 1.0
+"""Age of a transfer without any acknowledgement that may end for a new one. A flood of forged
+addresses ends no more of them than there are slots in this time."""
 
 Address: TypeAlias = "tuple[str, int] | tuple[str, int, int, int]"
 
@@ -28,8 +32,8 @@ class OpenFile(Content, Protocol):
         Raises ``OSError`` if the file cannot be read.
         """
 
-    async def finish(self, *, is_complete: bool, size: int, seconds: float) -> None:
-        """Release the file and record the transfer: ``size`` bytes were acknowledged."""
+    def finish(self, *, is_complete: bool, size: int, seconds: float) -> None:
+        """Release the file and have the transfer recorded: ``size`` bytes were acknowledged."""
 
 
 class Denied(Struct, frozen=True):
@@ -44,8 +48,8 @@ Open = Callable[[str, str], Awaitable[OpenFile | Denied]]
 
 
 class Limits(Struct, frozen=True):
-    """Bounds of the server: transfers in all and for each client address, seconds that one
-    transfer may take, and the range of ports for transfers (None: any)."""
+    """Bounds of the server: transfers in all and for each client address (``address_key``), seconds
+    that one transfer may take, and the range of ports for transfers (None: any)."""
 
     transfers: int = 1000
     transfers_per_address: int = 16
@@ -53,22 +57,32 @@ class Limits(Struct, frozen=True):
     ports: range | None = None
 
 
+class _Slot:
+    """One transfer that runs: first its file is opened, then it is sent."""
+
+    opening: asyncio.Task[None]
+    endpoint: Endpoint | None = None
+
+
 class TftpServer(asyncio.DatagramProtocol):
     """Answers read requests that arrive at its socket.
 
     A malformed packet costs one parse and at most one ERROR packet. A request that repeats while
     its transfer runs is dropped: the transfer's own timer sends again. When the limit of
-    transfers is reached, a request is dropped without an answer, and the client asks again.
+    transfers is reached, the oldest one whose client has acknowledged nothing ends for the new
+    one; without one the request is dropped without an answer, and the client asks again.
     """
 
     def __init__(self, open_file: Open, limits: Limits) -> None:
         self._open = open_file
         self._limits = limits
         self._transport: asyncio.DatagramTransport | None = None
-        self._running: dict[Address, asyncio.Task[None]] = {}
-        self._by_address: Counter[str] = Counter()
+        self._running: dict[Address, _Slot] = {}
+        self._by_address: dict[str, dict[Address, _Slot]] = {}
+        # In the order of their start; those that were acknowledged leave it when one is looked for.
+        self._unproven: dict[Address, _Slot] = {}
         self._warned = 0.0
-        self._closed = asyncio.Event()
+        self._closed, self._idle = asyncio.Event(), asyncio.Event()
 
     @property
     def transfers(self) -> int:
@@ -90,17 +104,15 @@ class TftpServer(asyncio.DatagramProtocol):
             if len(data) > 1 and data[0] == 0 and data[1] in {1, 2}:
                 self._transport.sendto(packets.error(bad.code, bad.message), client)
             return
-        host = client[0]
-        if (
-            len(self._running) >= self._limits.transfers
-            or self._by_address[host] >= self._limits.transfers_per_address
-        ):
-            self._warn(host)
+        key = address_key(client[0])
+        if not self._has_room(key):
+            self._warn(client[0])
             return
-        self._by_address[host] += 1
-        task = asyncio.get_running_loop().create_task(self._serve(request, client))
-        self._running[client] = task
-        task.add_done_callback(lambda _: self._forget(client))
+        slot = _Slot()
+        self._running[client] = self._unproven[client] = slot
+        self._by_address.setdefault(key, {})[client] = slot
+        slot.opening = asyncio.get_running_loop().create_task(self._serve(request, client, slot))
+        slot.opening.add_done_callback(lambda _: self._opened(client, slot))
 
     def error_received(self, exc: Exception) -> None:
         log.debug("TFTP socket error: %s", exc)
@@ -109,22 +121,52 @@ class TftpServer(asyncio.DatagramProtocol):
         self._closed.set()
 
     async def close(self) -> None:
-        """Stop taking requests, cancel the transfers that run, and close all sockets."""
+        """Stop taking requests, end the transfers that run, and close all sockets."""
         if self._transport is not None:
             self._transport.close()
             self._transport = None
             await self._closed.wait()
-        running = list(self._running.values())
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        for slot in list(self._running.values()):
+            slot.opening.cancel()
+            if slot.endpoint is not None:
+                slot.endpoint.close("The server stops.")
+        if self._running:  # a file is being opened or read
+            await self._idle.wait()
 
-    def _forget(self, client: Address) -> None:
+    def _has_room(self, key: str) -> bool:
+        """Whether one more transfer may run; ends another one for it if it must."""
+        own = self._by_address.get(key, {})
+        if len(own) >= self._limits.transfers_per_address:
+            return self._evict(own)
+        return len(self._running) < self._limits.transfers or self._evict(self._unproven)
+
+    def _evict(self, slots: dict[Address, _Slot]) -> bool:
+        now = asyncio.get_running_loop().time()
+        for client, slot in list(slots.items()):
+            endpoint = slot.endpoint
+            if endpoint is None:
+                continue
+            if endpoint.transfer.is_acknowledged:
+                self._unproven.pop(client, None)
+            elif now - endpoint.started < EVICT_SECONDS:
+                return False
+            else:
+                endpoint.close("The server has too many transfers.")
+                return True
+        return False
+
+    def _forget(self, client: Address, slot: _Slot) -> None:
+        if self._running.get(client) is not slot:
+            return
         del self._running[client]
-        host = client[0]
-        self._by_address[host] -= 1
-        if not self._by_address[host]:
-            del self._by_address[host]
+        self._unproven.pop(client, None)
+        if not self._running and self._transport is None:
+            self._idle.set()
+        key = address_key(client[0])
+        own = self._by_address[key]
+        del own[client]
+        if not own:
+            del self._by_address[key]
 
     def _warn(self, host: str) -> None:
         now = time.monotonic()
@@ -135,7 +177,11 @@ class TftpServer(asyncio.DatagramProtocol):
                 extra={"fields": {"client": host, "transfers": len(self._running)}},
             )
 
-    async def _serve(self, request: ReadRequest, client: Address) -> None:
+    def _opened(self, client: Address, slot: _Slot) -> None:
+        if slot.endpoint is None:
+            self._forget(client, slot)
+
+    async def _serve(self, request: ReadRequest, client: Address, slot: _Slot) -> None:
         try:
             opened = await self._open(request.name, client[0])
         except Exception:
@@ -145,60 +191,37 @@ class TftpServer(asyncio.DatagramProtocol):
             if self._transport is not None:
                 self._transport.sendto(packets.error(opened.code, opened.message), client)
             return
-        try:
-            await self._send(request, opened, client)
-        except Exception:
-            log.exception("TFTP transfer could not be recorded")
+        self._send(request, opened, client, slot)
 
-    async def _send(self, request: ReadRequest, file: OpenFile, client: Address) -> None:
-        started = time.monotonic()
+    def _send(self, request: ReadRequest, file: OpenFile, client: Address, slot: _Slot) -> None:
+        loop = asyncio.get_running_loop()
         transfer = Transfer(request, file)
+        started = loop.time()
+
+        def ended() -> None:
+            self._forget(client, slot)
+            try:
+                file.finish(
+                    is_complete=transfer.state is State.SERVED,
+                    size=transfer.acknowledged_bytes,
+                    seconds=loop.time() - started,
+                )
+            except Exception:
+                log.exception("TFTP transfer could not be recorded")
+
+        def load(offset: int) -> asyncio.Future[None]:
+            return loop.create_task(file.load(offset))
+
         try:
-            async with asyncio.timeout(self._limits.seconds):
-                await self._run(transfer, file, client)
-        except TimeoutError:
-            log.warning("TFTP transfer ended: it took longer than %s s", self._limits.seconds)
-            transfer.fail()
+            if self._transport is None:
+                raise OSError("the server stops")
+            local = self._transport.get_extra_info("sockname")[0]
+            family = self._transport.get_extra_info("socket").family
+            sock = connected(family, local, self._limits.ports, client)
         except OSError as error:
             log.warning("TFTP transfer failed: %s", error)
             transfer.fail()
-        except asyncio.CancelledError:
-            transfer.fail()
-            raise
-        finally:
-            await file.finish(
-                is_complete=transfer.state is State.SERVED,
-                size=transfer.acknowledged_bytes,
-                seconds=time.monotonic() - started,
-            )
-
-    async def _run(self, transfer: Transfer, file: OpenFile, client: Address) -> None:
-        endpoint = await self._endpoint(client)
-        try:
-            packet = transfer.start()
-            while True:
-                while transfer.state is State.LOADING:
-                    await file.load(transfer.wanted)
-                    packet = transfer.resume()
-                if transfer.state is not State.RUNNING:
-                    return
-                if packet is not None:
-                    endpoint.send(packet)
-                packet = await endpoint.next_packet(transfer)
-        finally:
-            await endpoint.close()
-
-    async def _endpoint(self, client: Address) -> Endpoint:
-        """A socket of its own for one transfer, connected: packets of other senders are dropped."""
-        assert self._transport is not None
-        local = self._transport.get_extra_info("sockname")[0]
-        family = self._transport.get_extra_info("socket").family
-        loop = asyncio.get_running_loop()
-        sock = bound(family, local, self._limits.ports)
-        try:
-            sock.connect(client)
-            _, endpoint = await loop.create_datagram_endpoint(Endpoint, sock=sock)
-        except BaseException:
-            sock.close()
-            raise
-        return endpoint
+            ended()
+            return
+        slot.endpoint = Endpoint(sock, transfer, load, self._limits.seconds, ended)
+        slot.endpoint.start()

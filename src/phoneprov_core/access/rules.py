@@ -25,9 +25,14 @@ def require_superadmin(actor: Actor) -> None:
         raise Forbidden("This needs permission level 0.")
 
 
+def may_write_shared(actor: Actor, rule: SharedWrite) -> bool:
+    """Whether the actor may write shared records."""
+    return rule is SharedWrite.BEARER or actor.holds(SUPERADMIN)
+
+
 def require_shared_write(actor: Actor, rule: SharedWrite) -> None:
     """Raises ``Forbidden`` unless the actor may write shared records."""
-    if rule is not SharedWrite.BEARER:
+    if not may_write_shared(actor, rule):
         require_superadmin(actor)
 
 

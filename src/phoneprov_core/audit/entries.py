@@ -1,53 +1,20 @@
 """From the trail of a transaction to audit entries."""
 
-from collections.abc import Mapping
+import re
+from functools import cache
 from typing import Any, Self
 
 import msgspec
 from msgspec import Struct
 
-from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.audit.model import CHANGED, AuditEntry, TracedEntry
-from phoneprov_core.directory.model import CompanyContact, PersonalContact
-from phoneprov_core.extensions import Extension
-from phoneprov_core.kems import Kem
-from phoneprov_core.kernel.origin import Origin
+from phoneprov_core.configuration.masking import masked_urls
+from phoneprov_core.kernel import values
+from phoneprov_core.kernel.actor import Origin
+from phoneprov_core.kernel.field_types import fields_of
 from phoneprov_core.kernel.system import NewId
 from phoneprov_core.kernel.trail import Change, Event, Trail
-from phoneprov_core.links import Link
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.model import ProfileRecord, Revision
-from phoneprov_core.users.model import User
-from phoneprov_core.vendor_phones import VendorPhoneRecord
-from phoneprov_core.vendor_services import VendorService
-from phoneprov_core.vendor_users import VendorUser
-
-
-class Resource(Struct, frozen=True):
-    """How the changes of one kind of record are described. ``key`` is the field that identifies
-    the record; of the fields in ``secrets`` no value is kept."""
-
-    name: str
-    key: str = "uuid"
-    secrets: frozenset[str] = frozenset()
-
-
-RESOURCES: Mapping[type[Struct], Resource] = {
-    User: Resource("user"),
-    Permission: Resource("permission"),
-    Assignment: Resource("assignment", key="user_uuid"),
-    Extension: Resource("extension", secrets=frozenset({"password", "voicemail_passcode"})),
-    Link: Resource("link"),
-    Phone: Resource("phone", key="mac"),
-    Kem: Resource("kem"),
-    VendorPhoneRecord: Resource("vendor_phone", key="mac"),
-    VendorService: Resource("vendor_service"),
-    VendorUser: Resource("vendor_user", key="user_uuid", secrets=frozenset({"pin_code"})),
-    ProfileRecord: Resource("profile"),
-    CompanyContact: Resource("company_contact"),
-    PersonalContact: Resource("personal_contact"),
-}
-"""The kinds of record whose changes are audited. A revision counts as a change of its profile."""
+from phoneprov_core.profiles.model import Revision
 
 BOOKKEEPING = frozenset(
     {
@@ -62,6 +29,11 @@ BOOKKEEPING = frozenset(
         "last_login_at",
         "last_login_ip",
         "last_logout_ip",
+        "turn",
+        "due",
+        "change_uuid",
+        "change_user_uuid",
+        "not_before",
     }
 )
 """Fields that the service sets with each change or login; the entry itself states them."""
@@ -136,22 +108,52 @@ def _of_change(change: Change) -> _Draft:
         changes: dict[str, Any] = {"revision": {"old": old, "new": entity.number}}
         return _Draft("profile", "updated", "profile", entity.profile_uuid, changes)
     assert entity is not None
-    resource = RESOURCES[type(entity)]
+    kind = type(entity)
     verb = "updated"
     if change.before is None:
         verb = "created"
     elif change.after is None:
         verb = "deleted"
     changes = {
-        field: CHANGED if field in resource.secrets else {"old": old, "new": new}
+        field: _shown(kind, field, old, new)
         for field in entity.__struct_fields__
         if field not in BOOKKEEPING
         for old, new in [(_value(change.before, field), _value(change.after, field))]
         if old != new
     }
     changes |= dict.fromkeys(change.secrets, CHANGED)
-    key = str(getattr(entity, resource.key))
-    return _Draft(resource.name, verb, resource.name, key, changes)
+    name = resource_of(kind)
+    return _Draft(name, verb, name, change.key, changes)
+
+
+@cache
+def resource_of(kind: type[Struct]) -> str:
+    """The name of a kind of record in entries: ``vendor_phone`` for ``VendorPhoneRecord``."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__.removesuffix("Record")).lower()
+
+
+@cache
+def _secrets(kind: type[Struct]) -> set[str]:
+    return {field.name for field in fields_of(kind) if field.is_secret}
+
+
+@cache
+def _urls(kind: type[Struct]) -> set[str]:
+    return {field.name for field in fields_of(kind) if field.rule is values.service_url}
+
+
+def _shown(kind: type[Struct], field: str, old: Any, new: Any) -> Any:
+    """A change of a field. Of a secret no value is kept, of a URL none with its login and secret
+    parameters."""
+    if field in _urls(kind):
+        real, (old, new) = (old, new), (_masked(old), _masked(new))
+        if old == new != real[1]:
+            return CHANGED  # only what is masked
+    return CHANGED if field in _secrets(kind) else {"old": old, "new": new}
+
+
+def _masked(url: str | None) -> str | None:
+    return None if url is None else masked_urls(url)
 
 
 def _value(entity: Struct | None, field: str) -> Any:

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from msgspec import Struct
 
-from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.fields import Moment, OptionalLine, Uuid, schema
-from phoneprov_core.kernel.origin import Origin
+from phoneprov_core.kernel.actor import Origin
+from phoneprov_core.kernel.commands import QueryCommand
+from phoneprov_core.kernel.fields import AnyLine, Moment, Uuid, schema
 from phoneprov_core.kernel.paging import After, Limit
 from phoneprov_core.kernel.system import Timestamp
 
@@ -54,19 +54,17 @@ _ACTOR = "Only entries of this account; all zeros for the service and its comman
 _RESOURCE_ID = "Only the resource with this identifier: a UUID, or the MAC address of a phone"
 
 
-class WantedEntries(Command, frozen=True, kw_only=True):
+class WantedEntries(QueryCommand, frozen=True, kw_only=True):
     """Which entries a list shows; None of a field means all."""
 
     since: Annotated[Moment, schema("Only entries of this moment or later")] | None = None
     until: Annotated[Moment, schema("Only entries before this moment")] | None = None
     actor_uuid: Annotated[Uuid, schema(_ACTOR)] | None = None
-    action: (
-        Annotated[OptionalLine, schema("Only this action", examples=["phone.updated"])] | None
-    ) = None
+    action: Annotated[AnyLine, schema("Only this action", examples=["phone.updated"])] | None = None
     resource: (
-        Annotated[OptionalLine, schema("Only this kind of resource", examples=["phone"])] | None
+        Annotated[AnyLine, schema("Only this kind of resource", examples=["phone"])] | None
     ) = None
-    resource_id: Annotated[OptionalLine, schema(_RESOURCE_ID)] | None = None
+    resource_id: Annotated[AnyLine, schema(_RESOURCE_ID)] | None = None
     before: After | None = None
 
 

@@ -10,16 +10,9 @@ from msgspec import Struct
 
 from phoneprov_core.auth.model import Locked, address_closed, login_closed
 from phoneprov_core.auth.ports import AuthTransaction, Familiarity
-from phoneprov_core.auth.throttle import (
-    LONGEST_WAIT,
-    MOST_IN_A_ROW,
-    RECENT,
-    WINDOW,
-    Attempts,
-    address_key,
-)
+from phoneprov_core.auth.throttle import LONGEST_WAIT, MOST_IN_A_ROW, RECENT, AddressLimit, Attempts
 from phoneprov_core.kernel.actor import anonymous
-from phoneprov_core.kernel.rates import Rate
+from phoneprov_core.kernel.addresses import address_key
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
 from phoneprov_core.kernel.trail import Event
@@ -29,17 +22,6 @@ _PAUSE = 0.03
 """Seconds between two reads of undecided guesses: about the duration of a hash."""
 
 
-_REFUSED_AGAIN = 1000
-"""Milliseconds for which an address that was refused is refused again without a write."""
-
-REFUSAL_PAUSE = 0.5
-"""Seconds before such a refusal is sent: a flood that waits for its responses is slowed down, and
-leaves the processor to other logins."""
-
-_MOST_REFUSED = 10_000
-"""Maximum number of addresses that are kept for this."""
-
-
 class Caller(Struct, frozen=True):
     """The keys that a guess is counted under, and the account's earlier logins."""
 
@@ -47,11 +29,6 @@ class Caller(Struct, frozen=True):
     ip: str
     address: str
     familiar: Familiarity
-
-    @property
-    def subject(self) -> str:
-        """The key of the rate limit on failures."""
-        return f"login {self.address}"
 
 
 class Guesses:
@@ -63,9 +40,8 @@ class Guesses:
     def __init__(self, database: ReadAndWrite[AuthTransaction], clock: Clock, limit: int) -> None:
         self._database = database
         self._clock = clock
-        self._rate = Rate(limit, WINDOW)
+        self.limit = AddressLimit("login", limit, clock)
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
-        self._refused: dict[str, tuple[int, int]] = {}
 
     async def caller(self, username: str, ip: str) -> Caller:
         """The keys of a client that logs in."""
@@ -82,7 +58,8 @@ class Guesses:
         Raises ``TooManyAttempts`` if the account's login is closed or locked (code ``locked``), or
         if too many logins from the address failed.
         """
-        await self._refuse_again(caller)
+        if not caller.familiar.both and (wait := await self.limit.wait(caller.ip)):
+            raise address_closed(wait)
         # Every guess counts as failed until it is verified. If all logins of a busy account were
         # counted at once, many correct ones would have to retry: two at a time in this process.
         turns = self._turns.setdefault(caller.account, asyncio.Semaphore(2))
@@ -115,25 +92,9 @@ class Guesses:
 
     async def _count_address(self, tx: AuthTransaction, caller: Caller) -> None:
         """Raises ``TooManyAttempts``."""
-        now, force = millis(self._clock()), caller.familiar.both
-        if wait := await tx.rates.add(caller.subject, self._rate, now, force=force):
-            if len(self._refused) >= _MOST_REFUSED:
-                self._refused.clear()
-            self._refused[caller.address] = now, wait
+        force = caller.familiar.both
+        if wait := await self.limit.count(tx.rates, caller.ip, force=force):
             raise address_closed(wait)
-
-    async def _refuse_again(self, caller: Caller) -> None:
-        """Raises ``TooManyAttempts`` if the address was refused a moment ago. Each refusal costs a
-        write, and writes wait for each other: a flood from one address would delay the logins of
-        all others by seconds."""
-        if caller.familiar.both or caller.address not in self._refused:
-            return
-        since, wait = self._refused[caller.address]
-        passed = millis(self._clock()) - since
-        if 0 <= passed < min(_REFUSED_AGAIN, wait):
-            await asyncio.sleep(REFUSAL_PAUSE)
-            raise address_closed(wait - passed)
-        del self._refused[caller.address]
 
     async def count_wrong(self, caller: Caller, user: User | None) -> None:
         """Count a guess as wrong. A name that no account has is not kept: it may be a password
@@ -156,4 +117,4 @@ class Guesses:
         async with self._database.write(by=anonymous(caller.ip)) as tx:
             attempts = await tx.attempts.of(caller.account)
             await tx.attempts.keep(caller.account, attempts.taken_back())
-            await tx.rates.take_back(caller.subject)
+            await self.limit.take_back(tx.rates, caller.ip)

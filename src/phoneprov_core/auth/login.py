@@ -112,7 +112,7 @@ class Login:
             if proven.fresh_hash is not None:
                 await tx.users.set_password_hash(user.uuid, proven.fresh_hash, same_password=True)
             await tx.attempts.clear(caller.account)
-            await tx.rates.take_back(caller.subject)
+            await self._counting.limit.take_back(tx.rates, caller.ip)
             await tx.login_addresses.remember(user.uuid, caller.address, millis(now))
             await tx.sessions.start(session)
             tx.trail.note(Event("login.succeeded", "user", user.uuid))

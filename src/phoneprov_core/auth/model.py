@@ -87,7 +87,8 @@ class Session(Struct, frozen=True):
     """One login. Times are milliseconds since 1970.
 
     ``token_id`` names the one refresh token that can still be exchanged. ``expires_at`` moves
-    with every exchange, at most up to ``ends_at``.
+    with every exchange, at most up to ``ends_at``. ``previous_token_id`` names the token that was
+    exchanged last, at ``exchanged_at``.
     """
 
     uuid: str
@@ -96,6 +97,26 @@ class Session(Struct, frozen=True):
     created_at: int
     expires_at: int
     ends_at: int
+    previous_token_id: str | None = None
+    exchanged_at: int = 0
+
+    def second_use(
+        self, token_id: str, successor: str, now: int, *, grace: int, again: int
+    ) -> "Exchange":
+        """What becomes of a caller that presents a token that is not the current one.
+
+        Every such token was used before, so that the session ends (``REUSED``). Exceptions are the
+        token before the current one, if it was exchanged less than ``grace`` milliseconds ago
+        (``ALREADY_USED``), or for this ``successor`` less than ``again`` milliseconds ago
+        (``AGAIN``).
+        """
+        if token_id == self.previous_token_id and now < self.expires_at:
+            age = now - self.exchanged_at
+            if successor == self.token_id and age < again:
+                return Exchange.AGAIN
+            if age < grace:
+                return Exchange.ALREADY_USED
+        return Exchange.REUSED
 
 
 class Principal(Struct, frozen=True):
@@ -110,6 +131,8 @@ class Exchange(Enum):
     """The result of exchanging a refresh token."""
 
     DONE = "done"
+    AGAIN = "again"
+    """Used a moment ago for the same successor: nothing is changed."""
     ALREADY_USED = "already used"
     """Within the grace window: refused, but the session continues."""
     REUSED = "reused"

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.auth.model import Claims, Exchange, LoginFailure, Principal, Session, TokenKind
+from phoneprov_core.auth.model import Claims, LoginFailure, Principal, Session, TokenKind
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.trail import Notes
@@ -25,26 +25,22 @@ class SessionStore(EndSessions, Protocol):
         """The account of the session and its current level, in one query; None if the session ended
         or expired or the account is not active."""
 
-    async def exchange(
-        self,
-        session_uuid: str,
-        token_id: str,
-        successor: str,
-        *,
-        now: int,
-        expires_at: int,
-        grace: int,
-    ) -> Exchange:
-        """Replace the session's current refresh token by its successor.
+    async def replace_token(
+        self, session_uuid: str, token_id: str, successor: str, *, now: int, expires_at: int
+    ) -> bool | None:
+        """Replace the session's current refresh token by its successor, and extend the session to
+        ``expires_at``, at most to its end.
 
-        The session's current token is compared and replaced in one statement: of all callers that
-        present the same token, in all processes, exactly one gets ``DONE``. Every other token of
-        the session was used before: presenting it ends the session (``REUSED``), unless it is the
-        one before the current one and was exchanged less than ``grace`` milliseconds ago
-        (``ALREADY_USED``). ``expires_at`` is limited to the session's end. If the account is not
-        active, the current token gets ``NO_SESSION``. The replacement may be durable before the
-        transaction ends, even if that is rolled back: a presented token is used.
+        The current token is compared and replaced in one statement: of all callers that present the
+        same token, in all processes, exactly one gets an answer: whether the account is active.
+        None if the token is not the current one, or the session ended or expired. The replacement
+        may be durable before the transaction ends, even if that is rolled back: a presented token
+        is used.
         """
+
+    async def find(self, session_uuid: str) -> Session | None:
+        """The session, or None. In a writing transaction no other transaction changes it until
+        this one ends."""
 
     async def end(self, session_uuid: str) -> bool:
         """End the session; False if it does not exist."""

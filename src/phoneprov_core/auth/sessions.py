@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID, uuid5
 
 import msgspec
 
@@ -15,7 +16,7 @@ from phoneprov_core.auth.model import (
     TokenKind,
     TokenPair,
 )
-from phoneprov_core.auth.ports import AuthTransaction, Tokens
+from phoneprov_core.auth.ports import AuthTransaction, SessionStore, Tokens
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import Unauthenticated
@@ -95,9 +96,19 @@ class Authenticate:
         )
 
 
+SAME_BROWSER_MS = 20_000
+"""How long a browser that lost the response gets the same successor again."""
+
+
 @dataclass(frozen=True)
 class Refresh:
-    """Exchanges a refresh token once; a second use ends the session."""
+    """Exchanges a refresh token once; a second use ends the session.
+
+    A browser that is reloaded while the response is on its way presents the old token again. The
+    successor for a ``browser`` follows from the old token and the browser, so that the same
+    browser is given the same successor for a few seconds. A second use by anything else ends the
+    session.
+    """
 
     database: ReadAndWrite[AuthTransaction]
     tokens: Tokens
@@ -105,25 +116,32 @@ class Refresh:
     clock: Clock
     new_id: NewId
 
-    async def __call__(self, request: RefreshRequest, ip: str = "127.0.0.1") -> TokenPair:
-        """Raises ``Unauthenticated`` if the refresh token is not valid."""
+    async def __call__(
+        self, request: RefreshRequest, ip: str = "127.0.0.1", browser: str | None = None
+    ) -> TokenPair:
+        """``browser`` tells browsers apart; None for every other client. Raises
+        ``Unauthenticated`` if the refresh token is not valid."""
         now = self.clock()
         moment = millis(now)
         claims = self.tokens.read(TokenKind.REFRESH, request.refresh_token, moment)
         successor = self.new_id()
+        if browser is not None:
+            successor = str(uuid5(UUID(claims.token_id), browser))
         async with self.database.write(by=Actor(claims.user_uuid, None, ip)) as tx:
-            outcome = await tx.sessions.exchange(
+            outcome = await exchange(
+                tx.sessions,
                 claims.session_uuid,
                 claims.token_id,
                 successor,
                 now=moment,
                 expires_at=moment + self.lifetimes.refresh_idle * 1000,
                 grace=self.lifetimes.reuse_grace * 1000,
+                again=0 if browser is None else SAME_BROWSER_MS,
             )
             if outcome is Exchange.REUSED:
                 tx.trail.note(Event("session.reused", "user", claims.user_uuid))
         # Raised after the transaction, so that the end of the session is committed.
-        if outcome is not Exchange.DONE:
+        if outcome not in {Exchange.DONE, Exchange.AGAIN}:
             raise Unauthenticated("The refresh token is not valid any more; log in again.")
         return token_pair(
             self.tokens,
@@ -134,6 +152,34 @@ class Refresh:
             now=now,
             lifetimes=self.lifetimes,
         )
+
+
+async def exchange(
+    sessions: SessionStore,
+    session_uuid: str,
+    token_id: str,
+    successor: str,
+    *,
+    now: int,
+    expires_at: int,
+    grace: int,
+    again: int = 0,
+) -> Exchange:
+    """Exchange a refresh token of a session. A token that is not the current one is judged by
+    ``Session.second_use``; a reused one ends the session. The current token of an inactive account
+    is used up (``NO_SESSION``)."""
+    is_active = await sessions.replace_token(
+        session_uuid, token_id, successor, now=now, expires_at=expires_at
+    )
+    if is_active is not None:
+        return Exchange.DONE if is_active else Exchange.NO_SESSION
+    session = await sessions.find(session_uuid)
+    if session is None:
+        return Exchange.NO_SESSION
+    outcome = session.second_use(token_id, successor, now, grace=grace, again=again)
+    if outcome is Exchange.REUSED:
+        await sessions.end(session_uuid)
+    return outcome
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,19 @@
-"""Limits on guessing passwords: pure counting, by account and by client address.
+"""Limits on guessing passwords and PINs: counting by account, by phone and by client address.
 
 A guess is counted as a failure before the password is checked, so that concurrent guesses
 count too, and it is undecided until the password is known to be wrong. A right password clears
 the count.
 """
 
-import ipaddress
+import asyncio
 from typing import Self
 
 import msgspec
 from msgspec import Struct
+
+from phoneprov_core.kernel.addresses import address_key
+from phoneprov_core.kernel.rates import Rate, RateStore
+from phoneprov_core.kernel.system import Clock, millis
 
 GUESSES = 5
 WINDOW = 15 * 60 * 1000
@@ -21,6 +25,8 @@ GUESSES_PER_ADDRESS = 200
 
 MOST_IN_A_ROW = 100
 """Number of failures in a row that lock an account."""
+
+REST = 6 * 3600 * 1000
 
 RECENT = 30 * 24 * 3600 * 1000
 """How long an address counts as known to an account after a login from it."""
@@ -34,6 +40,13 @@ LONGEST_LOOK = 5 * 1000
 SKEW = 60 * 1000
 """Maximum difference between clocks of hosts. A time further in the future was written before the
 clock was set back."""
+
+REFUSAL_PAUSE = 0.5
+"""Seconds before the refusal of an address is sent: a flood that waits for its responses is slowed
+down, and leaves the processor to other logins."""
+
+_MOST_REFUSED = 10_000
+"""Maximum number of refused addresses that are kept."""
 
 
 class Attempts(Struct, frozen=True):
@@ -85,6 +98,13 @@ class Attempts(Struct, frozen=True):
             in_a_row=self.in_a_row + 1,
         )
 
+    def rested(self, now: int) -> Self:
+        """The count of a phone before another guess. A right PIN does not clear it, so that it
+        loses one failure in a row for each ``REST`` without a guess: else the mistakes of years
+        would lock a phone that is used every day."""
+        rests = max(0, now - self.last_at) // REST
+        return msgspec.structs.replace(self, in_a_row=max(0, self.in_a_row - rests))
+
     def is_undecided(self, now: int) -> bool:
         """Whether a guess is still being checked, and may be right."""
         return self.undecided > 0 and now < self.last_at + LONGEST_LOOK
@@ -106,12 +126,50 @@ class Attempts(Struct, frozen=True):
         )
 
 
-def address_key(ip: str) -> str:
-    """The key that guesses from a client address are counted under: an IPv4 address, or the /64
-    network of an IPv6 address, all of which one client can use."""
-    address = ipaddress.ip_address(ip)
-    if isinstance(address, ipaddress.IPv4Address):
-        return str(address)
-    if address.ipv4_mapped is not None:
-        return str(address.ipv4_mapped)
-    return str(ipaddress.IPv6Network((address.packed, 64), strict=False))
+class AddressLimit:
+    """At most ``most`` failures of one ``kind`` from a client address in 15 minutes, 0 for no
+    limit.
+
+    A guess is counted before it is checked, and taken back if it was right. An address that was
+    refused is refused again for up to ``again`` milliseconds without a write: writes wait for each
+    other, and a flood from one address would delay the logins of all others by seconds.
+    """
+
+    def __init__(self, kind: str, most: int, clock: Clock, *, again: int = 1000) -> None:
+        self._kind = kind
+        self._rate = Rate(most, WINDOW)
+        self._clock = clock
+        self._again = again
+        self._refused: dict[str, tuple[int, int]] = {}
+
+    async def wait(self, ip: str) -> int:
+        """Milliseconds until the next guess if the address was refused a moment ago, after a
+        pause; else 0."""
+        key = address_key(ip)
+        if key not in self._refused:
+            return 0
+        since, wait = self._refused[key]
+        passed = millis(self._clock()) - since
+        if 0 <= passed < min(self._again, wait):
+            await asyncio.sleep(REFUSAL_PAUSE)
+            return wait - passed
+        self._refused.pop(key, None)
+        return 0
+
+    async def count(self, rates: RateStore, ip: str, *, force: bool = False) -> int:
+        """Count a guess. Returns 0, or the milliseconds until the next one if it is refused, which
+        it never is with ``force``."""
+        now = millis(self._clock())
+        wait = await rates.add(self._subject(ip), self._rate, now, force=force)
+        if wait:
+            if len(self._refused) >= _MOST_REFUSED:
+                self._refused.clear()
+            self._refused[address_key(ip)] = now, wait
+        return wait
+
+    async def take_back(self, rates: RateStore, ip: str) -> None:
+        """Do not count a guess that was right or was not checked."""
+        await rates.take_back(self._subject(ip))
+
+    def _subject(self, ip: str) -> str:
+        return f"{self._kind} {address_key(ip)}"

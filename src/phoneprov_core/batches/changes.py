@@ -10,8 +10,11 @@ async def halt(
 ) -> bool:
     """Stop starting phones: a running batch gets this state, and its pending phones are skipped.
     Returns False and changes nothing if the batch is not running."""
-    if not await batches.change(batch_uuid, BatchState.RUNNING, state, message):
+    batch = await batches.find(batch_uuid)
+    halted = batch and batch.halted(state, message)
+    if halted is None:
         return False
+    await batches.put(halted)
     await batches.move_all(batch_uuid, SKIPPED)
     return True
 

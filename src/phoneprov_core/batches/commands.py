@@ -14,7 +14,7 @@ from phoneprov_core.batches.model import (
     WaitMinutes,
 )
 from phoneprov_core.kernel import addresses, values
-from phoneprov_core.kernel.commands import Command, invalid, settle
+from phoneprov_core.kernel.commands import Command, QueryCommand, invalid, settle
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import MacAddress, schema
@@ -140,12 +140,12 @@ def _plain(location: str | None) -> str:
     return (location or "").strip().casefold()
 
 
-class WantedPhones(Command, frozen=True, kw_only=True):
+class WantedPhones(QueryCommand, frozen=True, kw_only=True):
     """Filter for a list of a batch's phones; None means all."""
 
     state: (
         Annotated[
-            Literal["waiting", "running", "done", "failed", "left_out"],
+            Literal["waiting", "running", "done", "failed", "unknown", "left_out"],
             schema("Only phones in this state"),
         ]
         | None

@@ -3,6 +3,7 @@
 from enum import Enum
 from typing import Annotated
 
+import msgspec
 from msgspec import Struct
 
 from phoneprov_core.kernel import values
@@ -49,6 +50,9 @@ class PhoneState(Enum):
     DONE = "done"
     """Switched and restarted, or restarted."""
     FAILED = "failed"
+    UNKNOWN = "unknown"
+    """A command was sent and its reply was lost: it is not known whether the phone has the new
+    file, or whether it restarts."""
     LEFT_OUT = "left_out"
     """The batch was stopped or cancelled before this phone was started."""
 
@@ -72,7 +76,7 @@ StopAfterFailures = Annotated[
     int,
     Check(values.from_to(1, 100)),
     schema(
-        "Stop when this percentage of the finished phones has failed, "
+        "Stop when this percentage of the finished phones has failed or is unknown, "
         "counted from 10 phones on; null for never",
         minimum=1,
         maximum=100,
@@ -120,6 +124,9 @@ class Counts(Struct, frozen=True):
     running: Annotated[int, schema("Running", examples=[5])] = 0
     done: Annotated[int, schema("Switched or restarted", examples=[75])] = 0
     failed: Annotated[int, schema("Failed", examples=[2])] = 0
+    unknown: Annotated[
+        int, schema("Not known, because the reply to a command was lost", examples=[0])
+    ] = 0
     left_out: Annotated[
         int, schema("Not started, because the batch was stopped or cancelled", examples=[0])
     ] = 0
@@ -127,8 +134,8 @@ class Counts(Struct, frozen=True):
 
     @property
     def ended(self) -> int:
-        """Number of phones that were processed: succeeded or failed."""
-        return self.done + self.failed
+        """Number of phones that were processed."""
+        return self.done + self.failed + self.unknown
 
 
 class Batch(Struct, frozen=True):
@@ -160,6 +167,21 @@ class Batch(Struct, frozen=True):
     ended_at: Annotated[Timestamp, schema("Time when its last phone ended; null until then")] | None
     phones: Annotated[Counts, schema("Number of phones per state")] = Counts()
 
+    def halted(self, state: BatchState, message: str | None) -> "Batch | None":
+        """The batch in this state, which starts no further phones; None if it is not running."""
+        if self.state is not BatchState.RUNNING:
+            return None
+        return msgspec.structs.replace(self, state=state, message=message)
+
+    def finished(self, now: str) -> "Batch | None":
+        """The batch when its last phone ended: a running batch becomes done. None while it has
+        pending or running phones."""
+        if self.phones.waiting or self.phones.running:
+            return None
+        is_running = self.state is BatchState.RUNNING
+        state = BatchState.DONE if is_running else self.state
+        return msgspec.structs.replace(self, state=state, ended_at=now)
+
 
 class BatchPhone(Struct, frozen=True):
     """One phone of a batch."""
@@ -169,6 +191,6 @@ class BatchPhone(Struct, frozen=True):
     state: Annotated[PhoneState, schema("State of the phone in the batch")]
     tries: Annotated[int, schema("Number of attempts", minimum=0, examples=[1])]
     deployment_uuid: Annotated[Uuid, schema("UUID of the deployment")] | None
-    message: Annotated[str, schema("Reason of the failure, or of the wait; null otherwise")] | None
+    message: Annotated[str, schema("Reason of the state, or of the wait; null otherwise")] | None
     started_at: Annotated[Timestamp, schema("Time of the last attempt")] | None
     ended_at: EndedAt | None

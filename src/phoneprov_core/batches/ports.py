@@ -48,11 +48,9 @@ class BatchStore(NewestRows[Batch], Protocol):
         """The state of a batch, or None. In a writing transaction no other transaction changes it
         until this one ends."""
 
-    async def change(
-        self, batch_uuid: str, of: BatchState, to: BatchState, message: str | None
-    ) -> bool:
-        """Give a batch in the state ``of`` the state ``to`` and a message. Returns False and
-        changes nothing if it is in another state."""
+    async def put(self, batch: Batch) -> None:
+        """Replace the record of a batch, without the counts of its phones. Raises ``NotFound`` if
+        it does not exist."""
 
     async def any_free(self) -> bool:
         """Whether an open batch exists that no worker holds."""
@@ -68,8 +66,9 @@ class BatchStore(NewestRows[Batch], Protocol):
     async def release(self, hold: Hold) -> None:
         """Release the batch, unless the lease was lost."""
 
-    async def release_all(self) -> None:
-        """Release every batch; to be called only when no worker runs."""
+    async def release_of(self, process: str) -> None:
+        """Release every batch that workers of this process acquired; to be called only when it has
+        ended."""
 
     async def claim(self, hold: Hold, most: int, transition: Transition) -> list[Turn]:
         """Apply a transition to at most ``most`` phones that are due, in one statement: those never
@@ -85,10 +84,6 @@ class BatchStore(NewestRows[Batch], Protocol):
 
     async def move_all(self, batch_uuid: str, transition: Transition) -> None:
         """Apply a transition to every phone of a batch that is in its first state."""
-
-    async def finish(self, hold: Hold, state: BatchState, now: str) -> bool:
-        """Close a batch without pending and running phones in this state. Returns False and changes
-        nothing if such phones exist or the lease was lost."""
 
 
 class BatchesTransaction(DeploymentsTransaction, Protocol):

@@ -48,16 +48,17 @@ class Pace:
 
 
 def too_many_failures(share: int | None, counts: Counts) -> bool:
-    """Whether the share of failed phones reached this percentage."""
+    """Whether the share of phones that failed, or that are unknown, reached this percentage."""
     if share is None or counts.ended < JUDGED_FROM:
         return False
-    return counts.failed * 100 >= share * counts.ended
+    return (counts.failed + counts.unknown) * 100 >= share * counts.ended
 
 
 def stopped_because(counts: Counts) -> str:
     """Why a batch was stopped, in a sentence."""
+    unknown = f", {counts.unknown} are unknown" if counts.unknown else ""
     return (
-        f"{counts.failed} of the {counts.ended} processed phones failed; "
+        f"{counts.failed} of the {counts.ended} processed phones failed{unknown}; "
         "correct the cause and start another batch for the rest."
     )
 

@@ -12,12 +12,11 @@ from phoneprov_core.batches.changes import halt
 from phoneprov_core.batches.model import Batch, BatchState
 from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal
 from phoneprov_core.batches.rules import Pace, stopped_because, too_many_failures
-from phoneprov_core.batches.transitions import Hold, Turn, claimed, final
+from phoneprov_core.batches.transitions import Hold, Turn, claimed
 from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.ports import Unbroken
-from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
+from phoneprov_core.kernel.actor import NO_ORIGIN, SUPERADMIN, SYSTEM_ACTOR, Actor, belonging_to
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.origin import NO_ORIGIN, belonging_to
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, Pause, shown
 from phoneprov_core.kernel.trail import Event
@@ -173,10 +172,19 @@ class _Run:
                 else:
                     turns = await tx.batches.claim(self.hold, free, claimed(self.hold, now))
             self._is_idle = not turns and not self._at_work
-            if self._is_idle and await tx.batches.finish(self.hold, final(state), now):
-                tx.trail.note(Event("batch.finished", "batch", batch.uuid))
+            if self._is_idle and await self._finished(tx, now):
                 return None
         return turns
+
+    async def _finished(self, tx: BatchesTransaction, now: str) -> bool:
+        """Whether the batch ended just now. Its lease was kept in this transaction."""
+        batch = await tx.batches.find(self.hold.batch_uuid)
+        finished = batch and batch.finished(now)
+        if finished is None:
+            return False
+        await tx.batches.put(finished)
+        tx.trail.note(Event("batch.finished", "batch", finished.uuid))
+        return True
 
     async def _stopped(self, tx: BatchesTransaction, batch: Batch) -> bool:
         """Whether the batch was stopped just now, for too many failures."""

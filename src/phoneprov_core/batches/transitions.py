@@ -94,8 +94,3 @@ def postponed(
     state = PhoneState.WAITING if batch is BatchState.RUNNING else PhoneState.LEFT_OUT
     sets = {name: getattr(again, name) for name in ("attempt_uuid", "cut_off", "waiting_since")}
     return Transition(PhoneState.RUNNING, state, {**sets, "message": message}, due_after=seconds)
-
-
-def final(state: BatchState) -> BatchState:
-    """The state of a batch when its last phone ended: a running batch becomes done."""
-    return BatchState.DONE if state is BatchState.RUNNING else state

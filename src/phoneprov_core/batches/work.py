@@ -9,12 +9,13 @@ from phoneprov_core.batches.model import Batch, BatchAction, PhoneState
 from phoneprov_core.batches.ports import BatchesTransaction
 from phoneprov_core.batches.rules import LOOK_AGAIN_SECONDS, MOST_CUT_OFF, waited_long_enough
 from phoneprov_core.batches.transitions import Turn, ended
-from phoneprov_core.deployments.deploy import LEASE_SECONDS, RESTARTED, Deploy
+from phoneprov_core.deployments.deploy import LEASE_SECONDS, Deploy
 from phoneprov_core.deployments.errors import PhoneInactive
-from phoneprov_core.deployments.model import Action, Deployment, Outcome, StepName
-from phoneprov_core.deployments.order import Order, load_order
+from phoneprov_core.deployments.model import RESTARTED, Action, Deployment, Outcome, StepName
+from phoneprov_core.deployments.order import Order, current_of, load_order
 from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.deployments.steps import unexpected
+from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, REPLY_LOST
 from phoneprov_core.devices.ports import Calls, PhoneDriver, is_in_call
 from phoneprov_core.devices.restart import SWITCHED_OFF
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
@@ -50,7 +51,8 @@ class PhoneWork:
         ``Unavailable``."""
         async with self.database.read() as tx:
             phone = await tx.phones.find(turn.mac)
-        if phone is None:
+        # One that was created since has the MAC of a deleted phone, and maybe another address.
+        if phone is None or phone.created_at > batch.created_at:
             await self._end(turn, PhoneState.FAILED, "The phone is no longer in the inventory.")
         elif not phone.is_active:
             await self._end(turn, PhoneState.FAILED, PhoneInactive.usual)
@@ -98,14 +100,14 @@ class PhoneWork:
         if error.code == "phone_busy":
             await self._later(batch, turn, _BUSY)
         else:
-            await self._end(turn, PhoneState.FAILED, error.message)
+            await self._end(turn, _state_after(error), error.message)
 
     async def _order(self, batch: Batch, turn: Turn, phone: Phone) -> Order:
         """The revision that the phone gets. Raises ``NotFound``."""
         async with self.database.read() as tx:
             profile_uuid = batch.profile_uuid
             if profile_uuid is None:
-                current = await tx.deployments.current(phone.mac)
+                current = await current_of(tx.deployments, phone)
                 if current is None:
                     raise NotFound(
                         "No deployment of this phone is recorded; switch it to a profile first."
@@ -137,9 +139,9 @@ class PhoneWork:
         try:
             await self.driver.restart(phone, family)
         except PhoneprovError as error:
-            state, message = PhoneState.FAILED, error.message
+            state, message = _state_after(error), error.message
         except OSError as error:
-            state, message = PhoneState.FAILED, unexpected(StepName.RESTART, error).message
+            state, message = PhoneState.UNKNOWN, unexpected(StepName.RESTART, error).message
         async with self.database.write(by=actor) as tx:
             # In one transaction: a free phone has its lease and its restart recorded together.
             fields = {"batch_uuid": batch.uuid, "result": message or RESTARTED}
@@ -193,10 +195,18 @@ def result_of(record: Deployment) -> tuple[PhoneState, str | None]:
     """The result for the phone of a deployment that ended. A phone that has the new file but was
     not restarted counts as failed, unless restarts are switched off."""
     if record.outcome is not Outcome.DEPLOYED:
-        return PhoneState.FAILED, record.message
-    if record.restart in {None, RESTARTED, SWITCHED_OFF}:
-        return PhoneState.DONE, None if record.restart == RESTARTED else record.restart
+        is_unknown = record.outcome is Outcome.UNKNOWN
+        return PhoneState.UNKNOWN if is_unknown else PhoneState.FAILED, record.message
+    if record.restarted or record.restart in {None, SWITCHED_OFF}:
+        return PhoneState.DONE, None if record.restarted else record.restart
+    if record.restarted is None:
+        return PhoneState.UNKNOWN, f"The file is in place. {record.restart}"
     return (
         PhoneState.FAILED,
         f"The file is in place, but the phone was not restarted: {record.restart}",
     )
+
+
+def _state_after(error: PhoneprovError) -> PhoneState:
+    is_unknown = error.code in {OUTCOME_UNKNOWN, REPLY_LOST}
+    return PhoneState.UNKNOWN if is_unknown else PhoneState.FAILED

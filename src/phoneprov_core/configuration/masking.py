@@ -29,8 +29,9 @@ _KINDS_OF_KEY = frozenset(
 _ATTRIBUTE = re.compile(rb"""(?<=[\s"'])([^\s=<>"'/]++)\s*+=\s*+("[^"]*+"|'[^']*+')""")
 _LINES = re.compile(r"[^\r\n]++")
 _ELEMENT_IN_TEXT = re.compile(rb"<([^\s<>/!?]++)[^<>]*+>([^<>]++)<")
-_USER_IN_URL = re.compile(r"(?<=://)[^\s/<>\"'@?#]++(?=@)")
-_IN_QUERY = re.compile(r"(?<=[?&;])([\w.-]++)=([^&;#\s<>\"']++)")
+_USER_IN_URL = re.compile(r"(?<=://)[^\s/<>\"'?#]+(?=@)")
+_IN_QUERY = re.compile(r"(?<=[?&;#])([\w.-]++)=([^&;#\s<>\"']++)")
+_PARAMETERS = frozenset({"apikey", "auth", "key", "session", "sig", "signature"})
 _ENDS = {b"<!--": b"-->", b"<![C": b"]]>"}
 
 
@@ -56,7 +57,7 @@ def names_secret(name: str) -> bool:
 def has_secret_in_url(text: str) -> bool:
     """Whether a URL in a text contains a login or a parameter that is a secret."""
     return bool(_USER_IN_URL.search(text)) or any(
-        names_secret(found[1]) for found in _IN_QUERY.finditer(text)
+        _is_secret_parameter(found[1]) for found in _IN_QUERY.finditer(text)
     )
 
 
@@ -112,7 +113,12 @@ def masked(xml: str, mask: Mask = stars) -> str:
         pieces += [content[done:start].decode(), _hidden(content[start:end].decode(), mask)]
         done = end
     pieces.append(content[done:].decode())
-    text = _USER_IN_URL.sub(lambda found: mask(found[0]), "".join(pieces))
+    return masked_urls("".join(pieces), mask)
+
+
+def masked_urls(text: str, mask: Mask = stars) -> str:
+    """The text with the logins, and the parameters that are secrets, of URLs in it masked."""
+    text = _USER_IN_URL.sub(lambda found: mask(found[0]), text)
     return _IN_QUERY.sub(lambda found: _parameter(found[1], found[2], mask), text)
 
 
@@ -125,7 +131,12 @@ def _in_attributes(content: bytes, start: int, end: int) -> list[tuple[int, int]
 
 
 def _parameter(name: str, value: str, mask: Mask) -> str:
-    return f"{name}={mask(value) if names_secret(name) else value}"
+    return f"{name}={mask(value) if _is_secret_parameter(name) else value}"
+
+
+def _is_secret_parameter(name: str) -> bool:
+    """Some words name secrets in URLs only: the element ``key`` is a key of the phone."""
+    return names_secret(name) or name.casefold() in _PARAMETERS
 
 
 def _hidden(secret: str, mask: Mask) -> str:

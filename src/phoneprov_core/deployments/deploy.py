@@ -8,9 +8,9 @@ import msgspec
 
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.desk_change import begin_change, change_use
-from phoneprov_core.deployments.errors import PhoneBusy, PhoneInactive
+from phoneprov_core.deployments.errors import PhoneInactive
 from phoneprov_core.deployments.limits import DEFAULT_LIMITS, SwitchLimits
-from phoneprov_core.deployments.model import Deployment, Outcome, StepName
+from phoneprov_core.deployments.model import RESTARTED, Deployment, Outcome, StepName
 from phoneprov_core.deployments.observation import Watching
 from phoneprov_core.deployments.order import (
     Order,
@@ -25,13 +25,11 @@ from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
 from phoneprov_core.devices.ports import ConfigUploader, ForgetsCalls, PhoneDriver, Upload, Uploaded
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import PhoneprovError, Unavailable, found
+from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable, found
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, millis, shown
 from phoneprov_core.phones.model import Phone, software_type_of
-
-RESTARTED = "ok"
-"""The ``restart`` of a record when the command was accepted."""
+from phoneprov_core.phones.ports import PhoneBusy
 
 LEASE_SECONDS = 60
 """Seconds; longer than all deadlines of a deployment together (30 s). A process whose lease expires
@@ -45,7 +43,8 @@ class Deploy:
     The record is created before the upload, contains the file's place before the phone is called,
     and is completed at the end. If the upload fails, this raises and the phone is not restarted. A
     session that cannot be cleared does not prevent the restart; a failed restart is part of the
-    record. A deployment runs to its end, also when its caller is cancelled. Whether the phone
+    record, and so is a command whose reply was lost: then the watch of the phone decides. A
+    deployment runs to its end, also when its caller is cancelled. Whether the phone
     registered again is observed in the background and recorded later.
     """
 
@@ -87,10 +86,19 @@ class Deploy:
         record = await self._begin(actor, order)
         recorder = StepRecorder(self.clock, progress)
         watching: Watching | None = None
+        in_use = asyncio.Event()
+        unwatched: str | None = None
 
         async def watch() -> None:
-            nonlocal watching
-            watching = await self.confirm.watch.begin(phone, family)
+            nonlocal watching, unwatched
+            try:
+                watching = await self.confirm.watch.begin(phone, family)
+            except PhoneprovError as error:
+                unwatched = error.message
+
+        async def clear_session() -> None:
+            work = self._clear_session(actor, order, record, in_use)
+            await recorder.settled(StepName.CLEAR_SESSION, work)
 
         try:
             uploaded = await recorder.step(StepName.UPLOAD, self._upload(order, record))
@@ -99,10 +107,7 @@ class Deploy:
             )
             family = software_type_of(phone, order.profile.software_type)
             # Concurrently: the duration is that of the slower one.
-            await asyncio.gather(
-                recorder.settled(StepName.CLEAR_SESSION, self._clear_session(actor, order, record)),
-                watch(),
-            )
+            await asyncio.gather(clear_session(), watch())
             record = await self._store_steps(
                 actor, msgspec.structs.replace(record, steps=tuple(recorder.steps))
             )
@@ -119,12 +124,16 @@ class Deploy:
             )
             raise
         finally:
-            if watching is not None and record.restart != RESTARTED:
+            record = self._ended(record, recorder)
+            if watching is not None and record.restarted is False:
                 await watching.close()
-                watching = None
-            record = self._ended(record, recorder, is_watched=watching is not None)
+                watching, unwatched = None, "The phone was not restarted."
+            if watching is not None:
+                record = self.confirm.awaited(record)
+            elif record.restart is not None:
+                record = msgspec.structs.replace(record, confirmation_message=unwatched)
             try:
-                await self._complete(actor, order, record)
+                await self._complete(actor, order, record, is_used=in_use.is_set())
             except BaseException:
                 if watching is not None:
                     await watching.close()
@@ -141,8 +150,10 @@ class Deploy:
         async with self.database.write(by=actor) as tx:
             fence = await tx.leases.take(record.mac, record.uuid, self.lease_seconds)
             if fence is not None:
-                # It may have been deleted or deactivated since the order was made.
-                phone = found(await tx.phones.find(record.mac), "phone")
+                # It may have been deleted, created again or deactivated since the order was made.
+                phone = await tx.phones.find(record.mac)
+                if phone is None or phone.created_at != order.phone.created_at:
+                    raise NotFound("There is no such phone.")
                 if not phone.is_active:
                     raise PhoneInactive
                 # A revision that was removed meanwhile could not be deployed again by a rollback.
@@ -159,7 +170,8 @@ class Deploy:
                 if order.desk is not None:
                     await begin_change(tx, order.desk, record)
                 elif order.uuid is None:  # a batch repeats a switch that a crash interrupted
-                    await tx.desks.begin_change(record.mac, record.uuid, None)
+                    desk = await tx.desks.find(record.mac)
+                    await tx.desks.put(desk.changing(record.uuid))
                 tx.trail.note(begun_event(record))
         if fence is None:
             raise PhoneBusy
@@ -171,15 +183,19 @@ class Deploy:
             Upload(order.phone.phone_ip, record.filename, content, record.uuid)
         )
 
-    async def _clear_session(self, actor: Actor, order: Order, record: Deployment) -> None:
-        """Record the file's place and who uses the phone from now on, in one transaction. Then
-        have the phone leave its services, and forget its calls if it changes hands."""
+    async def _clear_session(
+        self, actor: Actor, order: Order, record: Deployment, in_use: asyncio.Event
+    ) -> None:
+        """Record the file's place and who uses the phone from now on, in one transaction, and set
+        ``in_use``. Then have the phone leave its services, and forget its calls if it changes
+        hands."""
         phone, desk = order.phone, order.desk
         try:
             async with self.database.write(by=actor) as tx:
                 await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
                 now = shown(self.clock())
                 await change_use(tx, phone.mac, order.profile, desk, now)
+            in_use.set()
         finally:
             if desk is not None:
                 await desk.answer()
@@ -195,22 +211,27 @@ class Deploy:
                 await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
         return record
 
-    def _ended(self, record: Deployment, recorder: StepRecorder, *, is_watched: bool) -> Deployment:
-        now = self.clock()
+    def _ended(self, record: Deployment, recorder: StepRecorder) -> Deployment:
         if record.outcome is Outcome.RUNNING:
             record = msgspec.structs.replace(record, outcome=Outcome.INTERRUPTED)
-        if is_watched:
-            record = self.confirm.awaited(record)
-        return msgspec.structs.replace(record, steps=tuple(recorder.steps), ended_at=shown(now))
+        now = shown(self.clock())
+        return msgspec.structs.replace(record, steps=tuple(recorder.steps), ended_at=now)
 
-    async def _complete(self, actor: Actor, order: Order, record: Deployment) -> None:
-        """Complete the record and release the phone."""
+    async def _complete(
+        self, actor: Actor, order: Order, record: Deployment, *, is_used: bool
+    ) -> None:
+        """Complete the record and release the phone. Who uses it is recorded now, if the database
+        was away when the file was in place."""
         async with self.database.write(by=actor) as tx:
+            if record.outcome is Outcome.DEPLOYED and not is_used:
+                now = shown(self.clock())
+                await change_use(tx, record.mac, order.profile, order.desk, now)
             await tx.deployments.put(record)
             tx.trail.note(ended_event(record))
             await tx.leases.release(record.mac, record.uuid, record.number)
             if record.outcome in (_SETTLED if order.desk is not None else _REPORTED):
-                await tx.desks.end_change(record.mac, record.uuid)
+                desk = await tx.desks.find(record.mac)
+                await tx.desks.put(desk.changed(record.uuid))
 
 
 _SETTLED = frozenset({Outcome.DEPLOYED, Outcome.FAILED})

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Deployment
-from phoneprov_core.deployments.ports import DeploymentsTransaction, DeskUse
+from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.desk_records import DeskUse, Due, end_uses
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.profiles.model import ProfileRecord
 
@@ -40,14 +40,13 @@ async def begin_change(tx: DeploymentsTransaction, desk: DeskChange, record: Dep
     user_uuid = desk.use.user_uuid
     if user_uuid and desk.refuse_elsewhere:
         await tx.users.find(user_uuid)  # of two logins of a user one waits here
-        if await tx.desks.is_elsewhere(user_uuid, record.mac):
+        if any(one.mac != record.mac for one in await tx.desks.of(user=user_uuid)):
             raise Conflict(
                 "You are logged in at another phone. Log out there first.",
                 code="logged_in_elsewhere",
             )
-    if not await tx.desks.take_turn(record.mac, desk.turn):
-        raise DeskChanged
-    await tx.desks.begin_change(record.mac, record.uuid, user_uuid)
+    current = (await tx.desks.find(record.mac)).in_turn(desk.turn)
+    await tx.desks.put(current.changing(record.uuid, user_uuid))
 
 
 async def change_use(
@@ -57,17 +56,17 @@ async def change_use(
     the profile, or no user if it is the default profile of the phone."""
     if await tx.phones.find(mac) is None:
         return
-    if desk is not None:
-        use = desk.use
-    elif await tx.desks.default_profile(mac) == profile.uuid:
-        use = DeskUse()
-    else:
-        use = DeskUse(profile.user_uuid, profile.uuid)
-    # Held until the end of the transaction: of two logins of a user one ends the other.
+    use = DeskUse(profile.user_uuid, profile.uuid) if desk is None else desk.use
+    # Held until the end of the transaction: of two logins of a user one ends the other. Before
+    # the desks: the deactivation of a user locks both in this order.
     user = await tx.users.find(use.user_uuid) if use.user_uuid else None
     if user is not None and desk is not None and desk.end_elsewhere:
-        await tx.desks.end_elsewhere(user.uuid, mac)
-    await tx.desks.use(mac, use, now)
+        await end_uses(tx, user.uuid, besides=mac)
+    current = await tx.desks.find(mac)
+    if desk is None and current.default_profile_uuid == profile.uuid:
+        use = DeskUse()
+    used = current.used(use, now)
     if use.user_uuid and (user is None or not user.is_active):
         # Deleted or deactivated during the upload: the phone gets its default profile back.
-        await tx.desks.end_user(use.user_uuid)
+        used = used.ended(Due.LOGOUT)
+    await tx.desks.put(used)

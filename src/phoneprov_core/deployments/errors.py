@@ -7,6 +7,7 @@ from phoneprov_core.devices.errors import (
     TimedOutMidway,
 )
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut, TooManyAttempts
+from phoneprov_core.phones.ports import PhoneBusy
 
 
 class PhoneInactive(Conflict):
@@ -21,20 +22,6 @@ class ProfileDoesNotFit(Conflict):
 
     code = "profile_does_not_fit"
     usual = "The profile does not fit this phone: it is for SIP phones, not for SCCP."
-
-
-class PhoneBusy(Conflict):
-    """Another switch of the phone is running."""
-
-    code = "phone_busy"
-    usual = "Another switch of this phone is running; try again when it has ended."
-
-
-class DeskChanged(Conflict):
-    """The desk changed since it was read."""
-
-    code = "desk_changed"
-    usual = "This page is out of date. Press Services and begin again."
 
 
 class TooManySwitches(TooManyAttempts):

@@ -10,12 +10,13 @@ from typing import Annotated, Literal, Self
 import msgspec
 from msgspec import Struct
 
-from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.commands import QueryCommand
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     DurationMs,
     EndedAt,
     MacAddress,
+    Moment,
     RecordUuid,
     Size,
     StoredMac,
@@ -25,6 +26,9 @@ from phoneprov_core.kernel.fields import (
 from phoneprov_core.kernel.paging import Before
 from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.profiles.model import RevisionNumber, Sha256
+
+RESTARTED = "ok"
+"""The ``restart`` of a record when the command was accepted."""
 
 
 class Outcome(Enum):
@@ -68,7 +72,7 @@ class Confirmation(Enum):
     """Whether the phone was seen to register again after the restart."""
 
     NONE = "none"
-    """Not watched: the phone was not restarted, or no watch is configured."""
+    """Not watched; the message of the confirmation says why."""
     PENDING = "pending"
     CONFIRMED = "confirmed"
     NOT_CONFIRMED = "not_confirmed"
@@ -78,7 +82,17 @@ class Step(Struct, frozen=True):
     """One step: whether it succeeded, a message if any, and its duration in milliseconds."""
 
     name: Annotated[StepName, schema("Step")]
-    ok: Annotated[bool, schema("Whether the step succeeded", examples=[True])]
+    ok: (
+        Annotated[
+            bool,
+            schema(
+                "Whether the step succeeded; null if that is not known: a command was sent, and "
+                "its reply was lost",
+                examples=[True],
+            ),
+        ]
+        | None
+    )
     message: Annotated[str, schema("Details of the step")] | None
     duration_ms: DurationMs
 
@@ -129,21 +143,35 @@ class Deployment(Struct, frozen=True):
     steps: Annotated[tuple[Step, ...], schema("Steps in the order in which they ran")]
     restart: (
         Annotated[
-            str, schema("`ok`, or the reason why the phone was not restarted", examples=["ok"])
+            str,
+            schema(
+                "`ok`, or why the phone was not restarted, or why that is not known",
+                examples=["ok"],
+            ),
         ]
         | None
     )
     confirmation: Annotated[
         Confirmation,
         schema(
-            "Whether the phone registered again after the restart; `none` if this is not watched"
+            "Whether the phone registered again after the restart; `none` if this is not watched: "
+            "`confirmation_message` says why"
         ),
     ]
-    confirmation_message: Annotated[str, schema("Observation")] | None
+    confirmation_message: (
+        Annotated[str, schema("Observation, or why the phone is not watched")] | None
+    )
     confirmation_by: Annotated[Timestamp, schema("Deadline of the confirmation")] | None
     confirmation_at: Annotated[Timestamp, schema("Time of the confirmation")] | None
     created_at: CreatedAt
     ended_at: EndedAt | None
+
+    @property
+    def restarted(self) -> bool | None:
+        """Whether the command to restart was accepted; None if that is not known: it was sent, and
+        the reply was lost."""
+        lost = any(step.name is StepName.RESTART and step.ok is None for step in self.steps)
+        return None if lost else self.restart == RESTARTED
 
     def brought_other_than(self, other: Self) -> bool:
         """Whether the two deployed different configurations. If a hash is missing, different
@@ -166,7 +194,7 @@ class Deployment(Struct, frozen=True):
         )
 
 
-class Wanted(Command, frozen=True, kw_only=True):
+class Wanted(QueryCommand, frozen=True, kw_only=True):
     """Filter for a list of deployments; None in a field means all."""
 
     mac: Annotated[MacAddress, schema("Only deployments to this phone")] | None = None
@@ -178,5 +206,7 @@ class Wanted(Command, frozen=True, kw_only=True):
         ]
         | None
     ) = None
+    since: Annotated[Moment, schema("Only deployments of this moment or later")] | None = None
+    until: Annotated[Moment, schema("Only deployments before this moment")] | None = None
     current: Annotated[bool, schema("Only what is on each phone now, as far as is known")] = False
     before: Before | None = None

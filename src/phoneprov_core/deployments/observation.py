@@ -69,8 +69,8 @@ class Reach(Struct, frozen=True):
 class Reachability(Protocol):
     """Checks whether server and phone can be reached, without changing anything."""
 
-    async def server(self, phone_ip: str | None) -> Reach:
-        """Log in on the server of the uploads, and log out. Always returns within 3 seconds and
+    async def server(self, phone_ip: str | None, seconds: float = 3.0) -> Reach:
+        """Log in on the server of the uploads, and log out. Always returns within ``seconds`` and
         does not raise."""
 
     async def phone(self, phone: Phone) -> Reach:

@@ -6,6 +6,7 @@ from typing import Annotated
 from phoneprov_core.deployments.desk_change import DeskChange
 from phoneprov_core.deployments.errors import PhoneInactive, ProfileDoesNotFit
 from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
+from phoneprov_core.deployments.ports import DeploymentStore
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.trail import Event, Value
 from phoneprov_core.phones.model import Phone
@@ -45,6 +46,18 @@ async def load_order(
     if revision is None or cnf_xml is None:
         return None
     return Order(action, profile, revision, cnf_xml, phone)
+
+
+async def current_of(deployments: DeploymentStore, phone: Phone) -> Deployment | None:
+    """The current deployment of this phone. None if it is that of an earlier phone of this MAC,
+    which was deleted: it may have stood at another address, with another user."""
+    current = await deployments.current(phone.mac)
+    return current if current and is_of(phone, current) else None
+
+
+def is_of(phone: Phone, deployment: Deployment) -> bool:
+    """Whether a deployment of this MAC is one of this phone."""
+    return deployment.created_at >= phone.created_at
 
 
 def require_fitting(profile: ProfileRecord, phone: Phone) -> None:

@@ -19,7 +19,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.fields import Size, StoredMac, schema
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.kernel.system import Clock, millis, shown
 from phoneprov_core.profiles.model import ProfileName, RevisionNumber, Sha256, SwitchRequest
 from phoneprov_core.profiles.use_cases import profile_of
 
@@ -92,9 +92,12 @@ class PreviewSwitch:
     clock: Clock
 
     async def __call__(self, actor: Actor, request: SwitchRequest) -> Preview:
-        """Changes nothing. Raises ``NotFound`` like the switch; reasons for which the switch would
-        fail are part of the result."""
+        """Changes nothing. Raises ``NotFound`` like the switch and ``TooManyAttempts`` beyond the
+        limits; reasons for which the switch would fail are part of the result."""
         order = await order_of(self.database, actor, request)
+        async with self.database.write(by=actor) as tx:
+            now = millis(self.clock())
+            await self.deploy.limits.count(tx.rates, actor, order.phone.mac, now, "preview")
         before = await self._before(actor, order)
         objection = _objection(order)
         server, phone, compared = await asyncio.gather(

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Action, Deployment, Outcome
-from phoneprov_core.deployments.order import Order, load_order
+from phoneprov_core.deployments.order import Order, is_of, load_order
 from phoneprov_core.deployments.ports import DeploymentStore, DeploymentsTransaction
 from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.deployments.use_cases import may_see
@@ -85,7 +85,7 @@ class Rollback:
                 return await _order_of(tx, actor, phone, request.profile_uuid, request.revision)
             if request.deployment_uuid is UNSET:
                 target = await rollback_target(tx.deployments, phone.mac)
-                if target is None:
+                if target is None or not is_of(phone, target):
                     raise _nothing()
                 earlier = target
             else:

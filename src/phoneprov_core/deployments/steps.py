@@ -6,7 +6,12 @@ from errno import errorcode
 from typing import TypeVar
 
 from phoneprov_core.deployments.model import Step, StepName
-from phoneprov_core.devices.errors import RefusedMidway, TimedOutMidway
+from phoneprov_core.devices.errors import (
+    OUTCOME_UNKNOWN,
+    REPLY_LOST,
+    RefusedMidway,
+    TimedOutMidway,
+)
 from phoneprov_core.devices.ports import Uploaded
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 from phoneprov_core.kernel.system import Clock, millis
@@ -31,7 +36,13 @@ def unexpected(step: StepName, error: OSError) -> PhoneprovError:
     if step is StepName.UPLOAD:
         end = "It is not known whether the phone's file is the new one or the old one."
         return (TimedOutMidway if late else RefusedMidway)(f"The uploader {reason}. {end}")
-    return (TimedOut if late else Refused)(f"The phone driver {reason}.")
+    end = "It is not known whether the phone carries out the command."
+    return (TimedOut if late else Refused)(f"The phone driver {reason}. {end}", code=REPLY_LOST)
+
+
+def _ok_after(error: PhoneprovError) -> bool | None:
+    """Whether a step succeeded that raised ``error``: None if that is not known."""
+    return None if error.code in {OUTCOME_UNKNOWN, REPLY_LOST} else False
 
 
 class StepRecorder:
@@ -48,7 +59,7 @@ class StepRecorder:
         self._progress(name, None)
         began = millis(self._clock())
         message: str | None = None
-        ok = False
+        ok: bool | None = False
         try:
             result = await work
             ok = True
@@ -56,11 +67,11 @@ class StepRecorder:
                 message = "; ".join(result.notes) or None
             return result
         except PhoneprovError as error:
-            message = error.message
+            ok, message = _ok_after(error), error.message
             raise
         except OSError as error:
             failure = unexpected(name, error)
-            message = failure.message
+            ok, message = _ok_after(failure), failure.message
             raise failure from error
         finally:
             step = Step(name, ok, message, max(0, millis(self._clock()) - began))

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from phoneprov_core.deployments.deploy import RESTARTED, Deploy
-from phoneprov_core.deployments.model import Action, Deployment
+from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.model import RESTARTED, Action, Deployment
 from phoneprov_core.deployments.order import Order, load_order
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.steps import Progress, no_progress

@@ -37,10 +37,12 @@ class IdentifyPhone:
             state = await tx.desks.at(mac_of_device(device))
         if state is None or state.vendor is False or not state.phone.is_active:
             raise not_served()
-        if not self.binding.allows(self.networks, state.phone.phone_ip, ip):
+        recorded = state.phone.phone_ip
+        if not self.binding.allows(self.networks, recorded, ip):
             raise not_served()
+        shows_own = self.binding.allows_own(self.networks, recorded, ip)
         used = state.desk.is_used(shown(self.clock()))
-        return AtPhone(state.phone, state.desk, state.user if used else None, ip)
+        return AtPhone(state.phone, state.desk, state.user if used else None, ip, shows_own)
 
 
 def not_served() -> Forbidden:

@@ -4,17 +4,17 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
+from enum import Enum
 
 import msgspec
 from msgspec import Struct
 
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.desk_change import DeskChange
-from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action, Deployment
 from phoneprov_core.deployments.order import Order, load_order, require_fitting
-from phoneprov_core.deployments.ports import DeskUse, Unbroken
-from phoneprov_core.desks.model import DeskRecord
+from phoneprov_core.deployments.ports import Unbroken
+from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.devices.ports import Calls, ForgetsCalls, PhoneDriver, is_in_call
 from phoneprov_core.kernel.actor import Actor
@@ -31,11 +31,21 @@ READING_SECONDS = 0.3
 """How long the phone has to show the answer."""
 
 
+class After(Enum):
+    """What follows a login or logout at the phone."""
+
+    RESTART = "restart"
+    CALL = "call"
+    """The phone gets its default profile when its call has ended."""
+    NOTHING = "nothing"
+    """The phone has no default profile that fits, and keeps its configuration."""
+
+
 class Changed(Struct, frozen=True):
     """A login or logout whose file is in place. ``answered`` is called once the phone has its
     answer; without it the phone is restarted after ``ANSWER_SECONDS``."""
 
-    restarts: bool
+    after: After
     answered: Callable[[], None]
 
 
@@ -87,16 +97,14 @@ class ChangeDesk:
             waiting.cancel()
         if not placed.is_set():
             await work  # raises
-        return Changed(True, answered.set)
+        return Changed(After.RESTART, answered.set)
 
     async def leave(self, actor: Actor, phone: Phone, turn: int | None) -> Changed:
         """End the use of a phone that has no default profile: it keeps its file, and leaves its
         services after the answer. Raises ``Conflict`` (code ``desk_changed``)."""
         async with self.database.write(by=actor) as tx:
-            if not await tx.desks.take_turn(phone.mac, turn):
-                raise DeskChanged
-            await tx.desks.use(phone.mac, DeskUse(), shown(self.clock()))
-            await tx.desks.settle(phone.mac)
+            desk = (await tx.desks.find(phone.mac)).in_turn(turn)
+            await tx.desks.put(desk.used(DeskUse(), shown(self.clock())).settled())
             tx.trail.note(Event("desk.logout", "desk", phone.mac))
         answered = asyncio.Event()
 
@@ -108,7 +116,7 @@ class ChangeDesk:
                     await self.driver.forget_calls(phone)
 
         self._start(self.unbroken(clear()))
-        return Changed(False, answered.set)
+        return Changed(After.NOTHING, answered.set)
 
     async def default_order(
         self, desk: DeskRecord, phone: Phone, action: Action, turn: int | None

@@ -6,9 +6,8 @@ from datetime import timedelta
 from msgspec import Struct
 
 from phoneprov_core.deployments.desk_change import DeskChange
-from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action
-from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.desk_records import DeskChanged, DeskUse
 from phoneprov_core.desks import tokens
 from phoneprov_core.desks.change import Changed, ChangeDesk
 from phoneprov_core.desks.model import AtPhone, DeskPolicy, Elsewhere
@@ -17,7 +16,7 @@ from phoneprov_core.desks.ports import DesksTransaction, NotLoggedIn, PageSigner
 from phoneprov_core.desks.tokens import Purpose
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Conflict, Invalid
+from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, known_id, millis, shown
 from phoneprov_core.phones.model import Phone
@@ -154,8 +153,8 @@ class ChangePin:
         hash_ = await self.hasher.hash_pin(new)
         made = VendorUser(self.new_id(), user.uuid, hash_, shown(self.clock()))
         async with self.database.write(by=actor_at(at, user)) as tx:
-            if not await tx.desks.take_turn(at.phone.mac, at.desk.turn):
-                raise DeskChanged
+            desk = await tx.desks.find(at.phone.mac)
+            await tx.desks.put(desk.in_turn(at.desk.turn))
             await tx.vendor_users.save(made)
             await tx.attempts.clear(guess_key(user.uuid))
 
@@ -165,6 +164,15 @@ def require_user(at: AtPhone) -> User:
     if at.user is None:
         raise NotLoggedIn("No user is logged in at this phone. Log in first.")
     return at.user
+
+
+def require_own(at: AtPhone) -> User:
+    """The user that is logged in, whose own records are shown. Raises ``NotLoggedIn``, and
+    ``Forbidden`` at a phone without a recorded address: any device could claim to be it."""
+    user = require_user(at)
+    if not at.shows_own:
+        raise Forbidden("No address of this phone is recorded. Ask an administrator.")
+    return user
 
 
 def actor_at(at: AtPhone, user: User) -> Actor:

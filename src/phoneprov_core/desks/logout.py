@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from phoneprov_core.access.rules import may_act_for
-from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action
 from phoneprov_core.deployments.order import Order
+from phoneprov_core.desk_records import DeskRecord, Due
 from phoneprov_core.desks import tokens
-from phoneprov_core.desks.change import Changed, ChangeDesk
+from phoneprov_core.desks.change import After, Changed, ChangeDesk
 from phoneprov_core.desks.login import actor_at, require_user
-from phoneprov_core.desks.model import AtPhone, DeskRecord, Due
+from phoneprov_core.desks.model import AtPhone
 from phoneprov_core.desks.ports import DesksTransaction, NotLoggedIn, PageSigner
 from phoneprov_core.desks.tokens import Purpose
 from phoneprov_core.kernel.actor import Actor
@@ -73,14 +73,13 @@ class LogOut:
     async def _begun(self, actor: Actor, phone: Phone, desk: DeskRecord) -> Order | Changed:
         """The order that puts the default profile back. ``Changed`` if none is carried out now: the
         phone is in a call, or has no default profile."""
+        order = await self.change.default_order(desk, phone, Action.LOGOUT, desk.turn)
         if await self.change.is_in_call(phone):
             async with self.database.write(by=actor) as tx:
-                if not await tx.desks.take_turn(phone.mac, desk.turn):
-                    raise DeskChanged
-                await tx.desks.release(phone.mac, Due.LOGOUT)
+                current = (await tx.desks.find(phone.mac)).in_turn(desk.turn)
+                await tx.desks.put(current.ended(Due.LOGOUT))
                 tx.trail.note(Event("desk.logout", "desk", phone.mac))
-            return Changed(False, _nothing)
-        order = await self.change.default_order(desk, phone, Action.LOGOUT, desk.turn)
+            return Changed(After.CALL if order else After.NOTHING, _nothing)
         return order or await self.change.leave(actor, phone, desk.turn)
 
 

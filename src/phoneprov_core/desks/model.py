@@ -5,6 +5,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
+from phoneprov_core.desk_records import DeskRecord
 from phoneprov_core.devices.binding import Binding
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import Uuid, schema
@@ -45,37 +46,6 @@ class DeskPatch(Command, frozen=True, kw_only=True):
     hotdesk: Hotdesk | UnsetType = UNSET
 
 
-class Due(Enum):
-    """Why a phone has to get its default profile back."""
-
-    LOGOUT = "logout"
-    EXPIRY = "expiry"
-
-
-class DeskRecord(Struct, frozen=True):
-    """The stored record of a desk.
-
-    ``turn`` grows with every change. ``due`` is set when the use has ended and the phone still
-    has the user's profile. ``change_uuid`` is the deployment that is under way, or that a crash
-    interrupted; those of batches are not recorded here.
-    """
-
-    mac: str
-    default_profile_uuid: str | None = None
-    hotdesk: bool = True
-    turn: int = 0
-    user_uuid: str | None = None
-    profile_uuid: str | None = None
-    since: str | None = None
-    until: str | None = None
-    due: Due | None = None
-    change_uuid: str | None = None
-
-    def is_used(self, now: str) -> bool:
-        """Whether a user is logged in at this shown moment."""
-        return self.user_uuid is not None and (self.until is None or now < self.until)
-
-
 class PhoneState(Struct, frozen=True):
     """A phone as a request from it finds it. ``vendor`` is its flag, None without one; ``user``
     is the account that is logged in, None without one."""
@@ -88,12 +58,13 @@ class PhoneState(Struct, frozen=True):
 
 class AtPhone(Struct, frozen=True):
     """A phone that may use the services, the user that is logged in there, and the address that
-    the request came from."""
+    the request came from. ``shows_own`` is whether it is shown what belongs to that user."""
 
     phone: Phone
     desk: DeskRecord
     user: User | None
     ip: str
+    shows_own: bool = True
 
 
 class Elsewhere(Enum):

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from phoneprov_core.auth.model import LoginFailure
 from phoneprov_core.auth.ports import LoginJournal, ignore_failure
-from phoneprov_core.auth.throttle import MOST_IN_A_ROW, Attempts
+from phoneprov_core.auth.throttle import MOST_IN_A_ROW, AddressLimit, Attempts
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.kernel.actor import Actor, anonymous
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
@@ -28,11 +28,12 @@ class _Found(Redacted, frozen=True):
 
 
 class _Guess(Struct, frozen=True):
-    """The keys that a guess is counted under, in the order in which they are locked; the account,
-    None for an unknown name; the phone, and the address that the request came from."""
+    """A guess: the account, None for an unknown name; the keys that the user's and the phone's
+    guesses are counted under; the phone, and the address that the request came from."""
 
-    keys: list[str]
     user: User | None
+    of_user: str
+    of_phone: str
     mac: str
     ip: str
 
@@ -45,57 +46,63 @@ class _Guess(Struct, frozen=True):
         return msgspec.structs.replace(actor, username=self.user.username)
 
 
-class _LockedError(Exception):
-    """Rolls the counting back."""
-
-
 @dataclass(frozen=True)
 class CheckPin:
     """Finds the user by name and verifies the PIN.
 
-    An unknown name, an inactive account, an account without a PIN, a wrong PIN and a lock cost
-    the same time and raise the same error. Guesses are counted by user and by phone before the
-    PIN is checked: 5 failures in 15 minutes lock for 30 seconds, doubling to 15 minutes; 100 in
-    a row lock until a new PIN (the user) or an administrator (the phone) opens it. ``journal``
-    is called for every refusal, with the reason ``wrong_pin`` or ``pin_locked``.
+    An unknown name, an inactive account, an account without a PIN, a wrong PIN and a locked user
+    cost the same time and raise the same error. A guess is counted by client address, by phone and
+    by user before the PIN is checked. 5 failures of a user or a phone in 15 minutes lock for 30
+    seconds, doubling to 15 minutes; 100 in a row lock until a new PIN (the user) or an
+    administrator (the phone) opens it. While the address is over its limit or the phone is locked,
+    no hash is computed. A right PIN clears the count of its user; those of the phone and of the
+    address lose this one guess: with one PIN of their own, guessers could clear them at will.
+    ``journal`` is called for every refusal, with the reason ``wrong_pin`` or ``pin_locked``.
     """
 
     database: ReadAndWrite[DesksTransaction]
     hasher: PinHasher
     clock: Clock
+    limit: AddressLimit
     _: KW_ONLY
     journal: LoginJournal = ignore_failure
 
     async def __call__(self, name: str, pin: str, mac: str, ip: str) -> User:
-        """The account of this username, or of the one user linked to this extension number.
+        """The account of this username, or of the one user linked to this extension number. Its
+        audit entry is recorded.
 
         Raises ``Unauthenticated`` (code ``wrong_pin``); ``Unavailable`` if no PIN can be checked
         now, and then the guess does not count.
         """
+        if await self.limit.wait(ip):
+            raise self._refusal(ip, "pin_locked")
         found = await self._find(name)
         # Unknown names count, too.
         of_user = guess_key(found.user.uuid if found.user else account_key(name))
-        keys = sorted((of_user, phone_key(mac)))
-        guess = _Guess(keys, found.user, mac, ip)
-        is_allowed = await self._count(guess)
+        guess = _Guess(found.user, of_user, phone_key(mac), mac, ip)
+        counted = await self._count(guess)
+        if not counted:
+            raise self._refusal(ip, "pin_locked")
         try:
             is_right = await self.hasher.verify_pin(pin, found.hash or "")
         except Unavailable:
-            if is_allowed:
-                await self._take_back(guess)
+            async with self.database.write(by=guess.actor) as tx:
+                await self._take_back(tx, guess, counted)
             raise
-        if not is_allowed:
-            self.journal(LoginFailure(ip, "pin_locked"))
-            raise wrong_pin()
-        user = found.user
-        if user is None or not user.is_active or found.hash is None or not is_right:
-            await self._decide(guess)
-            self.journal(LoginFailure(ip, "wrong_pin"))
-            raise wrong_pin()
-        async with self.database.write(by=guess.actor) as tx:
-            for key in keys:
-                await tx.attempts.clear(key)
+        user, is_locked = found.user, of_user not in counted
+        if user is None or not user.is_active or found.hash is None or is_locked or not is_right:
+            await self._decide(guess, counted)
+            raise self._refusal(ip, "pin_locked" if is_locked else "wrong_pin")
+        by = Actor(user.uuid, None, ip, username=user.username)
+        async with self.database.write(by=by) as tx:
+            await self._take_back(tx, guess, [guess.of_phone])
+            await tx.attempts.clear(of_user)
+            tx.trail.note(Event("login.succeeded", "user", user.uuid, {"mac": mac}))
         return user
+
+    def _refusal(self, ip: str, reason: str) -> Unauthenticated:
+        self.journal(LoginFailure(ip, reason))
+        return wrong_pin()
 
     async def _find(self, name: str) -> _Found:
         async with self.database.read() as tx:
@@ -105,48 +112,54 @@ class CheckPin:
             pin = await tx.vendor_users.of_user(user.uuid if user else "")
         return _Found(user, pin.pin_code if pin else None)
 
-    async def _count(self, guess: _Guess) -> bool:
-        """Count a guess under every key, unless one of them is locked: False then, and nothing
-        is counted."""
-        try:
-            async with self.database.write(by=guess.actor) as tx:
-                for key in guess.keys:
-                    now = millis(self.clock())
-                    if await tx.attempts.begin(key, Attempts().counted(now)):
-                        continue
+    async def _count(self, guess: _Guess) -> list[str]:
+        """Count a guess by address, phone and user, in this order, in which the rows are locked.
+        Returns the keys it counts under: none if the address or the phone is closed, and the
+        phone's alone if the user is locked."""
+        counted: list[str] = []
+        async with self.database.write(by=guess.actor) as tx:
+            if await self.limit.count(tx.rates, guess.ip):
+                return counted
+            for key in (guess.of_phone, guess.of_user):
+                now = millis(self.clock())
+                if not await tx.attempts.begin(key, Attempts().counted(now)):
                     count = await tx.attempts.of(key)
                     now = millis(self.clock())  # waiting for the row may have taken a while
                     if count.wait(now) or count.is_locked:
-                        raise _LockedError
+                        break
+                    count = count.rested(now) if key == guess.of_phone else count
                     await tx.attempts.keep(key, count.counted(now))
-        except _LockedError:
-            return False
-        return True
+                counted.append(key)
+        return counted
 
-    async def _decide(self, guess: _Guess) -> None:
+    async def _decide(self, guess: _Guess, counted: list[str]) -> None:
         """Count a guess as wrong. A name that no account has is not kept: it may be a PIN that
         was typed into the wrong field."""
         async with self.database.write(by=guess.actor) as tx:
             uuid = guess.user.uuid if guess.user else None
             tx.trail.note(Event("login.failed", "user", uuid, {"mac": guess.mac}))
-            for key in guess.keys:
+            for key in counted:
                 count = (await tx.attempts.of(key)).decided(known=guess.user is not None)
                 await tx.attempts.keep(key, count)
                 seconds = count.wait(millis(self.clock()))
                 if not seconds and count.in_a_row != MOST_IN_A_ROW:
                     continue
                 fields: dict[str, Value] = {"seconds": seconds, "failures_in_a_row": count.in_a_row}
-                if key == phone_key(guess.mac):
+                if key == guess.of_phone:
                     tx.trail.note(Event("login.locked", "desk", guess.mac, fields))
                 else:
                     fields = {"mac": guess.mac, **fields}
                     tx.trail.note(Event("login.locked", "user", uuid, fields))
 
-    async def _take_back(self, guess: _Guess) -> None:
-        async with self.database.write(by=guess.actor) as tx:
-            for key in guess.keys:
-                count = await tx.attempts.of(key)
-                await tx.attempts.keep(key, count.taken_back())
+    async def _take_back(self, tx: DesksTransaction, guess: _Guess, counted: list[str]) -> None:
+        """Do not count a guess by its address and under these keys."""
+        await self.limit.take_back(tx.rates, guess.ip)
+        for key in counted:
+            count = (await tx.attempts.of(key)).taken_back()
+            if count.in_a_row:
+                await tx.attempts.keep(key, count)
+            else:
+                await tx.attempts.clear(key)
 
 
 def phone_key(mac: str) -> str:

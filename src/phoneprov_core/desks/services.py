@@ -5,19 +5,19 @@ import logging
 from dataclasses import dataclass
 from typing import Protocol
 
+from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS, WINDOW, AddressLimit
 from phoneprov_core.desks.access import IdentifyPhone
 from phoneprov_core.desks.login import ChangePin, LogInAtPhone
 from phoneprov_core.desks.logout import LogOut
+from phoneprov_core.devices.binding import Networks
 from phoneprov_core.directory.lookup import LookUp
 from phoneprov_core.kernel.actor import anonymous
-from phoneprov_core.kernel.rates import Rate, RateStore
+from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, millis
+from phoneprov_core.kernel.system import Clock
 from phoneprov_core.vendor_services import VendorService, VendorServicesTransaction
 
 _MOST_SERVICES = 1000
-_FAILURES = Rate(200, 15 * 60 * 1000)
-_MOST_BLOCKED = 10_000
 
 log = logging.getLogger("phoneprov.desks")
 
@@ -45,37 +45,39 @@ class CredentialsTransaction(Protocol):
 class PhoneCredentials:
     """The login that this service uses on phones, checked for a phone that was sent it.
 
-    A phone asks whether a command may be carried out. 200 wrong answers for one client address
-    in 15 minutes block the address for the rest of them.
+    A phone asks whether a command may be carried out. Only the phone networks get an answer. 200
+    wrong answers for one client address in 15 minutes block the address for the rest of them.
     """
 
     def __init__(
-        self, database: ReadAndWrite[CredentialsTransaction], user: str, password: str, clock: Clock
+        self,
+        database: ReadAndWrite[CredentialsTransaction],
+        user: str,
+        password: str,
+        networks: Networks,
+        clock: Clock,
     ) -> None:
         self._database = database
         self._user = user.encode()
         self._password = password.encode()
-        self._clock = clock
-        self._blocked: dict[str, int] = {}
+        self._networks = networks
+        self._limit = AddressLimit("phone login", GUESSES_PER_ADDRESS, clock, again=WINDOW)
 
     def __repr__(self) -> str:
         return "PhoneCredentials(***)"
 
     async def __call__(self, user: str, password: str, ip: str) -> bool:
-        """Whether this is the login; never while no login is set. Raises ``Unavailable``."""
-        now = millis(self._clock())
+        """Whether this is the login; never while no login is set, and for an address outside the
+        phone networks. Raises ``Unavailable``."""
         is_right = hmac.compare_digest(self._user, user.encode("utf-8", "surrogatepass"))
         is_right &= hmac.compare_digest(self._password, password.encode("utf-8", "surrogatepass"))
-        if self._blocked.get(ip, 0) > now:
+        if not self._networks.contains(ip) or await self._limit.wait(ip):
             return False
         if is_right and self._user:
             return True
         async with self._database.write(by=anonymous(ip)) as tx:
-            wait = await tx.rates.add(f"phone login {ip}", _FAILURES, now)
+            wait = await self._limit.count(tx.rates, ip)
         if wait:
-            if len(self._blocked) >= _MOST_BLOCKED:
-                self._blocked.clear()
-            self._blocked[ip] = now + wait
             log.warning("Too many wrong logins of phones from %s.", ip)
         return False
 

@@ -7,8 +7,7 @@ together with the phone and its turn, and every change begins another turn.
 import re
 from enum import Enum
 
-from phoneprov_core.deployments.errors import DeskChanged
-from phoneprov_core.desks.model import DeskRecord
+from phoneprov_core.desk_records import DeskChanged, DeskRecord
 from phoneprov_core.desks.ports import PageSigner
 
 LIFETIME_SECONDS = 10 * 60

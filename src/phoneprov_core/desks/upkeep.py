@@ -4,12 +4,13 @@ import asyncio
 import logging
 from dataclasses import dataclass
 
+import msgspec
+
 from phoneprov_core.deployments.desk_change import DeskChange
-from phoneprov_core.deployments.model import Action
-from phoneprov_core.deployments.order import Order
-from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.deployments.model import Action, Deployment
+from phoneprov_core.deployments.order import Order, current_of
+from phoneprov_core.desk_records import DeskRecord, DeskUse, Due, end_use
 from phoneprov_core.desks.change import ChangeDesk
-from phoneprov_core.desks.model import DeskRecord, Due
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import PhoneprovError
@@ -34,7 +35,7 @@ class KeepDesks:
     A desk is unsettled when a logout is due (the time is over, the user moved, was deleted or
     deactivated), or when a crash interrupted a login, logout, switch or rollback. Then the phone
     is given what the desk says: the profile of the user that is logged in, else the default
-    profile.
+    profile. After an interrupted logout it is the default profile.
     """
 
     database: ReadAndWrite[DesksTransaction]
@@ -50,17 +51,22 @@ class KeepDesks:
             unsettled = await tx.desks.unsettled(shown(now), millis(now), _MOST)
         if not unsettled:
             return 0
-        if any(desk.until is not None and desk.until <= shown(now) for desk in unsettled):
-            async with self.database.write(by=self.actor) as tx:
-                count = await tx.desks.expire(shown(now))
-                tx.trail.note(Event("desk.expired", "desk", None, {"desks": count}))
         turns = asyncio.Semaphore(_AT_ONCE)
 
-        async def settled(mac: str) -> bool:
+        async def settled(desk: DeskRecord) -> bool:
             async with turns:
-                return await self._settle(mac)
+                if desk.is_over(shown(now)):
+                    await self._expire(desk.mac, shown(now))
+                return await self._settle(desk.mac)
 
-        return sum(await asyncio.gather(*(settled(desk.mac) for desk in unsettled)))
+        return sum(await asyncio.gather(*map(settled, unsettled)))
+
+    async def _expire(self, mac: str, now: str) -> None:
+        async with self.database.write(by=self.actor) as tx:
+            desk = await tx.desks.find(mac)
+            if desk.is_over(now):
+                await end_use(tx, desk, Due.EXPIRY)
+                tx.trail.note(Event("desk.expired", "desk", mac))
 
     async def _settle(self, mac: str) -> bool:
         async with self.database.read() as tx:
@@ -90,13 +96,19 @@ class KeepDesks:
 
     async def _postpone(self, mac: str) -> None:
         async with self.database.write(by=self.actor) as tx:
-            await tx.desks.postpone(mac, millis(self.clock()) + RETRY_SECONDS * 1000)
+            desk = await tx.desks.find(mac)
+            not_before = millis(self.clock()) + RETRY_SECONDS * 1000
+            await tx.desks.put(msgspec.structs.replace(desk, not_before=not_before))
 
     async def _order(self, desk: DeskRecord, phone: Phone) -> Order | None:
         """The order that brings the phone to what the desk says; None if nothing can be put
-        onto it."""
-        if desk.user_uuid is not None:
-            use = DeskUse(desk.user_uuid, desk.profile_uuid, desk.until)
+        onto it. A logout that was interrupted is completed: its file may be in place."""
+        async with self.database.read() as tx:
+            interrupted = await tx.deployments.find(desk.change_uuid or "")
+        use = DeskUse(desk.user_uuid, desk.profile_uuid, desk.until)
+        if interrupted is not None and interrupted.action is Action.LOGOUT:
+            use = DeskUse()
+        if use.user_uuid is not None:
             change = DeskChange(use, desk.turn)
             order = await self.change.order(desk.profile_uuid, phone, Action.LOGIN, change)
             if order is not None:
@@ -104,21 +116,22 @@ class KeepDesks:
         action = Action.EXPIRY if desk.due is Due.EXPIRY else Action.LOGOUT
         order = await self.change.default_order(desk, phone, action, desk.turn)
         if order is None and desk.change_uuid is not None:
-            order = await self._known_content(desk, phone, action)
+            order = await self._known_content(
+                phone, action, DeskChange(use, desk.turn), interrupted
+            )
         return order
 
-    async def _known_content(self, desk: DeskRecord, phone: Phone, action: Action) -> Order | None:
+    async def _known_content(
+        self, phone: Phone, action: Action, change: DeskChange, interrupted: Deployment | None
+    ) -> Order | None:
         """For a phone without a default profile: what is known to be on it, else what the
         interrupted deployment brought. A switch or rollback also brought its user."""
         async with self.database.read() as tx:
-            current = await tx.deployments.current(phone.mac)
-            interrupted = await tx.deployments.find(desk.change_uuid or "")
+            current = await current_of(tx.deployments, phone)
         content = current or interrupted
         if content is None:
             return None
-        use = DeskUse(desk.user_uuid, desk.profile_uuid, desk.until)
         if current is None and content.action in {Action.SWITCH, Action.ROLLBACK}:
-            action, use = content.action, DeskUse(content.owner_uuid, content.profile_uuid)
-        return await self.change.order(
-            content.profile_uuid, phone, action, DeskChange(use, desk.turn)
-        )
+            action = content.action
+            change = DeskChange(DeskUse(content.owner_uuid, content.profile_uuid), change.turn)
+        return await self.change.order(content.profile_uuid, phone, action, change)

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from msgspec import UNSET
-
 from phoneprov_core.access.rules import may_act_for, require_superadmin
 from phoneprov_core.deployments.order import require_fitting
 from phoneprov_core.desks.logout import LogOut
@@ -13,11 +11,12 @@ from phoneprov_core.desks.pins import phone_key
 from phoneprov_core.desks.ports import DeskStore, DesksTransaction
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, shown
-from phoneprov_core.kernel.trail import Event, Notes, Value
+from phoneprov_core.kernel.trail import Event, Notes
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.users.ports import ClearAttempts
@@ -51,7 +50,7 @@ class Desks:
         """The desk of every phone, the oldest phone first; without level 0 those where the
         caller is logged in."""
         owner = None if actor.holds(SUPERADMIN) else actor.user_uuid
-        desks = await listing(self.database.read, lambda tx: tx.desks.all, page, owner=owner)
+        desks = await listing(self.database.read, lambda tx: tx.listed_desks, page, owner=owner)
         return desks.mapped(lambda one: one.desk)
 
     async def get(self, actor: Actor, mac: str) -> Desk:
@@ -106,19 +105,15 @@ async def configure(tx: ConfigureTransaction, mac: str, patch: DeskPatch) -> Non
     phone = await tx.phones.find(mac)
     if phone is None:
         raise _no_desk()
-    desk = await tx.desks.find(mac)
-    default, hotdesk = desk.default_profile_uuid, desk.hotdesk
-    if patch.default_profile_uuid is not UNSET:
-        default = patch.default_profile_uuid
-        if default is not None:
-            profile = found(await tx.profiles.find(default), "profile")
-            if phone.is_active:
-                require_fitting(profile, phone)
-    if patch.hotdesk is not UNSET:
-        hotdesk = patch.hotdesk
-    await tx.desks.configure(mac, default, hotdesk=hotdesk)
+    if isinstance(patch.default_profile_uuid, str):
+        profile = found(await tx.profiles.find(patch.default_profile_uuid), "profile")
+        if phone.is_active:
+            require_fitting(profile, phone)
+    # After the profile: the deletion of a profile locks both in this order.
+    desk = applied(await tx.desks.find(mac), patch)
+    await tx.desks.put(desk)
     await tx.attempts.clear(phone_key(mac))
-    fields: dict[str, Value] = {"default_profile_uuid": default, "hotdesk": hotdesk}
+    fields = {"default_profile_uuid": desk.default_profile_uuid, "hotdesk": desk.hotdesk}
     tx.trail.note(Event("desk.updated", "desk", mac, fields))
 
 

@@ -21,6 +21,13 @@ class Binding(Enum):
     NETWORK = "network"
     """Every address of the phone networks."""
 
+    def allows_own(self, networks: Networks, recorded: str | None, client_ip: str) -> bool:
+        """Like ``allows``, for what belongs to a person: without a recorded address, which anyone
+        in the phone networks could use, only ``NETWORK`` allows it."""
+        if self is Binding.ADDRESS and recorded is None:
+            return False
+        return self.allows(networks, recorded, client_ip)
+
     def allows(self, networks: Networks, recorded: str | None, client_ip: str) -> bool:
         """Whether a client address may act for a phone with this recorded address, if any."""
         if self is Binding.ADDRESS and recorded is not None:

@@ -34,12 +34,7 @@ _STARS = ("Key:KeyPadStar", "Key:KeyPadStar", "Key:KeyPadPound", "Key:KeyPadStar
 
 
 def _menu(key: str, *then: str, pause: float) -> tuple[KeyPress, ...]:
-    *others, last = then
-    return (
-        KeyPress(key, 1.0),
-        *(KeyPress(uri, pause) for uri in others),
-        KeyPress(last, pause, restarts=True),
-    )
+    return (KeyPress(key, 1.0), *(KeyPress(uri, pause) for uri in then))
 
 
 _SETTINGS_STARS = _menu("Key:Settings", *_STARS, pause=0.2)

@@ -5,6 +5,10 @@ from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 OUTCOME_UNKNOWN = "outcome_unknown"
 """Code of an error after which the file under the final name may be the old one or the new one."""
 
+REPLY_LOST = "reply_lost"
+"""Code of an error after which it is not known whether a phone carries out a command: the command
+was sent, and its reply was lost, was late or cannot be read."""
+
 
 class NoAddress(Conflict):
     """The phone has no address, and no FTP server is set."""

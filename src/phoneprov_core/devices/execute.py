@@ -4,6 +4,7 @@ import re
 from html import escape
 from urllib.parse import urlencode
 
+from phoneprov_core.devices.errors import REPLY_LOST
 from phoneprov_core.devices.reply import elements_of
 from phoneprov_core.kernel.errors import Invalid, Refused
 
@@ -33,9 +34,10 @@ def read_execute_reply(status: int, body: bytes, *, may_be_empty: bool = False) 
     """Returns if the phone's reply to a command says that it succeeded; with ``may_be_empty`` also
     for an empty reply.
 
-    Raises ``Refused`` for every other reply. The message contains the phone's error number and no
-    text of the reply.
+    Raises ``Refused`` for every other reply, with the code ``REPLY_LOST`` for one that cannot be
+    parsed. The message contains the phone's error number and no text of the reply.
     """
+    require_no_redirect(status, body)
     if status in {401, 403}:
         raise Refused(f"The phone refused the login (HTTP {status}); {_CHECK_LOGIN}")
     if status != 200:
@@ -57,6 +59,16 @@ def read_execute_reply(status: int, body: bytes, *, may_be_empty: bool = False) 
     for item in items:
         if number := _number(item.attributes.get("Status")):
             raise Refused(f"The phone could not execute the command (status {number}).")
+
+
+def require_no_redirect(status: int, place: bytes) -> None:
+    """Raises ``Refused`` if the web server redirects to HTTPS, which is not followed: the password
+    would be sent to a place that the settings do not name."""
+    if 300 <= status < 400 and place.lower().startswith(b"https:"):
+        raise Refused(
+            f"The phone's web server redirects to HTTPS (HTTP {status}); set "
+            "PHONEPROV_PHONE_SCHEME=https, and PHONEPROV_PHONE_HTTP_PORT to its port, usually 443."
+        )
 
 
 _CHECK_LOGIN = (
@@ -85,7 +97,7 @@ def _number(text: str | None) -> int:
 
 
 def _nonsense() -> Refused:
-    return Refused("The phone's reply cannot be parsed; check its phone_ip.")
+    return Refused("The phone's reply cannot be parsed; check its phone_ip.", code=REPLY_LOST)
 
 
 def require_phone(expected: str, found: str | None) -> None:

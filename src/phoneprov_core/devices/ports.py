@@ -59,13 +59,11 @@ class ConfigUploader(Protocol):
 
 
 class KeyPress(Struct, frozen=True):
-    """One command to a phone's web server and the pause after it, in seconds. With ``restarts`` the
-    phone may restart before it replies. With ``may_be_empty`` an empty reply with status 200 is
-    success, too: multiplatform firmware sends no other."""
+    """One command to a phone's web server and the pause after it, in seconds. With ``may_be_empty``
+    an empty reply with status 200 is success, too: multiplatform firmware sends no other."""
 
     uri: str
     pause: float = 0.0
-    restarts: bool = False
     may_be_empty: bool = False
 
 
@@ -84,8 +82,9 @@ class PhoneCommands(Protocol):
         Raises ``Refused`` if the phone cannot be reached or answers anything but success
         (the message contains the phone's error number, never its raw reply), ``TimedOut`` if
         it does not answer within the deadline of the whole call, ``Conflict`` if the address
-        is not allowed to be called. Nothing is sent after the first failure. It is not a
-        failure if the connection ends without an answer to a command that ``restarts``.
+        is not allowed to be called. Nothing is sent after the first failure. When the last
+        command was sent and its reply was lost, was late or cannot be read, the error's code is
+        ``REPLY_LOST``: a phone that restarts may do so before it replies.
         """
 
 
@@ -102,15 +101,18 @@ class ManagerAction(Struct, frozen=True):
 class ManagerInterface(Protocol):
     """Asterisk's manager interface."""
 
-    async def perform(self, action: ManagerAction) -> None:
+    async def perform(self, action: ManagerAction, phone_ip: str | None = None) -> None:
         """Perform one action; returns when Asterisk accepted it.
 
-        Before a ``PJSIPNotify`` the contacts of its ``Endpoint`` are looked up: without one the
-        phone is not registered, which raises ``Refused`` and sends nothing.
+        Before a ``PJSIPNotify`` the contacts of its ``Endpoint`` are looked up, since Asterisk
+        sends it to all of them. Without one the phone is not registered; one at another address
+        than ``phone_ip`` is another phone, and so are contacts at several addresses if ``phone_ip``
+        is None. Both raise ``Refused``, and nothing is sent.
 
         Raises ``Refused`` if the manager cannot be reached, refuses the login or the action (the
         message is our own text), ``TimedOut`` if it does not answer within the deadline of the
-        whole call, ``Invalid`` if a field holds CR or LF, before anything is sent.
+        whole call, ``Invalid`` if a field holds CR or LF, before anything is sent. When the action
+        was sent and its response was lost or late, the error's code is ``REPLY_LOST``.
         """
 
 
@@ -121,8 +123,9 @@ class PhoneDriver(Protocol):
     the server that passes the command on, cannot be reached or refuses it, or if another phone
     answers at the recorded address; ``TimedOut`` if it does not answer within the deadline of the
     whole call; and ``Conflict`` if the command cannot be sent at all: the phone's address is needed
-    and missing or is not allowed to be called, or no way to reach it is configured. Messages are
-    one sentence of the driver and never contain a password or text of the phone. A switch has 30 s
+    and missing or is not allowed to be called, or no way to reach it is configured. When the
+    command was sent and its reply was lost or late, the error's code is ``REPLY_LOST``. Messages
+    are the driver's own words and never contain a password or text of the phone. A switch has 30 s
     in all; a driver uses at most 8 s for each call.
     """
 

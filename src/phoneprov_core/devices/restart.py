@@ -71,7 +71,8 @@ class CiscoPhones(PhoneDriver):
             raise Conflict(
                 "The phone was not restarted: no manager interface is set up (PHONEPROV_AMI_HOST)."
             )
-        await self._manager.perform(restart_action(software_type, phone.mac, self._kind))
+        action = restart_action(software_type, phone.mac, self._kind)
+        await self._manager.perform(action, phone.phone_ip)
 
 
 class NeverRestarting(PhoneDriver):

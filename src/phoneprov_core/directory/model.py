@@ -4,7 +4,8 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.commands import Command, QueryCommand
+from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     Email,
@@ -74,6 +75,7 @@ class NewCompanyContact(NewPersonalContact, frozen=True, kw_only=True):
     company: Company | None = None
     location: Location | None = None
     building: Building | None = None
+    is_active: Active = True
 
 
 class ContactPatch(Command, frozen=True, kw_only=True):
@@ -94,6 +96,7 @@ class CompanyContactPatch(ContactPatch, frozen=True, kw_only=True):
     company: Company | UnsetType | None = UNSET
     location: Location | UnsetType | None = UNSET
     building: Building | UnsetType | None = UNSET
+    is_active: Active | UnsetType = UNSET
 
 
 class PersonalContact(Struct, frozen=True):
@@ -122,7 +125,7 @@ class PersonalContactPatch(ContactPatch, frozen=True, kw_only=True):
 CONTACT_FIELDS = SearchFields(texts=("name", "email"), numbers=("work", "mobile", "home"))
 
 
-class ContactSearch(Command, frozen=True, kw_only=True):
+class ContactSearch(QueryCommand, frozen=True, kw_only=True):
     """Which company contacts a list shows; None of a field means all."""
 
     q: Query | None = None
@@ -131,3 +134,13 @@ class ContactSearch(Command, frozen=True, kw_only=True):
     location: Filter | None = None
     building: Filter | None = None
     is_active: Whether | None = None
+
+
+class TooManyContacts(Conflict):
+    """The user has the maximum number of personal contacts."""
+
+    code = "too_many_contacts"
+    usual = (
+        "This user has 1000 personal contacts, the maximum; delete one, or raise "
+        "PHONEPROV_MOST_CONTACTS."
+    )

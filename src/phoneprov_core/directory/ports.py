@@ -15,10 +15,10 @@ class CompanyContactStore(SearchedStore[CompanyContact], Protocol):
         self, search: TermSearch, limit: int, *, after: str | None = None
     ) -> list[FoundContact]:
         """At most ``limit`` active contacts that have a term (``terms_of``) for each prefix of
-        the search, each once, by their first term for the first prefix, then by uuid; beginning
-        after the contact with the uuid ``after``, none if that one does not match any more.
-        The cost follows the number of contacts that match the first prefix up to the last one
-        returned."""
+        the search, each once, by name without case and accents, then by uuid; beginning after
+        the contact with the uuid ``after``, none if that one is not active any more. The cost
+        follows the number of contacts that match the first prefix, up to 5,000; beyond, the
+        number of names up to the last one returned."""
 
 
 class CompanyDirectoryTransaction(Protocol):

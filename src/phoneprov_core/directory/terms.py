@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from phoneprov_core.directory.model import CompanyContact
+from phoneprov_core.kernel.letters import LATIN
 
 PAGE = 32
 """Contacts that a search reads at a time, and one more to know whether there are others."""
@@ -23,18 +24,14 @@ _MOST_WORDS = 3
 _LONGEST_DIGITS = 24
 
 # The letter before a term keeps the kinds apart.
-_NAME, _WORD, _PAIR, _DIGITS = "n", "w", "p", "d"
+NAME, _WORD, _PAIR, _DIGITS = "n", "w", "p", "d"
 
 # A pair begins with 1 to 4 letters of the first word, so that a beginning of both is a range.
 _PAIR_LETTERS = 4
 _MOST_PAIRED = 8
 
 _WORDS = re.compile(r"[^\W_]+")
-# Letters that Unicode does not decompose.
-_LETTERS = str.maketrans(
-    {"\u00f8": "o", "\u0142": "l", "\u0111": "d", "\u00f0": "d", "\u00fe": "th", "\u00e6": "ae",
-     "\u0153": "oe", "\u0131": "i", "\u0127": "h"}
-)  # fmt: skip
+_LETTERS = str.maketrans(LATIN)
 _DIGIT_VALUES = re.compile(r"[0-9]")
 
 LAST = "\U0010ffff"
@@ -43,14 +40,14 @@ LAST = "\U0010ffff"
 
 class TermSearch(Struct, frozen=True):
     """What is searched for, as beginnings of terms: a contact matches if it has a term for each
-    of them. The first says the order."""
+    of them. Few contacts match the first."""
 
     prefixes: tuple[str, ...]
 
     @property
     def is_everyone(self) -> bool:
         """Whether every active contact matches, by its one term for the whole name."""
-        return self.prefixes == (_NAME,)
+        return self.prefixes == (NAME,)
 
 
 def searched(name: str = "", number: str = "") -> TermSearch | None:
@@ -73,7 +70,7 @@ def searched(name: str = "", number: str = "") -> TermSearch | None:
         pair += [_WORD + word for word in ((first, *others) if letters < len(first) else others)]
         # A few digits are in more numbers than a pair is in names.
         prefixes = prefixes + pair if len(digits) >= _PAIR_LETTERS else pair + prefixes
-    return TermSearch(tuple(prefixes) or (_NAME,))
+    return TermSearch(tuple(prefixes) or (NAME,))
 
 
 class FoundContact(Struct, frozen=True):
@@ -92,7 +89,7 @@ def terms_of(contact: CompanyContact) -> frozenset[str]:
         return frozenset()
     words = _words(contact.name)
     terms = {_WORD + word for word in words}
-    terms.add((_NAME + (" ".join(words) or folded(contact.name)))[:LONGEST_TERM])
+    terms.add((NAME + (" ".join(words) or folded(contact.name)))[:LONGEST_TERM])
     paired = list(dict.fromkeys(words))[:_MOST_PAIRED]
     terms.update(
         _pair(first, second, letters)
@@ -111,11 +108,6 @@ def _pair(first: str, second: str, letters: int) -> str:
 
 def _is_beginning(word: str, words: Iterable[str]) -> bool:
     return any(other.startswith(word) for other in words if other != word)
-
-
-def first_match(terms: frozenset[str], prefix: str) -> str | None:
-    """The smallest of the terms that begins like this, in the order of code points."""
-    return min((term for term in terms if term.startswith(prefix)), default=None)
 
 
 def folded(text: str) -> str:

@@ -1,7 +1,7 @@
 """The company directory, which every account reads and superadmins write; and the personal
 directories, which their users and superadmins read and write."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from phoneprov_core.access.rules import (
     SharedWrite,
@@ -17,6 +17,7 @@ from phoneprov_core.directory.model import (
     NewPersonalContact,
     PersonalContact,
     PersonalContactPatch,
+    TooManyContacts,
 )
 from phoneprov_core.directory.ports import CompanyDirectoryTransaction, PersonalDirectoryTransaction
 from phoneprov_core.kernel.actor import Actor
@@ -25,6 +26,9 @@ from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+
+MOST_CONTACTS = 1000
+"""Maximum number of personal contacts of a user; 0 for no limit."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +57,12 @@ class CompanyDirectory:
             return found(await tx.company_contacts.find(known_id(uuid)), "company contact")
 
     async def create(self, actor: Actor, new: NewCompanyContact) -> CompanyContact:
-        """Create a contact; it is active."""
+        """Create a contact."""
         require_shared_write(actor, self.shared_write)
         contact = record_of(
             CompanyContact,
             new,
             uuid=self.new_id(),
-            is_active=True,
             created_at=shown(self.clock()),
         )
         async with self.database.write(by=actor) as tx:
@@ -89,6 +92,8 @@ class PersonalDirectory:
     database: ReadAndWrite[PersonalDirectoryTransaction]
     clock: Clock
     new_id: NewId
+    _: KW_ONLY
+    most_contacts: int = MOST_CONTACTS
 
     async def of_user(
         self, actor: Actor, user_uuid: str, page: Page = None
@@ -108,11 +113,10 @@ class PersonalDirectory:
         new: NewPersonalContact,
     ) -> PersonalContact:
         """Raises ``Forbidden`` for another user's directory; ``NotFound`` if the user does not
-        exist."""
+        exist; ``Conflict`` (code ``too_many_contacts``) if the user has the maximum number of
+        contacts."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
-        async with self.database.read() as tx:
-            found(await tx.users.find(owner), "user")
         contact = record_of(
             PersonalContact,
             new,
@@ -121,6 +125,15 @@ class PersonalDirectory:
             created_at=shown(self.clock()),
         )
         async with self.database.write(by=actor) as tx:
+            # Locks the user: of two concurrent requests one waits here.
+            found(await tx.users.find(owner), "user")
+            if self.most_contacts and (
+                await tx.personal_contacts.count(owner) >= self.most_contacts
+            ):
+                raise TooManyContacts(
+                    f"This user has {self.most_contacts} personal contacts, the maximum; delete "
+                    "one, or raise PHONEPROV_MOST_CONTACTS."
+                )
             await tx.personal_contacts.add(contact)
         return contact
 

@@ -1,5 +1,12 @@
-"""The actor of a use case: account, level and address; and which levels an account holds."""
+"""The actor of a use case: account, level and address; which levels an account holds; and the
+request that the actor sent.
 
+The origin is a context variable, so tasks that a request starts belong to the request too.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import Enum
 
 from msgspec import Struct
@@ -76,3 +83,32 @@ SYSTEM_ACTOR = Actor(SYSTEM, SUPERADMIN, username="system")
 def anonymous(ip: str) -> Actor:
     """A client that has not proven an identity, such as one that guesses a password."""
     return Actor("", None, ip)
+
+
+class Origin(Struct, frozen=True):
+    """The request that something belongs to. ``traceparent`` is the caller's, if it was
+    valid; ``client_ip`` is the address of the client."""
+
+    request_id: str | None = None
+    traceparent: str | None = None
+    client_ip: str | None = None
+
+
+NO_ORIGIN = Origin()
+
+_current: ContextVar[Origin] = ContextVar("phoneprov_origin", default=NO_ORIGIN)
+
+
+def current_origin() -> Origin:
+    """The request that the running task belongs to; ``NO_ORIGIN`` outside requests."""
+    return _current.get()
+
+
+@contextmanager
+def belonging_to(origin: Origin) -> Iterator[None]:
+    """Everything inside, and every task started inside, belongs to this request."""
+    token = _current.set(origin)
+    try:
+        yield
+    finally:
+        _current.reset(token)

@@ -1,4 +1,4 @@
-"""Addresses of phones: MAC addresses and IP addresses."""
+"""MAC addresses and IP addresses."""
 
 import ipaddress
 import re
@@ -8,9 +8,11 @@ _MAC = re.compile(
     r"|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}",
     re.ASCII | re.IGNORECASE,
 )
-
-
 _LONGEST_ADDRESS = 45
+_NO_SEPARATORS = str.maketrans("", "", ":-.")
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def mac(value: str) -> str:
@@ -28,9 +30,6 @@ def mac(value: str) -> str:
     return ":".join(digits[i : i + 2] for i in range(0, 12, 2))
 
 
-_NO_SEPARATORS = str.maketrans("", "", ":-.")
-
-
 def ip(value: str) -> str:
     """An IPv4 or IPv6 address in its canonical spelling; scope ids are refused."""
     try:
@@ -46,15 +45,29 @@ def ip(value: str) -> str:
 def same_address(one: str, other: str) -> bool:
     """Whether both texts are the same address; an IPv4 address in IPv6's mapped form is that
     IPv4 address."""
-    return _unmapped(one) == _unmapped(other)
+    return (address_of(one) or one) == (address_of(other) or other)
 
 
-def _unmapped(text: str) -> object:
+def address_key(ip: str) -> str:
+    """The key of every limit by client address: an IPv4 address, or the /64 network of an IPv6
+    address, all of which one client can use. Other text is its own key."""
+    address = address_of(ip)
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(ipaddress.IPv6Network((address.packed, 64), strict=False))
+    return str(address or ip)
+
+
+def address_of(text: str) -> Address | None:
+    """The address that a peer or a proxy is written as, without its scope id, which means nothing
+    on another host; one of IPv4 in IPv6's mapped form is one of IPv4. None for other text."""
+    text = text.partition("%")[0]
+    if len(text) > _LONGEST_ADDRESS:
+        return None
     try:
-        address = ipaddress.ip_address(text)
+        parsed = ipaddress.ip_address(text)
     except ValueError:
-        return text
-    return getattr(address, "ipv4_mapped", None) or address
+        return None
+    return getattr(parsed, "ipv4_mapped", None) or parsed
 
 
 def known_mac(value: str) -> str:

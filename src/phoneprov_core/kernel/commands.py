@@ -7,7 +7,7 @@ that exists is valid and in canonical form.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -33,19 +33,29 @@ MUST_AGREE = "must agree with the record that is addressed"
 class Command(Redacted, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The base of all commands: it checks itself, and accepts no unknown fields."""
 
+    OF_A_QUERY: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         settle(self)
 
 
+class QueryCommand(Command, frozen=True, kw_only=True):
+    """The base of commands that are read from the query of a URL, which has no null."""
+
+    OF_A_QUERY: ClassVar[bool] = True
+
+
 def settle(command: Struct) -> None:
-    """Put every field into canonical form; raises ``Invalid`` with each invalid field."""
+    """Put every field into canonical form; raises ``Invalid`` with each invalid field. Empty text
+    of a field that may be null is null."""
     problems: list[Problem] = []
     for field in fields_of(type(command)):
+        value = getattr(command, field.name)
+        settled = None if value == "" and field.nullable else value
         if field.rule is not None:
-            value = getattr(command, field.name)
-            settled = _checked(field.rule, field.sent_as, value, problems)
-            if settled is not value:
-                msgspec.structs.force_setattr(command, field.name, settled)
+            settled = _checked(field.rule, field.sent_as, settled, problems)
+        if settled is not value:
+            msgspec.structs.force_setattr(command, field.name, settled)
     if problems:
         raise invalid(problems)
 
@@ -63,8 +73,9 @@ def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_
         if name not in fields:
             problems.append(Problem(name, "is not a field of this request"))
             continue
+        meant = None if value == "" and fields[name].nullable else whole(value)
         try:
-            typed[fields[name].name] = msgspec.convert(whole(value), fields[name].type)
+            typed[fields[name].name] = msgspec.convert(meant, fields[name].type)
         except msgspec.ValidationError:
             problems.append(Problem(name, expected(fields[name].type)))
     problems += [

@@ -37,7 +37,8 @@ SECRET = Secret()
 
 
 class CommandField(NamedTuple):
-    """A field of a command. ``sent_as`` is its name in requests."""
+    """A field of a command. ``sent_as`` is its name in requests; for a ``nullable`` one empty text
+    is null."""
 
     name: str
     sent_as: str
@@ -45,20 +46,31 @@ class CommandField(NamedTuple):
     required: bool
     rule: Rule | None
     is_secret: bool
+    nullable: bool
 
 
 @cache
 def fields_of(command: type[Struct]) -> tuple[CommandField, ...]:
     """The fields of a command, in their order."""
     hints = hints_of(command, include_extras=True)
-    return tuple(_field(info, hints[info.name]) for info in msgspec.structs.fields(command))
+    takes_null = not getattr(command, "OF_A_QUERY", False)
+    return tuple(
+        _field(info, hints[info.name], takes_null=takes_null)
+        for info in msgspec.structs.fields(command)
+    )
 
 
-def _field(info: msgspec.structs.FieldInfo, annotation: Any) -> CommandField:
+def _field(info: msgspec.structs.FieldInfo, annotation: Any, *, takes_null: bool) -> CommandField:
     notes = list(_notes(annotation))
     rule = next((note.rule for note in notes if isinstance(note, Check)), None)
     return CommandField(
-        info.name, info.encode_name, annotation, info.required, rule, SECRET in notes
+        info.name,
+        info.encode_name,
+        annotation,
+        info.required,
+        rule,
+        SECRET in notes,
+        takes_null and may_be_null(annotation),
     )
 
 
@@ -81,6 +93,13 @@ def expected(annotation: Any) -> str:
     words: list[str] = []
     _collect_words(annotation, words)
     return "must be " + " or ".join(dict.fromkeys(words))
+
+
+def may_be_null(annotation: Any) -> bool:
+    """Whether null is a value of the type."""
+    words: list[str] = []
+    _collect_words(annotation, words)
+    return "null" in words
 
 
 def _collect_words(annotation: Any, words: list[str]) -> None:

@@ -21,8 +21,10 @@ def schema(description: str = "", /, **keywords: Any) -> Meta:
 
 
 # Control characters are not valid in a line of text; the pattern documents this.
-_LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
-_LINE_NOT_BLANK = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"
+_ANY_LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
+_UNSEEN = rf"\x00-\x1f\x7f-\x9f{values.HIDDEN}"
+_LINE = rf"^[^{_UNSEEN}]*$"
+_LINE_NOT_BLANK = rf"^[^{_UNSEEN}]*[^\s{_UNSEEN}][^{_UNSEEN}]*$"
 
 MAC = (
     r"^(?!0[0:.-]*$)[0-9A-Fa-f][02468ACEace](?:[0-9A-Fa-f]{10}|(?::[0-9A-Fa-f]{2}){5}"
@@ -31,15 +33,16 @@ MAC = (
 """A MAC in any spelling, as a pattern; neither all-zero nor broadcast nor multicast."""
 
 _URL = (
-    r"^[Hh][Tt][Tt][Pp][Ss]?://(?:[^\s/?#\[\]\x00-\x1f\x7f-\x9f]*@)?"
-    r"(?:[^\s/?#@:\[\]\x00-\x1f\x7f-\x9f]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?"
-    r"(?:[/?#][^\s\x00-\x1f\x7f-\x9f]*)?$"
+    rf"^[Hh][Tt][Tt][Pp][Ss]?://(?:[^\s/?#\[\]{_UNSEEN}]*@)?"
+    rf"(?:[^\s/?#@:\[\]{_UNSEEN}]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{{0,5}})?"
+    rf"(?:[/?#][^\s{_UNSEEN}]*)?$"
 )
 
 Line = Annotated[
     str, Check(values.required_text), schema(minLength=1, maxLength=255, pattern=_LINE_NOT_BLANK)
 ]
-OptionalLine = Annotated[str, Check(values.text), schema(maxLength=255, pattern=_LINE)]
+OptionalLine = Annotated[str, Check(values.line), schema(maxLength=255, pattern=_LINE)]
+AnyLine = Annotated[str, Check(values.text), schema(maxLength=255, pattern=_ANY_LINE)]
 Description = Annotated[
     str,
     Check(values.description),
@@ -64,8 +67,16 @@ Timezone = Annotated[
         examples=["UTC"],
     ),
 ]
-Url = Annotated[
-    str, Check(values.url), schema(maxLength=2048, pattern=_URL, examples=["http://pbx/menu.xml"])
+ServiceUrl = Annotated[
+    str,
+    Check(values.service_url),
+    schema(
+        "Address with http or https, or a URI that phones execute (`Application:`, `Dial:`, "
+        "`Init:`, `Key:`, `SoftKey:`, `tel:` and others). The service never requests it",
+        maxLength=2048,
+        pattern=f"{_URL}|{values.PHONE_URL}",
+        examples=["http://pbx/menu.xml"],
+    ),
 ]
 MacAddress = Annotated[
     str,

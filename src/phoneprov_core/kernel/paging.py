@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Generic, TypeAlias, TypeVar
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Command, wrong
+from phoneprov_core.kernel.commands import QueryCommand, wrong
 from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.store import Rows
@@ -41,20 +41,20 @@ Before = Annotated[
 After = Annotated[Uuid, schema("Newest first, after the row with this UUID")]
 
 
-class Window(Command, frozen=True):
+class Window(QueryCommand, frozen=True):
     """A page of a list: at most ``limit`` records (1 to 1000) after the first ``offset``."""
 
     limit: Limit = 1000
     offset: Offset = 0
 
 
-class FromNewest(Command, frozen=True):
+class FromNewest(QueryCommand, frozen=True):
     """A page by key: the records before the one with the uuid ``before``, newest first."""
 
     before: Before | None = None
 
 
-class Newest(Command, frozen=True):
+class Newest(QueryCommand, frozen=True):
     """At most ``limit`` records, newest first, after the one with the uuid ``before``."""
 
     limit: Limit = 1000
@@ -124,6 +124,14 @@ class Listing(Generic[T]):
             window=self.window,
             total=self.total,
         )
+
+
+def page_of(rows: list[T], window: Page) -> Listing[T]:
+    """A page of a list that is in memory."""
+    if window is None:
+        return Listing(rows)
+    page = rows[window.offset : window.offset + window.limit]
+    return Listing(page, window=window, total=len(rows))
 
 
 PIECE = 1024

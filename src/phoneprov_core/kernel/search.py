@@ -2,14 +2,13 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from msgspec import Struct
 
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.field_types import Check
-from phoneprov_core.kernel.fields import OptionalLine, schema
+from phoneprov_core.kernel.fields import AnyLine, schema
 
 MOST_WORDS = 16
 
@@ -21,6 +20,7 @@ _MAC = re.compile(
 # A word in which separators are taken for the notation of a MAC address or a telephone number.
 _NUMBER = re.compile(r"[0-9a-f:.()/+-]+")
 _LEAST_NUMBER = 4
+_DIGITS = re.compile(r"[0-9]+")
 _DEVICE_NAME = re.compile(r"sep([0-9a-f]{12})")
 
 
@@ -37,19 +37,36 @@ def normalised(text: str) -> str:
 
 class SearchFields(Struct, frozen=True):
     """The fields of a record in which words are found. ``numbers`` are MAC addresses and
-    telephone numbers, which are found in any notation."""
+    telephone numbers, which are found in any notation. If there are ``labels``, a number of at
+    most three digits is found only as a whole number in one of these fields: "42" in "Desk 42",
+    and not in a MAC address."""
 
     texts: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
     def text(self, record: object) -> str:
         """What is searched of a record, one line for each value."""
         lines = [normalised(value) for value in self._values(record, self.texts)]
+        short = [
+            number
+            for value in self._values(record, self.labels)
+            for digits in _DIGITS.findall(value)
+            if len(digits) < _LEAST_NUMBER
+            for number in dict.fromkeys((digits, digits.lstrip("0")))
+        ]
+        if short:
+            lines.append("".join(f"#{number} " for number in short))
         for value in self._values(record, self.numbers):
             line = normalised(value)
             bare = line.translate(_SEPARATORS)
             lines += [line] if bare == line else [line, bare]
         return "\n".join(lines)
+
+    def notations(self, word: "Word") -> "Word":
+        """What is looked for in that text to find a word."""
+        is_short = self.labels and len(word[0]) < _LEAST_NUMBER and word[0].isdecimal()
+        return (f"#{word[0]} ",) if is_short else word
 
     def _values(self, record: object, names: tuple[str, ...]) -> list[str]:
         return [value for name in names if (value := getattr(record, name))]
@@ -61,22 +78,31 @@ Word = tuple[str, ...]
 
 class Search(Struct, frozen=True):
     """The records in which every word is found, in any of the searched fields, and whose fields
-    equal those of ``filters``, in the order of their names."""
+    equal those of ``filters``, in the order of their names; a tuple stands for each of its values.
+
+    They are listed in the order of the field ``sort``, backwards with a ``-`` before it. Without
+    one, records with words are listed by ``rank``. With ``people``, a phone is also found by a user
+    who is logged in there or whose profile it has, and by the extensions of such a user, by a name
+    or number that begins with the word.
+    """
 
     words: tuple[Word, ...] = ()
     filters: tuple[tuple[str, Any], ...] = ()
+    sort: str | None = None
+    people: bool = False
 
-    def matches(
-        self,
-        record: object,
-        fields: SearchFields,
-        value_of: Callable[[Any, str], Any] = getattr,
-    ) -> bool:
-        """Whether a record is among them. ``value_of`` finds the value of a filter's field."""
-        if any(value_of(record, name) != value for name, value in self.filters):
-            return False
-        text = fields.text(record) if self.words else ""
-        return all(any(notation in text for notation in word) for word in self.words)
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The words together, in the notations of a single word."""
+        return self.words[0] if len(self.words) == 1 else (" ".join(w[0] for w in self.words),)
+
+    def rank(self, text: str) -> int:
+        """0 for a searched text with a line that is the phrase, 1 if a line begins with it, else
+        2."""
+        lines = f"\n{text}\n"
+        if any(f"\n{phrase}\n" in lines for phrase in self.phrases):
+            return 0
+        return 1 if any(f"\n{phrase}" in lines for phrase in self.phrases) else 2
 
 
 def _query(value: str) -> str:
@@ -87,15 +113,16 @@ def _query(value: str) -> str:
 
 
 Query = Annotated[
-    OptionalLine,
+    AnyLine,
     Check(_query),
     schema(
         "Words that a row contains, in any of its identifying fields, as parts of longer words "
         f"too, at most {MOST_WORDS}. Case and accents are ignored; MAC addresses and telephone "
-        "numbers are found in any notation"
+        "numbers are found in any notation. Rows with a value that is the text come first, then "
+        "those with a value that begins with it"
     ),
 ]
-Filter = Annotated[OptionalLine, schema("Only rows with exactly this value")]
+Filter = Annotated[AnyLine, schema("Only rows with exactly this value")]
 Whether = Annotated[bool, schema("Only rows with this value")]
 
 
@@ -110,9 +137,10 @@ def search_for(wanted: Struct | None) -> Search | None:
         if (value := getattr(wanted, name)) is not None
     }
     words = dict.fromkeys(normalised(given.pop("q", "")).split())
-    if not words and not given:
+    sort = given.pop("sort", None)
+    if not words and not given and sort is None:
         return None
-    return Search(tuple(_notations(word) for word in words), tuple(given.items()))
+    return Search(tuple(_notations(word) for word in words), tuple(given.items()), sort)
 
 
 def _notations(word: str) -> Word:

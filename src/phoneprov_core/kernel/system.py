@@ -20,6 +20,7 @@ Timestamp = Annotated[
         extra_json_schema={"format": "date-time"},
     ),
 ]
+"""A shown moment, such as ``2026-01-31T08:15:30.250Z``."""
 
 Clock = Callable[[], datetime]
 """Port: the current moment, aware and in UTC. Never goes back within one process."""

@@ -27,9 +27,10 @@ class Event(Struct, frozen=True):
 
 
 class Change(Struct):
-    """A record that was added (``before`` is None), changed, or removed (``after`` is None).
-    ``secrets`` names what changed beside the fields, such as a password."""
+    """A record that was added (``before`` is None), changed, or removed (``after`` is None), by the
+    key that identifies it. ``secrets`` names what changed beside the fields, such as a password."""
 
+    key: str
     before: Struct | None
     after: Struct | None
     secrets: tuple[str, ...] = ()
@@ -41,25 +42,24 @@ class Notes(Protocol):
     def note(self, event: Event) -> None:
         """Record an event. It is written when the transaction commits."""
 
+    def changed(self, key: str, before: Struct | None, after: Struct | None) -> None:
+        """Record the change of a record, where its store does not."""
+
 
 class Trail(Notes):
     """The changes and events of one writing transaction, in their order.
 
     The stores record each change of a record here, and use cases note events. The database turns
     the trail into audit entries before it commits, so that they are part of the transaction.
-    Without an actor nothing is recorded: for maintenance and tests that write records
-    directly.
+    Without an actor it is not ``active``, and nothing is recorded: for queries, and for maintenance
+    and tests that write records directly.
     """
 
     def __init__(self, by: Actor | None = None) -> None:
         self.by = by
+        self.active = by is not None
         self.records: list[Change | Event] = []
         self._found: dict[tuple[type[Struct], str], Struct] = {}
-
-    @property
-    def active(self) -> bool:
-        """Whether changes are recorded."""
-        return self.by is not None
 
     def changes(self) -> list[Change]:
         """The changes of records, without the events."""
@@ -71,8 +71,7 @@ class Trail(Notes):
 
     def found(self, key: str, entity: Struct) -> None:
         """Remember a record as it was read in this transaction."""
-        if self.active:
-            self._found[type(entity), key] = entity
+        self._found[type(entity), key] = entity
 
     def known(self, kind: type[R], key: str) -> R | None:
         """The record as this transaction knows it, or None if it was not read."""
@@ -89,7 +88,7 @@ class Trail(Notes):
         """Record the change of a record."""
         if not self.active:
             return
-        self.records.append(Change(before, after, secrets))
+        self.records.append(Change(key, before, after, secrets))
         if after is not None:
             self._found[type(after), key] = after
         elif before is not None:

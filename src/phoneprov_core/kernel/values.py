@@ -15,8 +15,18 @@ from phoneprov_core.kernel.system import known_id, shown
 
 _LINE_BREAKS = frozenset("\t\n\r")
 
+HIDDEN = (
+    r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""The characters that are rendered as nothing or that change the direction of text, for a class of
+a pattern. Unicode classes some of them as letters, marks or symbols."""
+
+INVISIBLE = re.compile(f"[{HIDDEN}]")
+
 # The patterns of JSON schema: each is checked, and documented.
-_MAIL = r"[^@\s\x22(),:;<>\[\]\\\x00-\x1f\x7f-\x9f"
+_MAIL = rf"[^@\s\x22(),:;<>\[\]\\\x00-\x1f\x7f-\x9f{HIDDEN}"
 EMAIL = rf"^{_MAIL}]+@{_MAIL}.]+(?:\.{_MAIL}.]+)*$"
 # RFC 5646 without the grandfathered tags: language, then script, region, variants and so on.
 LANGUAGE = (
@@ -64,8 +74,21 @@ def _matching(pattern: str, value: str, message: str) -> str:
     return value
 
 
+def line(value: str, *, longest: int = 255) -> str:
+    """One line of text as it is seen: without invisible and direction characters."""
+    value = text(value, longest=longest)
+    if INVISIBLE.search(value):
+        raise ValueError("must not contain invisible or direction characters")
+    return value
+
+
 def required_text(value: str) -> str:
-    """One line of 1 to 255 characters that are not all blanks."""
+    """A line of 1 to 255 characters that are not all blanks."""
+    return not_blank(line(value))
+
+
+def not_blank(value: str) -> str:
+    """One line of 1 to 255 characters that are not all blanks, invisible ones included."""
     value = text(value)
     if not value.strip():
         raise ValueError("must not be empty")
@@ -129,7 +152,7 @@ def moment(value: str) -> str:
 
 def url(value: str) -> str:
     """An http or https address of at most 2048 characters."""
-    value = text(value, longest=2048)
+    value = line(value, longest=2048)
     try:
         parts = urlsplit(value)
         port_is_fine = parts.port is None or parts.port > 0
@@ -140,6 +163,32 @@ def url(value: str) -> str:
     if any(character.isspace() for character in value):
         raise ValueError("must be an http or https address")
     return value
+
+
+_SCHEMES = (
+    "Application|Device|Dial|Display|EditDial|Init|Key|Notify|Play|QueryStringParam|RTPM?[RT]x"
+    "|SendDigits|SoftKey|Vibrate|tel"
+)
+PHONE_URL = rf"^(?:{_SCHEMES}):[^\s\x00-\x1f\x7f-\x9f{HIDDEN}]+$"
+"""A URI that only phones execute, such as ``Dial:1001``."""
+
+
+def is_phone_url(value: str) -> bool:
+    """Whether the text is a URI that only phones execute."""
+    return re.fullmatch(PHONE_URL, value, re.IGNORECASE) is not None
+
+
+def service_url(value: str) -> str:
+    """An http or https address, or a URI of a phone, of at most 2048 characters."""
+    value = line(value, longest=2048)
+    if is_phone_url(value):
+        return value
+    try:
+        return url(value)
+    except ValueError:
+        raise ValueError(
+            "must be an http or https address, or a URI that phones execute, such as Dial:1001"
+        ) from None
 
 
 def pin_code(value: str) -> str:

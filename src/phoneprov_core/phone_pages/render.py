@@ -1,10 +1,15 @@
 """Pages as XML, in the character set that the phone prefers."""
 
-import unicodedata
 from functools import lru_cache
 from html import escape
+from typing import Any, TypeVar, cast
 
+from msgspec import Struct
+
+from phoneprov_core.kernel.letters import plain
 from phoneprov_core.phone_pages.model import Directory, Input, Menu, Page, SoftKey, Text
+
+T = TypeVar("T")
 
 CHARSETS = {
     "utf-8": "UTF-8",
@@ -42,34 +47,50 @@ def charset_of(accepted: str) -> str:
 
 
 def render(page: Page, charset: str = "utf-8") -> bytes:
-    """The page as a document. A character that the set lacks is shown without its accents, else
-    as a question mark."""
-    xml = f'<?xml version="1.0" encoding="{CHARSETS[charset]}"?>\n{_object(page)}'
+    """The page as a document, its elements in the order of ``CiscoIPPhone.xsd``. A character that
+    the set lacks is shown in plain letters, else as a question mark."""
     try:
-        return xml.encode(charset)
+        return _document(page, charset)
     except UnicodeEncodeError:
-        return "".join(_plain(c, charset) for c in xml).encode(charset, "replace")
+        return _document(_within(page, charset), charset)
 
 
-def _plain(character: str, charset: str) -> str:
+def _document(page: Page, charset: str) -> bytes:
+    xml = f'<?xml version="1.0" encoding="{CHARSETS[charset]}"?>\n{_object(page)}'
+    return xml.encode(charset)
+
+
+def _within(value: T, charset: str) -> T:
+    """The value with the characters of this set alone. A text that became longer is cut again."""
+    made: Any = value
+    if isinstance(value, str):
+        made = "".join(c if _has(charset, c) else plain(c) for c in value)
+    elif isinstance(value, tuple):
+        made = tuple(_within(one, charset) for one in value)
+    elif isinstance(value, Struct):
+        fields = {name: _within(getattr(value, name), charset) for name in value.__struct_fields__}
+        made = type(value)(**fields)
+    return cast(T, made)
+
+
+def _has(charset: str, character: str) -> bool:
     try:
         character.encode(charset)
     except UnicodeEncodeError:
-        # The plain form of a full-width ``<`` or ``&`` is markup.
-        return escape(unicodedata.normalize("NFKD", character)[0])
-    return character
+        return False
+    return True
 
 
 def _object(page: Page) -> str:
     head = f"<Title>{escape(page.title)}</Title><Prompt>{escape(page.prompt)}</Prompt>"
-    keys = "".join(map(_key, page.keys))
+    head += "".join(map(_key, page.keys))
     match page:
         case Menu():
             items = "".join(
                 f"<MenuItem><Name>{escape(item.name)}</Name><URL>{escape(item.url)}</URL></MenuItem>"
                 for item in page.items
             )
-            return f"<CiscoIPPhoneMenu>{head}{items}{keys}</CiscoIPPhoneMenu>"
+            return f"<CiscoIPPhoneMenu>{head}{items}</CiscoIPPhoneMenu>"
         case Directory():
             # One call for all texts; none of them holds a line break.
             parts = escape("\n".join(f"{one.name}\n{one.number}" for one in page.entries))
@@ -78,25 +99,24 @@ def _object(page: Page) -> str:
                 f"<DirectoryEntry><Name>{name}</Name><Telephone>{number}</Telephone></DirectoryEntry>"
                 for name, number in zip(texts, texts, strict=True)
             )
-            return f"<CiscoIPPhoneDirectory>{head}{entries}{keys}</CiscoIPPhoneDirectory>"
+            return f"<CiscoIPPhoneDirectory>{head}{entries}</CiscoIPPhoneDirectory>"
         case Text():
-            body = f"{head}<Text>{escape(page.text)}</Text>{keys}"
-            return f"<CiscoIPPhoneText>{body}</CiscoIPPhoneText>"
+            return f"<CiscoIPPhoneText>{head}<Text>{escape(page.text)}</Text></CiscoIPPhoneText>"
         case Input():
             method = ' method="post"' if page.post else ""
             fields = "".join(
                 f"<InputItem><DisplayName>{escape(field.name)}</DisplayName>"
                 f"<QueryStringParam>{escape(field.parameter)}</QueryStringParam>"
-                f"<DefaultValue>{escape(field.value)}</DefaultValue>"
-                f"<InputFlags>{escape(field.flags)}</InputFlags></InputItem>"
+                f"<InputFlags>{escape(field.flags)}</InputFlags>"
+                f"<DefaultValue>{escape(field.value)}</DefaultValue></InputItem>"
                 for field in page.fields
             )
             url = f"<URL{method}>{escape(page.url)}</URL>"
-            return f"<CiscoIPPhoneInput>{head}{url}{fields}{keys}</CiscoIPPhoneInput>"
+            return f"<CiscoIPPhoneInput>{head}{url}{fields}</CiscoIPPhoneInput>"
 
 
 def _key(key: SoftKey) -> str:
     return (
-        f"<SoftKeyItem><Name>{escape(key.name)}</Name><URL>{escape(key.url)}</URL>"
-        f"<Position>{key.position}</Position></SoftKeyItem>"
+        f"<SoftKeyItem><Name>{escape(key.name)}</Name><Position>{key.position}</Position>"
+        f"<URL>{escape(key.url)}</URL></SoftKeyItem>"
     )

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.commands import Command, QueryCommand
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     IpAddress,
@@ -20,6 +20,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
+from phoneprov_core.kernel.system import Timestamp
 
 Model = Annotated[OptionalLine, schema("Model", examples=["CP-7945G"])]
 
@@ -133,9 +134,18 @@ def bare_model(model: str) -> str:
     return match[1] if match else ""
 
 
-PHONE_FIELDS = SearchFields(texts=("name", "hostname", "phone_ip"), numbers=("mac",))
+PHONE_FIELDS = SearchFields(
+    texts=("name", "hostname", "phone_ip", "model", "location"),
+    numbers=("mac",),
+    labels=("name", "location"),
+)
 
 
+Sort = Literal[
+    "mac", "-mac", "name", "-name", "model", "-model", "location", "-location",
+    "phone_ip", "-phone_ip", "software_type", "-software_type",
+]  # fmt: skip
+_SORT = "Order by this field, with a `-` backwards; otherwise the oldest first, or the best match"
 LastOutcome = Literal["none", "running", "deployed", "failed", "unknown", "interrupted"]
 """The outcome of the newest deployment of a phone, the one with the largest number. ``none``: the
 phone has no deployment."""
@@ -143,10 +153,11 @@ _OUTCOME = (
     "Only phones whose newest deployment has this outcome; `none`: phones without a deployment. "
     "Needs level 0"
 )
+_IN_USE = "Only phones at which a user is logged in, or is not. Needs level 0"
 _USER = "Only phones at which this user is logged in; another user than the caller needs level 0"
 
 
-class PhoneSearch(Command, frozen=True, kw_only=True):
+class PhoneSearch(QueryCommand, frozen=True, kw_only=True):
     """Which phones a list shows; None of a field means all. ``user_uuid`` is who is logged in at
     the phone."""
 
@@ -160,3 +171,57 @@ class PhoneSearch(Command, frozen=True, kw_only=True):
     is_active: Whether | None = None
     last_outcome: Annotated[LastOutcome, schema(_OUTCOME)] | None = None
     user_uuid: Annotated[Uuid, schema(_USER)] | None = None
+    in_use: Annotated[bool, schema(_IN_USE)] | None = None
+    sort: Annotated[Sort, schema(_SORT)] | None = None
+
+
+CountedField = Literal["brand", "model", "location", "software_type"]
+
+
+class CountsQuery(QueryCommand, frozen=True, kw_only=True):
+    """Which values of phones are counted."""
+
+    by: Annotated[CountedField, schema("The field")] = "location"
+    is_active: Annotated[bool, schema("Count active phones only")] = False
+
+
+class CountedPhones(Struct, frozen=True):
+    """The phones with one value of a field. Values that count as the same are one: that with the
+    most phones."""
+
+    value: Annotated[str, schema("The value; null for phones without one")] | None
+    phones: Annotated[int, schema("Number of phones", minimum=1, examples=[120])]
+
+
+class PhoneUse(Struct, frozen=True):
+    """What is on a phone, and who is logged in there."""
+
+    last_outcome: Annotated[LastOutcome, schema("Outcome of the newest deployment")]
+    last_changed_at: Annotated[Timestamp, schema("Time of the newest deployment")] | None
+    last_confirmation: (
+        Annotated[
+            Literal["none", "pending", "confirmed", "not_confirmed"],
+            schema("Confirmation of the newest deployment"),
+        ]
+        | None
+    )
+    profile_uuid: Annotated[Uuid, schema("Profile that is on the phone")] | None
+    profile_name: Annotated[str, schema("Its name when it was deployed")] | None
+    user_uuid: Annotated[Uuid, schema("User that is logged in")] | None
+    username: Annotated[str, schema("Username of that user", examples=["ada"])] | None
+    since: Annotated[Timestamp, schema("Time of the login")] | None
+    hotdesk: Annotated[bool, schema("Whether users can log in at the phone")]
+    default_profile_uuid: Annotated[Uuid, schema("Profile while no user is logged in")] | None
+    default_profile_name: Annotated[str, schema("Name of that profile")] | None
+
+
+class PhoneSummary(Phone, frozen=True):
+    """A phone with what is on it and who is logged in there."""
+
+    use: Annotated[PhoneUse, schema("What is on the phone, and who is logged in there")]
+
+
+def plain_value(field: str, value: str | None) -> str:
+    """A form that is equal for values of a field that count as the same: models in their bare
+    form, other values without case and surrounding blanks."""
+    return bare_model(value or "") if field == "model" else (value or "").strip().casefold()

@@ -3,39 +3,70 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.kems import KemsTransaction
+from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import SearchedStore
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.kernel.trail import Notes
+from phoneprov_core.phones.model import Phone, PhoneUse
 from phoneprov_core.vendor_phones import VendorPhonesTransaction
 
 
-class ForgetDesk(Protocol):
-    """The one method of desks that the inventory uses."""
+class ForgetServedFile(Protocol):
+    """The one method of served files that the inventory uses."""
 
-    async def remove(self, mac: str) -> bool:
-        """Forget who uses the phone, and its default profile. Returns whether anything was
-        recorded."""
+    async def remove_of(self, mac: str) -> bool:
+        """Remove the files whose names contain the digits of this MAC; False if there are none."""
+
+
+class HoldPhone(Protocol):
+    """The methods of leases that the inventory uses."""
+
+    async def take(self, mac: str, holder: str, seconds: int) -> int | None:
+        """Acquire the phone; the fence of the lease, or None while a switch has it."""
+
+    async def release(self, mac: str, holder: str, fence: int) -> bool:
+        """Release the lease."""
+
+
+class PhoneBusy(Conflict):
+    """Another switch of the phone is running."""
+
+    code = "phone_busy"
+    usual = "Another switch of this phone is running; try again when it has ended."
 
 
 class PhoneStore(SearchedStore[Phone], Protocol):
     """Phones, by MAC.
 
     Besides the fields of a phone, ``matching`` filters by ``last_outcome``, the outcome of the
-    phone's deployment with the largest number (``none`` without one), and by ``user_uuid``, the
-    user who is logged in at the phone.
+    phone's deployment with the largest number (``none`` without one), by ``user_uuid``, the user
+    who is logged in at the phone, and by ``in_use``, whether a user is.
     """
 
     async def unknown(self, macs: Sequence[str]) -> list[str]:
         """Those of ``macs`` that are not in the inventory, in their order. The number of queries is
         that of thousands of MACs."""
 
+    async def counts(self, field: str, *, active_only: bool = False) -> dict[str | None, int]:
+        """The number of phones of each value of a field; with ``active_only`` of active ones."""
+
+    async def uses(self, macs: Sequence[str]) -> dict[str, PhoneUse]:
+        """What is known of the use of these phones of the inventory, in one query."""
+
 
 class PhonesTransaction(KemsTransaction, VendorPhonesTransaction, Protocol):
     """Stores that the use cases of phones use. The key of a phone is its MAC in canonical form.
-    Stores do not change each other: the use case deletes a phone's flag and disconnects its
-    KEMs."""
+    Stores do not change each other: the use case deletes what belongs to a phone, and disconnects
+    its KEMs."""
 
     @property
     def phones(self) -> PhoneStore: ...
     @property
-    def desks(self) -> ForgetDesk: ...
+    def desks(self) -> DeskRecords: ...
+    @property
+    def served_files(self) -> ForgetServedFile: ...
+    @property
+    def leases(self) -> HoldPhone: ...
+    @property
+    def trail(self) -> Notes: ...

@@ -1,17 +1,42 @@
 """The inventory of phones: every account reads it, superadmins write it."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from phoneprov_core.access.rules import SharedWrite, require_owner, require_shared_write
+import msgspec
+
+from phoneprov_core.access.rules import (
+    SharedWrite,
+    require_owner,
+    require_shared_write,
+    require_superadmin,
+)
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import Forbidden, found
-from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, selected
+from phoneprov_core.kernel.paging import Listing, Page, Window, listing, page_of
+from phoneprov_core.kernel.search import search_for
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, shown
-from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch, PhoneSearch
-from phoneprov_core.phones.ports import PhonesTransaction
+from phoneprov_core.kernel.trail import Event
+from phoneprov_core.phones.model import (
+    CountedPhones,
+    CountsQuery,
+    NewPhone,
+    Phone,
+    PhonePatch,
+    PhoneSearch,
+    PhoneSummary,
+    plain_value,
+)
+from phoneprov_core.phones.ports import PhoneBusy, PhonesTransaction
+
+_LEASE_SECONDS = 60
+_IN_USE = (
+    "Deleting a phone that has an address, a desk or a served configuration needs permission "
+    "level 0."
+)
 
 
 @dataclass(frozen=True)
@@ -25,10 +50,60 @@ class Phones:
     async def all(
         self, actor: Actor, page: Page = None, wanted: PhoneSearch | None = None
     ) -> Listing[Phone]:
-        """The phones that match, oldest first. Raises ``Forbidden`` if the filter reads what the
-        caller may not see: deployments and logins of other users."""
-        _require_visible(actor, wanted or PhoneSearch())
-        return await listing(self.database.read, lambda tx: selected(tx.phones, wanted), page)
+        """The phones that match, oldest first or as they are sorted. Raises ``Forbidden`` if the
+        filter reads what the caller may not see: deployments and logins of other users. Level 0
+        also finds phones by their users."""
+        wanted = wanted or PhoneSearch()
+        _require_visible(actor, wanted)
+        search = search_for(wanted)
+        if search is None:
+            return await listing(self.database.read, lambda tx: tx.phones, page)
+        filters = [(name, await self._spelled(name, value)) for name, value in search.filters]
+        search = msgspec.structs.replace(
+            search, filters=tuple(filters), people=actor.holds(SUPERADMIN)
+        )
+        return await listing(self.database.read, lambda tx: tx.phones.matching(search), page)
+
+    async def summaries(
+        self, actor: Actor, page: Page, wanted: PhoneSearch
+    ) -> Listing[PhoneSummary]:
+        """The phones that ``all`` lists, at most 1000, with what is on them."""
+        require_superadmin(actor)
+        phones = await self.all(actor, page or Window(), wanted)
+        async with self.database.read() as tx:
+            uses = await tx.phones.uses([phone.mac for phone in phones.first])
+        summaries = [
+            PhoneSummary(**msgspec.structs.asdict(phone), use=uses[phone.mac])
+            for phone in phones.first
+            if phone.mac in uses  # else it was deleted meanwhile
+        ]
+        return Listing(summaries, window=phones.window, total=phones.total)
+
+    async def counts(
+        self,
+        actor: Actor,  # noqa: ARG002
+        wanted: CountsQuery,
+        page: Page = None,
+    ) -> Listing[CountedPhones]:
+        """The number of phones of each value of a field, the most first."""
+        async with self.database.read() as tx:
+            found = await tx.phones.counts(wanted.by, active_only=wanted.is_active)
+        merged: dict[str, CountedPhones] = {}
+        for value, count in sorted(found.items(), key=lambda one: (-one[1], one[0] or "")):
+            key = plain_value(wanted.by, value)
+            known = merged.get(key, CountedPhones(value or None, 0))
+            merged[key] = CountedPhones(known.value, known.phones + count)
+        counted = sorted(merged.values(), key=lambda one: (-one.phones, one.value or ""))
+        return page_of(counted, page)
+
+    async def _spelled(self, field: str, value: Any) -> Any:
+        """The spellings of a value that count as the same; any other filter is exact."""
+        if field not in _SPELLED:
+            return value
+        async with self.database.read() as tx:
+            found = await tx.phones.counts(field)
+        plain = plain_value(field, value)
+        return tuple(one for one in found if one and plain_value(field, one) == plain)
 
     async def get(self, actor: Actor, mac: str) -> Phone:  # noqa: ARG002
         """Raises ``NotFound``."""
@@ -58,20 +133,40 @@ class Phones:
         return phone
 
     async def delete(self, actor: Actor, mac: str) -> None:
-        """Delete a phone, its vendor flag and its desk, and disconnect its KEMs. Raises
-        ``NotFound``."""
+        """Delete a phone, its vendor flag, its desk and the configuration that is served to it, and
+        disconnect its KEMs.
+
+        Raises ``NotFound``; ``PhoneBusy`` during a switch, whose file would be left; ``Forbidden``
+        for a phone with an address, a desk or a served configuration if the caller does not hold
+        level 0: it could be created again for another address, or without one.
+        """
         require_shared_write(actor, self.shared_write)
         mac = known_mac(mac)
         async with self.database.write(by=actor) as tx:
-            found(await tx.phones.remove(mac), "phone")
+            # In the order of a switch, which takes the lease first.
+            fence = await tx.leases.take(mac, mac, _LEASE_SECONDS)
+            phone = found(await tx.phones.find(mac), "phone")
+            if fence is None:
+                raise PhoneBusy
+            await tx.phones.remove(mac)
             await tx.vendor_phones.remove(mac)
             await tx.kems.disconnect(mac)
-            await tx.desks.remove(mac)
+            had_desk = await tx.desks.remove(mac)
+            had_file = await tx.served_files.remove_of(mac)
+            if had_file:
+                tx.trail.note(Event("served_file.deleted", "served_file", mac))
+            if (phone.phone_ip or had_desk or had_file) and not actor.holds(SUPERADMIN):
+                raise Forbidden(_IN_USE)
+            await tx.leases.release(mac, mac, fence)
+
+
+_SPELLED = {"brand", "model", "location", "software_type"}
 
 
 def _require_visible(actor: Actor, wanted: PhoneSearch) -> None:
-    if wanted.last_outcome is not None and not actor.holds(SUPERADMIN):
-        raise Forbidden("Filtering by last_outcome needs permission level 0.")
+    for name in "last_outcome", "in_use":
+        if getattr(wanted, name) is not None and not actor.holds(SUPERADMIN):
+            raise Forbidden(f"Filtering by {name} needs permission level 0.")
     if wanted.user_uuid is not None:
         require_owner(actor, wanted.user_uuid)
 

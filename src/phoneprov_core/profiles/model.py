@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Command, record_of
-from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.kernel.commands import Command, QueryCommand, record_of
+from phoneprov_core.kernel.errors import Conflict, InUse, Problem
 from phoneprov_core.kernel.field_types import SECRET, Check, Redacted
 from phoneprov_core.kernel.fields import (
     CreatedAt,
@@ -107,6 +107,9 @@ AnyRevision = Annotated[
     Check(values.from_to(1, 2**31 - 1)),
     schema("Number of a revision of that profile", minimum=1, maximum=2**31 - 1, examples=[2]),
 ]
+CurrentRevision = Annotated[
+    AnyRevision, schema("Number of the newest revision; 409 if the profile has another one")
+]
 Sha256 = Annotated[
     str,
     schema(
@@ -149,6 +152,7 @@ class ProfilePatch(Command, frozen=True, kw_only=True):
     description: Notes | UnsetType | None = UNSET
     compatible_models: Models | UnsetType = UNSET
     software_type: FirmwareFamily | UnsetType | None = UNSET
+    revision: CurrentRevision | UnsetType = UNSET
 
 
 class SwitchRequest(Command, frozen=True, kw_only=True):
@@ -159,8 +163,8 @@ class SwitchRequest(Command, frozen=True, kw_only=True):
 
 
 class Switched(Struct, frozen=True):
-    """The result of a switch: the profile's name, the phone, and ``ok`` or the reason why the phone
-    was not restarted."""
+    """The result of a switch: the profile's name, the phone, and ``ok``, or why the phone was not
+    restarted, or why that is not known."""
 
     profile: ProfileName
     mac: StoredMac
@@ -170,7 +174,7 @@ class Switched(Struct, frozen=True):
 PROFILE_FIELDS = SearchFields(texts=("name",))
 
 
-class ProfileSearch(Command, frozen=True, kw_only=True):
+class ProfileSearch(QueryCommand, frozen=True, kw_only=True):
     """Which profiles a list shows; None of a field means all."""
 
     q: Query | None = None
@@ -178,8 +182,33 @@ class ProfileSearch(Command, frozen=True, kw_only=True):
     software_type: Annotated[Family, schema("Only profiles for this firmware family")] | None = None
 
 
+class ProfileDeletion(QueryCommand, frozen=True, kw_only=True):
+    """How a profile is deleted."""
+
+    force: Annotated[bool, schema("Delete the profile also if desks have it as their default")] = (
+        False
+    )
+
+
+class DefaultOfDesks(InUse):
+    """Desks have the profile as their default."""
+
+    usual = (
+        "This profile is the default of 00:1B:D4:12:34:56. With force=true it is deleted, and these"
+        " phones have no default profile."
+    )
+
+
 class TooManyProfiles(Conflict):
     """The user has the maximum number of profiles."""
 
     code = "too_many_profiles"
     usual = "This user has 100 profiles, the maximum; delete one, or raise PHONEPROV_MOST_PROFILES."
+
+
+class ChangedMeanwhile(Conflict):
+    """The profile has another revision than the one that the change is based on."""
+
+    code = "changed_meanwhile"
+    usual = "This profile has revision 3, not 2: it was changed meanwhile. Read it again."
+    usual_problems = (Problem("revision", "must be 3, the newest"),)

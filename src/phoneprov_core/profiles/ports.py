@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from phoneprov_core.access.ports import KnownUsers
+from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.kernel.store import Rows, SearchedRows, Store
 from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision
 
@@ -55,3 +56,5 @@ class ProfilesTransaction(Protocol):
     def whole_profiles(self) -> WholeProfileStore: ...
     @property
     def revisions(self) -> RevisionStore: ...
+    @property
+    def desks(self) -> DeskRecords: ...

@@ -10,7 +10,7 @@ from phoneprov_core.configuration.findings import Finding
 from phoneprov_core.configuration.lint import lint
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.commands import Command, QueryCommand
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.fields import schema
@@ -20,7 +20,7 @@ from phoneprov_core.profiles.ports import ProfilesTransaction
 from phoneprov_core.profiles.use_cases import profile_of
 
 
-class ComparedRevisions(Command, frozen=True, kw_only=True, rename={"from_": "from"}):
+class ComparedRevisions(QueryCommand, frozen=True, kw_only=True, rename={"from_": "from"}):
     """Which revisions are compared."""
 
     from_: (

@@ -4,19 +4,22 @@ import hashlib
 from dataclasses import KW_ONLY, dataclass
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from phoneprov_core.access.rules import may_act_for, require_owner
 from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.commands import Rules, applied, obey, record_of
-from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.errors import NotFound, Problem, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 from phoneprov_core.profiles.model import (
+    ChangedMeanwhile,
+    DefaultOfDesks,
     NewProfile,
     Profile,
+    ProfileDeletion,
     ProfilePatch,
     ProfileRecord,
     ProfileSearch,
@@ -25,6 +28,9 @@ from phoneprov_core.profiles.model import (
     whole,
 )
 from phoneprov_core.profiles.ports import ProfilesTransaction
+
+NAMED = 5
+"""Maximum number of desks that a message names."""
 
 # A profile may have 512 KiB: long lists are read in pieces of few profiles.
 PIECE = 16
@@ -99,7 +105,8 @@ class Profiles:
 
     async def update(self, actor: Actor, uuid: str, patch: ProfilePatch) -> Profile:
         """Raises ``NotFound``; ``Forbidden`` if a caller without level 0 would give it to another
-        user; ``Conflict`` if that user has the maximum number of profiles."""
+        user; ``Conflict`` if that user has the maximum number of profiles, and (code
+        ``changed_meanwhile``) if ``revision`` is not the number of the newest revision."""
         async with self.database.read() as tx:
             await profile_of(tx, actor, uuid)
         if patch.user_uuid is not UNSET:
@@ -110,8 +117,9 @@ class Profiles:
             if patch.user_uuid is not UNSET and patch.user_uuid != before.user_uuid:
                 await self._require_room(tx, patch.user_uuid)
             newest = found(await tx.revisions.newest(before.uuid), "profile")
+            _require_newest(newest.number, patch.revision)
             cnf_xml = found(await tx.revisions.cnf_xml(newest.uuid), "profile")
-            stored = msgspec.structs.replace(patch, cnf_xml=UNSET)
+            stored = msgspec.structs.replace(patch, cnf_xml=UNSET, revision=UNSET)
             profile = applied(before, stored, updated_at=shown(self.clock()))
             await tx.profiles.put(profile)
             if patch.cnf_xml is not UNSET and patch.cnf_xml != cnf_xml:
@@ -122,10 +130,20 @@ class Profiles:
                     await tx.revisions.remove_oldest(profile.uuid, self.most_revisions)
         return whole(profile, cnf_xml)
 
-    async def delete(self, actor: Actor, uuid: str) -> None:
-        """Delete the profile and its revisions. Raises ``NotFound``."""
+    async def delete(
+        self, actor: Actor, uuid: str, deletion: ProfileDeletion | None = None
+    ) -> None:
+        """Delete the profile and its revisions. Raises ``NotFound``; ``DefaultOfDesks`` without
+        ``force`` if it is the default profile of desks."""
         async with self.database.write(by=actor) as tx:
             profile = await profile_of(tx, actor, uuid)
+            macs = [desk.mac for desk in await tx.desks.of(default=profile.uuid)]
+            if macs and not (deletion and deletion.force):
+                more = f" and {len(macs) - NAMED} more" if len(macs) > NAMED else ""
+                raise DefaultOfDesks(
+                    f"This profile is the default of {', '.join(macs[:NAMED])}{more}."
+                    " With force=true it is deleted, and these phones have no default profile."
+                )
             await tx.profiles.remove(profile.uuid)
 
     async def revisions(self, actor: Actor, uuid: str, page: Page = None) -> Listing[Revision]:
@@ -188,3 +206,12 @@ async def profile_of(tx: ProfilesTransaction, actor: Actor, uuid: str) -> Profil
 
 def _no_profile() -> NotFound:
     return NotFound("There is no such profile.")
+
+
+def _require_newest(newest: int, sent: int | UnsetType) -> None:
+    if sent not in {UNSET, newest}:
+        raise ChangedMeanwhile(
+            f"This profile has revision {newest}, not {sent}: it was changed meanwhile. "
+            "Read it again.",
+            problems=(Problem("revision", f"must be {newest}, the newest"),),
+        )

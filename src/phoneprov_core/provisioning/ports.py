@@ -19,8 +19,8 @@ class ServedFileStore(Protocol):
     async def find(self, name: str) -> ServedFile | None:
         """The file, or None."""
 
-    async def remove(self, name: str) -> bool:
-        """Remove the file; False if it does not exist."""
+    async def remove_of(self, mac: str) -> bool:
+        """Remove the files whose names contain the digits of this MAC; False if there are none."""
 
 
 class FetchStore(Protocol):

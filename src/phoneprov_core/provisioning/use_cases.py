@@ -1,6 +1,7 @@
 """Serving a file to a phone, recording the request, and reading the records."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import msgspec
@@ -16,7 +17,7 @@ from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, shown
+from phoneprov_core.kernel.system import Clock, NewId, millis, shown
 from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch, FetchResult, Transport
 from phoneprov_core.provisioning.names import MAX_NAME, mac_in, plain_name
 from phoneprov_core.provisioning.ports import (
@@ -25,6 +26,7 @@ from phoneprov_core.provisioning.ports import (
     SharedFile,
     SharedFiles,
 )
+from phoneprov_core.provisioning.repeats import Repeats
 
 
 class FileRequest(Struct, frozen=True):
@@ -38,21 +40,39 @@ class FileRequest(Struct, frozen=True):
 
 class Provided(Redacted, frozen=True):
     """The answer to a request: ``content`` or an open ``file`` if ``result`` is SERVED, else
-    neither. ``mac`` is the phone, None if unknown. ``attempt`` names the deployment whose
-    configuration is served."""
+    neither. ``mac`` is the phone, None if unknown; ``is_known`` whether it is in the inventory.
+    ``attempt`` names the deployment whose configuration is served."""
 
     request: FileRequest
     result: FetchResult
     mac: str | None = None
+    is_known: bool = False
     content: Annotated[bytes | None, SECRET] = None
     file: SharedFile | None = None
     attempt: str | None = None
 
 
+class Ended(Struct, frozen=True):
+    """A request whose transfer ended, to be recorded. ``attempt`` names the deployment that it
+    confirms; ``is_new`` tells a phone to list as discovered, ``has_row`` a request that is not one
+    of a flood (see ``Repeats``)."""
+
+    fetch: Fetch
+    model: str | None
+    attempt: str | None
+    is_new: bool
+    has_row: bool = True
+
+    @property
+    def mac(self) -> str:
+        """The phone, empty if unknown."""
+        return self.fetch.mac or ""
+
+
 @dataclass(frozen=True)
 class ProvideFile:
-    """Answers requests of phones. A request and its record are two calls, because the transfer
-    lies between them."""
+    """Answers requests of phones. A request, its end and its record are three calls: the transfer
+    lies between them, and records are written in groups."""
 
     database: ReadAndWrite[ProvisioningTransaction]
     shared_files: SharedFiles
@@ -62,12 +82,14 @@ class ProvideFile:
     clock: Clock
     new_id: NewId
     observe: FetchObserver | None = None
+    repeats: Repeats = field(default_factory=Repeats)
 
     async def open(self, request: FileRequest) -> Provided:
         """Decide what the client gets. Reads only; nothing is recorded yet.
 
-        A phone's configuration goes to that phone's own address (see ``Binding``); all
-        other files go to every address of the phone networks. Raises ``Unavailable``.
+        A phone's configuration goes to that phone's own address, and to none if it has no recorded
+        one (see ``Binding``); all other files go to every address of the phone networks. Raises
+        ``Unavailable``.
         """
         name = plain_name(request.name)
         if name is None:
@@ -78,31 +100,29 @@ class ProvideFile:
             async with self.database.read() as tx:
                 phone = await tx.phones.find(mac)
                 served = await tx.served_files.find(name)
-        recorded = None if phone is None else phone.phone_ip
+        recorded, is_known = None if phone is None else phone.phone_ip, phone is not None
         if not self.binding.allows(self.networks, recorded, request.client_ip):
-            return Provided(request, FetchResult.REFUSED, mac)
+            return Provided(request, FetchResult.REFUSED, mac, is_known)
         if served is not None and phone is not None:
+            if not self.binding.allows_own(self.networks, recorded, request.client_ip):
+                return Provided(request, FetchResult.REFUSED, mac)
             return Provided(
-                request, FetchResult.SERVED, mac, content=served.content, attempt=served.attempt
+                request,
+                FetchResult.SERVED,
+                mac,
+                is_known,
+                content=served.content,
+                attempt=served.attempt,
             )
         file = await self.shared_files.open(name)
         result = FetchResult.NOT_FOUND if file is None else FetchResult.SERVED
-        return Provided(request, result, mac, file=file)
+        return Provided(request, result, mac, is_known, file=file)
 
-    async def record(
-        self, provided: Provided, *, is_complete: bool, size: int, duration_ms: int
-    ) -> Fetch:
-        """Record a request after its transfer: ``size`` bytes reached the client.
-
-        A fetch of the configuration of the phone's current deployment confirms that deployment,
-        once the file was in place and the phone was restarted. A phone that is not in the
-        inventory is listed among the discovered ones if it asked from the phone networks.
-        """
-        request = provided.request
-        result = provided.result
+    def ended(self, provided: Provided, *, is_complete: bool, size: int, duration_ms: int) -> Ended:
+        """A request after its transfer: ``size`` bytes reached the client."""
+        request, result, now = provided.request, provided.result, self.clock()
         if result is FetchResult.SERVED and not is_complete:
             result = FetchResult.FAILED
-        now = shown(self.clock())
         fetch = Fetch(
             uuid=self.new_id(),
             mac=provided.mac,
@@ -112,26 +132,53 @@ class ProvideFile:
             result=result,
             bytes=size,
             duration_ms=duration_ms,
-            created_at=now,
+            created_at=shown(now),
         )
-        confirmed = None
+        attempt = provided.attempt if result is FetchResult.SERVED else None
+        return Ended(
+            fetch,
+            request.model,
+            attempt,
+            is_new=(
+                provided.mac is not None
+                and not provided.is_known
+                and self.networks.contains(request.client_ip)
+            ),
+            has_row=self.repeats.has_row(fetch, millis(now)),
+        )
+
+    async def record(self, group: Sequence[Ended]) -> None:
+        """Record requests in one transaction.
+
+        A fetch of the configuration of the phone's current deployment confirms that deployment,
+        once the file was in place and the phone was restarted. A phone that is not in the
+        inventory is listed among the discovered ones if it asked from the phone networks.
+        """
+        # In one order of rows: transactions of several processes never wait for each other.
+        discovered = sorted((one for one in group if one.is_new), key=lambda one: one.mac)
+        attempts = {one.attempt: one for one in group if one.attempt is not None}
+        confirmed: list[Deployment] = []
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
-            await tx.fetches.add(fetch)
-            if provided.mac is not None:
-                if provided.attempt is not None and result is FetchResult.SERVED:
-                    confirmed = await self._confirm(tx, fetch, provided.attempt)
-                elif (
-                    self.networks.contains(request.client_ip)
-                    and await tx.phones.find(provided.mac) is None
-                ):
-                    await tx.discovered_phones.see(
-                        provided.mac, request.client_ip, request.model, fetch.name, now
-                    )
-        if confirmed is not None:
-            self.journal(confirmed)
+            for one in group:
+                if one.has_row:
+                    await tx.fetches.add(one.fetch)
+            for one in discovered:
+                fetch = one.fetch
+                await tx.discovered_phones.see(
+                    one.mac, fetch.client_ip, one.model, fetch.name, fetch.created_at
+                )
+            for attempt in sorted(attempts):
+                one = attempts[attempt]
+                deployment = await self._confirm(tx, one.fetch, attempt)
+                if deployment is not None:
+                    confirmed.append(deployment)
+                    if not one.has_row:
+                        await tx.fetches.add(one.fetch)
+        for deployment in confirmed:
+            self.journal(deployment)
         if self.observe is not None:
-            self.observe(fetch)
-        return fetch
+            for one in group:
+                self.observe(one.fetch)
 
     async def _confirm(
         self, tx: ProvisioningTransaction, fetch: Fetch, attempt: str

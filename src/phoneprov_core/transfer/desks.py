@@ -3,7 +3,8 @@ table can be brought to another installation."""
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.desks.model import Desk, DeskPatch, DeskRecord, Hotdesk, ListedDesk
+from phoneprov_core.desk_records import DeskRecord
+from phoneprov_core.desks.model import Desk, DeskPatch, Hotdesk, ListedDesk
 from phoneprov_core.desks.use_cases import configure
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, wrong
@@ -58,12 +59,12 @@ class DeskTable:
     ) -> list[DeskRow]:
         """The desk of every phone, the oldest phone first."""
         last = None if after is None else _position(after)
-        listed = await self._tx.desks.all.rows(limit, after=last, offset=offset, owner=owner)
+        listed = await self._tx.listed_desks.rows(limit, after=last, offset=offset, owner=owner)
         return [await self._row(one.created_at, one.desk) for one in listed]
 
     async def count(self, owner: str | None = None) -> int:
         """The number of desks."""
-        return await self._tx.desks.all.count(owner)
+        return await self._tx.listed_desks.count(owner)
 
     async def find(self, key: str) -> DeskRow | None:
         """The desk of a phone of the inventory."""

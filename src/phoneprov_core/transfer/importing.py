@@ -71,7 +71,7 @@ class Import:
                         problems += asked
                         continue
                     counts[_outcome(asked)] += 1
-                    self.seen(row.line, _outcome(asked))
+                    self.seen(row.line, _outcome(asked), asked.changes)
                 self.progress("checked", total, None)
         return _imported(total, counts, problems, written=False)
 
@@ -157,7 +157,7 @@ class Import:
             except PhoneprovError as error:
                 raise _Stopped(problems_of(row.line, error)) from error
             counts[_outcome(asked)] += 1
-            self.seen(row.line, _outcome(asked))
+            self.seen(row.line, _outcome(asked), asked.changes)
         return counts
 
     async def _write(self, use_cases: Any, asked: Asked, line: int) -> None:

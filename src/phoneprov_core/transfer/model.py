@@ -8,12 +8,14 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from phoneprov_core.deployments.ports import DeploymentStore
+from phoneprov_core.desks.model import ListedDesk
 from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.directory.ports import CompanyDirectoryTransaction, PersonalDirectoryTransaction
 from phoneprov_core.extensions import ExtensionsTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import PhoneprovError, Problem
+from phoneprov_core.kernel.store import Rows
 from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.links import LinkStore
 from phoneprov_core.phones.ports import PhonesTransaction
@@ -78,12 +80,16 @@ class Imported(Struct, frozen=True):
 
 RowOutcome = Literal["created", "updated", "unchanged"]
 
-Seen = Callable[[int, RowOutcome], None]
-"""Called with the line of each row that is not wrong and what importing it means: when the row is
-checked, and again when it is written, because another request may have changed the record."""
+Changes = Mapping[str, Any]
+"""The old and the new value of each changed field; of a secret only that it is changed."""
+
+Seen = Callable[[int, RowOutcome, Changes], None]
+"""Called with the line of each row that is not wrong, what importing it means, and the changes of a
+record: when the row is checked, and again when it is written, because another request may have
+changed the record."""
 
 
-def unseen(line: int, outcome: RowOutcome) -> None:
+def unseen(line: int, outcome: RowOutcome, changes: Changes) -> None:
     """A ``Seen`` for callers that need the totals only."""
 
 
@@ -106,6 +112,8 @@ class TransferTransaction(
     def users(self) -> Any: ...
     @property
     def desks(self) -> DeskStore: ...
+    @property
+    def listed_desks(self) -> Rows[ListedDesk]: ...
     @property
     def deployments(self) -> DeploymentStore: ...
     @property

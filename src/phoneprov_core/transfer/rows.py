@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, to_builtins
 
+from phoneprov_core.audit.model import CHANGED
 from phoneprov_core.kernel.commands import Rules, command_of, invalid, wrong
 from phoneprov_core.kernel.errors import PhoneprovError, Problem
 from phoneprov_core.kernel.system import known_id
 from phoneprov_core.transfer.desks import DeskRowPatch, DeskTable
 from phoneprov_core.transfer.model import (
     OWNER,
+    Changes,
     Row,
     RowProblem,
     TransferTransaction,
@@ -31,11 +33,12 @@ _NEW = "line "
 
 class Asked(NamedTuple):
     """The change of a row. ``key`` is None for a record to be created, ``command`` None if the
-    record has the values of the row already."""
+    record has the values of the row already; ``changes`` are those of a stored record."""
 
     key: str | None
     owner: str
     command: Any
+    changes: Changes = {}
 
 
 class Reader:
@@ -93,27 +96,33 @@ class Reader:
                 same = None
             if same is None and key is not None and index.is_brought(key, before=row.line):
                 same = key
-            index.claim(row.line, same, {**cells, **said}, owner)
-            return Asked(same, owner, None if same is not None else command)
+            if same is not None and index.is_stored(same):
+                key, record = same, await self._store.find(same)
+            if record is None:
+                index.claim(row.line, same, {**cells, **said}, owner)
+                return Asked(same, owner, None if same is not None else command)
         if sheet.owned and record.user_uuid != owner:
             raise wrong(OWNER, "must agree with the record that is addressed")
         command = command_of(sheet.patch, sheet.values(cells, sheet.patch), self._rules)
         index.claim(row.line, key, {**cells, **_fields_set(command)}, owner)
-        if self._changes_nothing(record, command):
+        changes = self._changes(record, command)
+        if not changes:
             return Asked(key, owner, None)
         if isinstance(command, DeskRowPatch):
             await DeskTable(self._tx).patch_of(command)  # what it names exists
-        return Asked(key, owner, command)
+        return Asked(key, owner, command, changes)
 
-    def _changes_nothing(self, record: Struct, patch: Struct) -> bool:
-        if any(isinstance(getattr(patch, name, None), str) for name in self._sheet.one_way):
-            return False
-        values = ((name, getattr(patch, name)) for name in patch.__struct_fields__)
-        return all(
-            value is UNSET or (value or None) == (getattr(record, name) or None)
-            for name, value in values
-            if name not in self._sheet.one_way
-        )
+    def _changes(self, record: Struct, patch: Struct) -> Changes:
+        changes: dict[str, Any] = {}
+        for name in patch.__struct_fields__:
+            new = getattr(patch, name)
+            if name in self._sheet.one_way:
+                if isinstance(new, str):
+                    changes[name] = CHANGED
+            elif new is not UNSET and (new or None) != (old := getattr(record, name) or None):
+                secret = name in self._sheet.secret
+                changes[name] = CHANGED if secret else to_builtins({"old": old, "new": new})
+        return changes
 
 
 def _fields_set(command: Struct) -> dict[str, object]:

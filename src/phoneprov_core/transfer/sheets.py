@@ -96,8 +96,13 @@ class Sheet(Struct, frozen=True, kw_only=True):
         ]
 
     def content(self, values: Mapping[str, Any], owner: str) -> tuple[str, ...]:
-        """The content of a record for comparison; a missing value and empty text are equal."""
-        fields = (field for field in self.new.__struct_fields__ if field not in self.one_way)
+        """The content of a record for comparison; a missing value and empty text are equal. A
+        switch such as ``is_active`` is not part of it."""
+        fields = (
+            field.name
+            for field in msgspec.structs.fields(self.new)
+            if field.name not in self.one_way and not isinstance(field.default, bool)
+        )
         return (owner, *(str(values.get(field) or "") for field in fields))
 
 

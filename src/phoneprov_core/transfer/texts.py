@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.field_types import SECRET
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.transfer.model import RowOutcome, Table
+from phoneprov_core.transfer.model import Changes, RowOutcome, Table
 from phoneprov_core.transfer.use_cases import Transfer
 
 Kind = Literal[
@@ -63,6 +63,14 @@ class ImportedRow(Struct, frozen=True):
     problems: Annotated[
         tuple[ImportProblem, ...], schema("Everything that is wrong with the row")
     ] = ()
+    changes: Annotated[
+        dict[str, Any],
+        schema(
+            "Old and new value of each field that the row changes in a record; `changed` for a "
+            "secret",
+            examples=[{"location": {"old": "Hall", "new": "Annex"}}],
+        ),
+    ] = {}
 
 
 class ImportResult(Struct, frozen=True):
@@ -87,24 +95,24 @@ class ImportText:
     async def __call__(self, actor: Actor, kind: str, request: ImportRequest) -> ImportResult:
         """Raises ``NotFound`` for an unknown kind."""
         require_superadmin(actor)
-        outcomes: dict[int, RowOutcome] = {}
+        rows: dict[int, ImportedRow] = {}
+
+        def seen(line: int, outcome: RowOutcome, changes: Changes) -> None:
+            rows[line] = ImportedRow(line, outcome, changes=dict(changes))
+
         imported = await self.transfer.into(
             actor,
             kind,
             self.read(request.csv),
             dry_run=request.dry_run,
             keep_going=request.keep_going,
-            seen=outcomes.__setitem__,
+            seen=seen,
         )
         problems: dict[int, list[ImportProblem]] = {}
         for one in imported.problems:
             problems.setdefault(one.line, []).append(ImportProblem(one.field, one.message))
-        rows = [
-            ImportedRow(line, "failed", tuple(problems[line]))
-            if line in problems
-            else ImportedRow(line, outcomes[line])
-            for line in sorted({*outcomes, *problems})
-        ]
+        for line, wrong in problems.items():
+            rows[line] = ImportedRow(line, "failed", tuple(wrong))
         return ImportResult(
             written=imported.written,
             total=imported.total,
@@ -112,5 +120,5 @@ class ImportText:
             updated=imported.updated,
             unchanged=imported.unchanged,
             failed=len(problems),
-            rows=tuple(rows),
+            rows=tuple(rows[line] for line in sorted(rows)),
         )

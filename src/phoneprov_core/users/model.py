@@ -6,8 +6,9 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.field_types import SECRET
+from phoneprov_core.kernel import values
+from phoneprov_core.kernel.commands import Command, QueryCommand
+from phoneprov_core.kernel.field_types import SECRET, Check
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     CreatedIp,
@@ -31,6 +32,9 @@ _USERNAME = r"^[^\s\x00-\x1f\x7f-\x9f]+(?: [^\s\x00-\x1f\x7f-\x9f]+)*$"
 
 Username = Annotated[
     Line,
+    Check(
+        values.not_blank
+    ),  # An account from before the rule of invisible characters keeps its name.
     schema(
         "Login name; unique, case is ignored. No leading, trailing or double "
         "blanks, no invisible or compatibility characters",
@@ -160,7 +164,7 @@ USER_FIELDS = SearchFields(
 )
 
 
-class UserSearch(Command, frozen=True, kw_only=True):
+class UserSearch(QueryCommand, frozen=True, kw_only=True):
     """Which accounts a list shows; None of a field means all."""
 
     q: Query | None = None

@@ -72,7 +72,7 @@ class PasswordHasher(Protocol):
 
     All methods run in threads, a bounded number at a time, and raise ``Unavailable`` if too many
     calls wait. Calls with ``first`` wait in a separate queue that is served first, so that unknown
-    callers cannot fill it.
+    callers cannot fill it. Both queues are served before that of PINs.
     """
 
     async def hash(self, password: str, *, first: bool = True) -> str:

@@ -3,7 +3,9 @@
 from typing import Protocol
 
 from phoneprov_core.access.ports import AssignmentStore
+from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.kernel.store import SearchedStore
+from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.users.model import User
 
 
@@ -11,7 +13,8 @@ class UserStore(SearchedStore[User], Protocol):
     """Accounts. Usernames and e-mail addresses are unique, ignoring case.
 
     ``remove`` also deletes the user's password, assignment, sessions and all other records that
-    belong to the user.
+    belong to the user, and clears their profiles as the default of desks. Each of these records
+    that is audited has its entry.
     """
 
     async def by_username(self, username: str) -> User | None:
@@ -52,8 +55,9 @@ class UserStore(SearchedStore[User], Protocol):
 class EndSessions(Protocol):
     """The part of the session store that accounts use."""
 
-    async def end_all(self, user_uuid: str, *, besides: str | None = None) -> None:
-        """End every session of the user except the one named ``besides``."""
+    async def end_all(self, user_uuid: str, *, besides: str | None = None) -> list[str]:
+        """End every session of the user except the one named ``besides``; returns those that
+        ended."""
 
 
 class ClearAttempts(Protocol):
@@ -61,14 +65,6 @@ class ClearAttempts(Protocol):
 
     async def clear(self, key: str) -> None:
         """Delete the guesses counted under this ``account_key``."""
-
-
-class EndDeskUse(Protocol):
-    """The one method of desks that accounts use."""
-
-    async def end_user(self, user_uuid: str) -> int:
-        """End the use of every phone by the user; a logout is due there. Returns the number of
-        phones."""
 
 
 class AccountsTransaction(Protocol):
@@ -88,4 +84,6 @@ class UsersTransaction(AccountsTransaction, Protocol):
     @property
     def attempts(self) -> ClearAttempts: ...
     @property
-    def desks(self) -> EndDeskUse: ...
+    def desks(self) -> DeskRecords: ...
+    @property
+    def trail(self) -> Notes: ...

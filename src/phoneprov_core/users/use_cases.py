@@ -8,12 +8,14 @@ import msgspec
 from msgspec import UNSET
 
 from phoneprov_core.access.rules import require_another_superadmin, require_superadmin
+from phoneprov_core.desk_records import end_uses
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, obey, record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Problem, Unavailable, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.users.model import (
     NewUser,
     Registration,
@@ -98,14 +100,14 @@ class Users:
             )
             if before.is_active and not user.is_active:
                 await require_another_superadmin(tx.assignments, actor, before.uuid)
-                await tx.sessions.end_all(user.uuid)
-                await tx.desks.end_user(user.uuid)
+                await _end_sessions(tx, user.uuid)
+                await end_uses(tx, user.uuid)
             await tx.users.put(user)
             if user.username != before.username:
                 await tx.users.claim_looks(user.uuid, self.policy.looks(user.username))
             if patch.password is not UNSET and hash_ is not None:
                 await tx.users.set_password_hash(user.uuid, hash_)
-                await tx.sessions.end_all(user.uuid, besides=actor.session_uuid)
+                await _end_sessions(tx, user.uuid, besides=actor.session_uuid)
                 await tx.attempts.clear(account_key(user.username))
         return user
 
@@ -119,7 +121,8 @@ class Users:
             user = found(await tx.users.find(known_id(uuid)), "user")
             if user.is_active:
                 await require_another_superadmin(tx.assignments, actor, user.uuid)
-            await tx.desks.end_user(user.uuid)
+            await end_uses(tx, user.uuid)
+            await _end_sessions(tx, user.uuid)
             await tx.users.remove(user.uuid)
             await tx.attempts.clear(account_key(user.username))
 
@@ -140,6 +143,13 @@ async def all_taken_fields(
             if len(fields) > 1:
                 conflict.problems = tuple(Problem(field, "is already in use") for field in fields)
         raise
+
+
+async def _end_sessions(
+    tx: UsersTransaction, user_uuid: str, *, besides: str | None = None
+) -> None:
+    for uuid in await tx.sessions.end_all(user_uuid, besides=besides):
+        tx.trail.note(Event("session.ended", "session", uuid))
 
 
 async def add_user(users: UserStore, user: User, policy: AccountPolicy, hash_: str) -> None:

@@ -6,11 +6,11 @@ routes only, and they accept requests of the console's own origin only.
 
 import re
 from importlib.metadata import version
-from urllib.parse import urlsplit
 
 from litestar import Router
 from litestar.handlers import BaseRouteHandler
 
+from phoneprov_core.access.rules import may_write_shared
 from phoneprov_core.application import UseCases
 from phoneprov_core.auth.model import (
     Credentials,
@@ -20,13 +20,13 @@ from phoneprov_core.auth.model import (
     TokenPair,
 )
 from phoneprov_core.kernel.actor import SUPERADMIN
+from phoneprov_core.kernel.addresses import address_key
 from phoneprov_core.kernel.errors import Forbidden, Unauthenticated
 from phoneprov_core.kernel.field_types import Redacted
 from phoneprov_core.me import MeProfile
 from phoneprov_http.console.files import file_handlers
 from phoneprov_http.envelope import EnvelopeResponse, done, record
-from phoneprov_http.middleware.authentication import PUBLIC
-from phoneprov_http.routes.handlers import ApiRequest, Body, Connection, Routes
+from phoneprov_http.routes.handlers import PUBLIC, ApiRequest, Body, Connection, Routes
 
 COOKIE = "phoneprov_session"
 BASE_HEADER = "x-console-path"
@@ -67,7 +67,7 @@ def session_routes(use_cases: UseCases) -> Routes:
             access_token=pair.access_token,
             me=await use_cases.me.profile(actor),
             level0=actor.holds(SUPERADMIN),
-            shared_write=use_cases.may_write_shared(actor),
+            shared_write=may_write_shared(actor, use_cases.shared_write),
             version=version("phoneprov"),
         )
         return _response(request, record(message, session), pair.refresh_token)
@@ -80,7 +80,10 @@ def session_routes(use_cases: UseCases) -> Routes:
 
     @routes.post("/refresh", status_code=200)
     async def refresh_session(request: ApiRequest) -> EnvelopeResponse:
-        """Exchange the cookie, once, for a new one and an access token."""
+        """Exchange the cookie for a new one and an access token; null without a cookie. A page
+        that is reloaded before the response arrives gets the same new one again."""
+        if not request.cookies.get(COOKIE):
+            return EnvelopeResponse(record("There is no session", None))
         return await begun(request, await _refreshed(request), "Token refreshed")
 
     @routes.delete("/")
@@ -98,8 +101,9 @@ def session_routes(use_cases: UseCases) -> Routes:
         token = request.cookies.get(COOKIE)
         if not token:
             raise Unauthenticated("There is no session; sign in first.")
+        browser = f"{address_key(request.client_ip)} {request.headers.get('user-agent', '')}"
         refresh_request = RefreshRequest(refresh_token=token)
-        return await use_cases.refresh(refresh_request, request.client_ip)
+        return await use_cases.refresh(refresh_request, request.client_ip, browser)
 
     return routes
 
@@ -115,7 +119,8 @@ async def own_origin(connection: Connection, _: BaseRouteHandler) -> None:
     if site is not None:
         is_own = site == "same-origin"
     else:
-        is_own = origin is None or urlsplit(origin).netloc == connection.headers.get("host")
+        host = connection.headers.get("host")
+        is_own = origin in {None, f"http://{host}", f"https://{host}"}
     if not is_own:
         raise Forbidden("This request came from another site.")
 

@@ -14,9 +14,8 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Components, License, SecurityScheme, Server
 
 from phoneprov_core.kernel.paging import Window
-from phoneprov_http.bodies import fields_read, writes
+from phoneprov_http.bodies import ignored_fields, writes
 from phoneprov_http.envelope import Failure
-from phoneprov_http.middleware.authentication import AUTHENTICATION
 from phoneprov_http.openapi.failures import SHARED, specified, words_of
 from phoneprov_http.openapi.schemas import (
     Json,
@@ -26,6 +25,7 @@ from phoneprov_http.openapi.schemas import (
     reference,
     schemas_of,
 )
+from phoneprov_http.routes.handlers import AUTHENTICATION
 
 UPSERT = "upsert"
 """The key of a handler's ``opt`` where a record that does not exist is created."""
@@ -165,7 +165,7 @@ def _complete_body(body: Json, handler: HTTPRouteHandler, schemas: Json) -> None
         for name in _path_names(handler):
             agrees = {"type": "string", "description": "Must agree with the path"}
             allowed.setdefault(name, agrees)
-    for name in sorted(fields_read(handler) - set(allowed)) if is_put else ():
+    for name in sorted(ignored_fields(handler) - set(allowed)):
         allowed[name] = {"description": "Read-only: may be sent as it was read, and is ignored"}
     # An example that is tried out should not change a password.
     shown = {name for name in own if not is_put or allowed[name].get("format") != "password"}

@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from phoneprov_core.kernel.commands import Command
+
 Json = dict[str, Any]
 
 _REF = "#/components/schemas/{name}"
@@ -13,6 +15,7 @@ _OF_FORMAT = {
     "uuid": "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11",
     "date-time": "2026-01-31T08:15:30.250Z",
 }
+_UUID = "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 _OF_TYPE = {"string": "text", "integer": 0, "boolean": True, "object": None}
 
 
@@ -39,17 +42,36 @@ def schemas_of(structs: Collection[Any]) -> Json:
     fields need and which exclude each other."""
     _, components = msgspec.json.schema_components(structs, ref_template=_REF)
     together = {name_of(one.__name__): getattr(one, "JSON_SCHEMA", {}) for one in structs}
+    tidied = _tidied(components)
+    for one in structs:
+        if isinstance(one, type) and issubclass(one, Command):
+            fields = tidied[name_of(one.__name__)]["properties"]
+            fields |= {name: _or_empty(schema) for name, schema in fields.items()}
     return {
         name: {**schema, "additionalProperties": False, **together.get(name, {})}
-        for name, schema in _tidied(components).items()
+        for name, schema in tidied.items()
     }
+
+
+def _or_empty(schema: Json) -> Json:
+    """The schema of a field; empty text stands for null."""
+    if schema.get("type") != ["string", "null"]:
+        return schema
+    wider = {name: value for name, value in schema.items() if name != "minLength"}
+    if wider.get("format") == "uuid":
+        wider |= {"pattern": _UUID, "examples": [_OF_FORMAT[wider.pop("format")]]}
+    if "pattern" in wider:
+        wider["pattern"] = f"^$|{wider['pattern']}"
+    if "enum" in wider:
+        wider["enum"] = list(dict.fromkeys([*wider["enum"], ""]))
+    return wider
 
 
 def parameters_of(command: Any) -> Iterator[Json]:
     """The parameters of a query that is read as this command. One may be absent, but not null."""
     ((schema,), components) = msgspec.json.schema_components([command], ref_template=_REF)
     for field, described in _tidied(components)[_named(schema)]["properties"].items():
-        kind = described["type"]
+        kind = described.get("type", "string")
         plain = {**described, "type": kind[0] if isinstance(kind, list) else kind}
         plain.pop("default", None)
         if "enum" in plain:

@@ -2,22 +2,17 @@
 
 import logging
 import time
-from collections.abc import Sequence
 from typing import Any
 
-from litestar.enums import ScopeType
-from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
+from litestar.types import HTTPScope, Receive, Send
 
 from phoneprov_core.desks.access import mac_of_device
 from phoneprov_core.desks.services import PhoneServices
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
-from phoneprov_core.kernel.origin import belonging_to
 from phoneprov_core.phone_pages.render import CHARSETS, render
-from phoneprov_http.middleware.origins import Network, origin_of
-from phoneprov_http.phone.pages import Pages, Reply, failure
+from phoneprov_http.front import PHONE_PAGES
+from phoneprov_http.phone.pages import CHANGING, POSTED, Pages, Reply, failure
 from phoneprov_http.phone.request import PhoneRequest, body_of
-
-PREFIX = "/phone/"
 
 log = logging.getLogger("phoneprov.phone")
 
@@ -25,51 +20,35 @@ _LONG_AGO = b"Fri, 02 Jan 1970 00:00:00 GMT"
 
 
 class PhonePages:
-    """The application around the JSON one: it answers what lies under ``/phone/``.
+    """The ASGI application of the paths below ``/phone/``, inside the front.
 
-    These replies carry none of the other headers, which some phones cannot read. The log never
-    holds a query: PINs and passwords travel in it.
+    These replies carry few of the other headers, the one of ``authentication`` none of them: the
+    69xx cannot read ``AUTHORIZED`` beside security headers. The log never holds a query: PINs and
+    passwords travel in it.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        services: PhoneServices,
-        *,
-        base: str = "",
-        trusted_proxies: Sequence[Network] = (),
-    ) -> None:
-        self._app = app
+    def __init__(self, services: PhoneServices, *, base: str = "") -> None:
         self._services = services
         self._handlers = Pages(services).handlers
         self._base = base
-        self._trusted_proxies = trusted_proxies
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != ScopeType.HTTP or not scope["path"].startswith(PREFIX):
-            await self._app(scope, receive, send)
-            return
-        with belonging_to(origin_of(scope, self._trusted_proxies)):
-            await self._answer(scope, receive, send)
-
-    async def _answer(self, scope: HTTPScope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         began = time.perf_counter()
-        path = scope["path"].removeprefix(PREFIX)
-        request = PhoneRequest(
-            scope, await body_of(scope, receive), self._base, self._trusted_proxies
-        )
+        path = scope["path"].removeprefix(PHONE_PAGES)
+        body = await body_of(scope, receive) if path in POSTED else b""
+        request = PhoneRequest(scope, body, self._base)
         result = "ok"
         try:
             if path == "authentication":
                 result = await self._authenticate(request, send)
             else:
-                result = await self._show(path, request, scope, send)
+                result = await self._show(path, request, send)
         finally:
             _log(scope, path if path in self._handlers else "-", request, result, began)
 
     async def _authenticate(self, request: PhoneRequest, send: Send) -> str:
         try:
-            is_right = await self._services.credentials(
+            is_right = request.method == "GET" and await self._services.credentials(
                 request["UserID"], request["Password"], request.ip
             )
         except PhoneprovError:
@@ -78,7 +57,7 @@ class PhonePages:
         await _send(send, word, [(b"content-type", b"text/plain")])
         return "ok" if is_right else "unauthorized"
 
-    async def _show(self, path: str, request: PhoneRequest, scope: HTTPScope, send: Send) -> str:
+    async def _show(self, path: str, request: PhoneRequest, send: Send) -> str:
         result = "ok"
         try:
             reply = await self._reply(path, request)
@@ -93,13 +72,18 @@ class PhonePages:
             reply = failure(request, path, unknown)
         try:
             body = render(reply.page, request.charset)
-            await _send(send, body, _headers(reply, request), head=scope["method"] == "HEAD")
+            headers = _headers(reply, request)
+            if result == NotAllowed.code:
+                headers.append((b"allow", ", ".join(_methods(path)).encode()))
+            await _send(send, body, headers, head=request.method == "HEAD")
         finally:
             if reply.changed is not None:
                 reply.changed.answered()
         return result
 
     async def _reply(self, path: str, request: PhoneRequest) -> Reply:
+        if request.method not in _methods(path):
+            raise NotAllowed
         at = await self._services.identify(request.device, request.ip)
         handler = self._handlers.get(path)
         if handler is None:
@@ -107,11 +91,26 @@ class PhonePages:
         return await handler(request, at)
 
 
+class NotAllowed(PhoneprovError):
+    """The page does not take this method."""
+
+    code = "method_not_allowed"
+    usual = "This page cannot be requested like this. Press Services and begin again."
+
+
+def _methods(path: str) -> tuple[str, ...]:
+    # HEAD is answered like GET, which must be without effect then.
+    if path in CHANGING:
+        return ("GET", "POST") if path in POSTED else ("GET",)
+    return ("GET", "HEAD")
+
+
 def _headers(reply: Reply, request: PhoneRequest) -> list[tuple[bytes, bytes]]:
     charset = CHARSETS[request.charset]
     headers = [
         (b"content-type", f"text/xml; charset={charset}".encode()),
         (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
     ]
     if reply.next_url is not None:
         headers.append((b"refresh", f"0; url={reply.next_url}".encode()))
@@ -134,7 +133,7 @@ def _log(scope: HTTPScope, path: str, request: PhoneRequest, result: str, began:
         return
     fields: dict[str, Any] = {
         "method": scope["method"],
-        "route": f"{PREFIX}{path}",
+        "route": f"{PHONE_PAGES}{path}",
         "phone": mac_of_device(request.device) or None,
         "client_ip": request.ip,
         "result": result,

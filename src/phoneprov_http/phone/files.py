@@ -6,12 +6,12 @@ status codes, so a failure is an empty body and not the envelope of the API.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.provisioning.model import FetchResult, Transport
-from phoneprov_core.provisioning.use_cases import FileRequest, Provided, ProvideFile
+from phoneprov_core.provisioning.use_cases import Ended, FileRequest, Provided, ProvideFile
 
 PIECE = 64 * 1024
 SECONDS = 300.0
@@ -28,8 +28,9 @@ _MODEL_HEADER = b"x-ciscoipphonemodelname"
 class PhoneFiles:
     """GET and HEAD for the files of ``ProvideFile``; 405 for every other method."""
 
-    def __init__(self, provide: ProvideFile) -> None:
+    def __init__(self, provide: ProvideFile, record: Callable[[Ended], None]) -> None:
         self._provide = provide
+        self._record = record
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
@@ -52,30 +53,32 @@ class PhoneFiles:
         size, is_complete = 0, False
         try:
             async with asyncio.timeout(SECONDS):
-                size, is_complete = await _answer(provided, scope["method"], receive, send)
+                size, is_complete = await _answer(provided, scope, receive, send)
         except TimeoutError:
             pass
         finally:
             if provided.file is not None:
                 provided.file.close()
             if scope["method"] == "GET":
-                await self._provide.record(
+                ended = self._provide.ended(
                     provided,
                     is_complete=is_complete,
                     size=size,
                     duration_ms=round((time.monotonic() - started) * 1000),
                 )
+                self._record(ended)
 
 
-async def _answer(provided: Provided, method: str, receive: Any, send: Any) -> tuple[int, bool]:
-    """Send the reply; the number of bytes sent, and whether the client took them all."""
+async def _answer(provided: Provided, scope: Any, receive: Any, send: Any) -> tuple[int, bool]:
+    """Send the reply; the number of bytes sent, and whether the client took them all. The server
+    knows that (``serving/delivery.py``); another one tells of a client that left before the end."""
     content = provided.content
     length = len(content) if content is not None else provided.file.size if provided.file else 0
     headers = [(b"content-type", b"application/octet-stream")] if length else []
     await _reply(send, _STATUS[provided.result], length, headers, more=length > 0)
     if not length:
         return 0, True
-    if method == "HEAD":
+    if scope["method"] == "HEAD":
         await send({"type": "http.response.body", "body": b""})
         return 0, True
     sent = 0
@@ -85,9 +88,11 @@ async def _answer(provided: Provided, method: str, receive: Any, send: Any) -> t
             if gone.done():
                 return sent, False
             sent += len(piece)
-            more = sent < length
-            await send({"type": "http.response.body", "body": piece, "more_body": more})
-        return sent, True
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        delivery = (scope.get("extensions") or {}).get("phoneprov.delivered")
+        has_all = not gone.done() and (delivery is None or await delivery["complete"]())
+        await send({"type": "http.response.body", "body": b""})
+        return sent, has_all
     finally:
         gone.cancel()
 

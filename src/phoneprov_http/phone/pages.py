@@ -5,12 +5,14 @@ from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
-from phoneprov_core.desks.change import Changed
-from phoneprov_core.desks.login import ProfileChoice, require_user
+from phoneprov_core.desks.change import After, Changed
+from phoneprov_core.desks.login import ProfileChoice, require_own
 from phoneprov_core.desks.model import AtPhone
 from phoneprov_core.desks.services import PhoneServices
+from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, AddressNotAllowed, NoAddress
 from phoneprov_core.directory.lookup import LookupPage
-from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut, Unavailable
+from phoneprov_core.kernel.values import is_phone_url
 from phoneprov_core.phone_pages.model import (
     ENTRY_NAME,
     MENU_ITEMS,
@@ -51,9 +53,26 @@ def failure(request: PhoneRequest, path: str, error: PhoneprovError) -> Reply:
     """What a phone shows of an error: a text that says what to do."""
     keys = [_EXIT]
     again = _AGAIN.get(path)
-    if again and error.code in _MAY_BE_REPEATED:
+    if again and (error.code in _MAY_BE_REPEATED or isinstance(error, _OUTSIDE)):
         keys.insert(0, SoftKey("Again", request.url(again), 1))
-    return Reply(Text("Not possible", "", error.message, tuple(keys)), fleeting=path in _AGAIN)
+    return Reply(Text("Not possible", "", _message(error), tuple(keys)), fleeting=path in _AGAIN)
+
+
+def _message(error: PhoneprovError) -> str:
+    """The message for a user. Those of servers name addresses and settings: an administrator
+    reads them in the history and in the log."""
+    if error.code == OUTCOME_UNKNOWN:
+        return "It is not known whether the phone has the new configuration. Try again."
+    if isinstance(error, Refused | TimedOut):
+        return (
+            "The configuration could not be stored. The phone keeps the one that it has."
+            " Try again, or ask an administrator."
+        )
+    if isinstance(error, Unavailable):
+        return "The service is not available now. Try again later."
+    if isinstance(error, NoAddress | AddressNotAllowed):
+        return "This phone cannot be configured. Ask an administrator."
+    return error.message
 
 
 _AGAIN = {
@@ -62,7 +81,19 @@ _AGAIN = {
     "logout/confirm": "logout",
     "pin/change": "pin",
 }
-_MAY_BE_REPEATED = frozenset({"wrong_pin", "invalid", "desk_changed", "unavailable"})
+_MAY_BE_REPEATED = frozenset({"wrong_pin", "invalid", "desk_changed"})
+_OUTSIDE = Refused | TimedOut | Unavailable
+POSTED = frozenset({"login/check", "pin/change"})
+"""Forms that some models send in the body of a POST. All other pages are GET."""
+CHANGING = frozenset(_AGAIN)
+"""Pages that have an effect."""
+
+_LOGGED_OUT = {
+    After.RESTART: "You are logged out. The phone restarts now.",
+    After.CALL: "You are logged out. The phone restarts after the call.",
+    After.NOTHING: "You are logged out. The phone keeps its configuration:"
+    " it has no default profile that fits.",
+}
 
 
 class Pages:
@@ -142,9 +173,7 @@ class Pages:
 
     async def _log_out(self, request: PhoneRequest, at: AtPhone) -> Reply:
         changed = await self._services.log_out.at_phone(at, request["token"])
-        text = "You are logged out. The phone restarts now."
-        if not changed.restarts:
-            text = "You are logged out."
+        text = _LOGGED_OUT[changed.after]
         return Reply(Text("Logged out", "", text, (_EXIT,)), fleeting=True, changed=changed)
 
     async def _pin_form(self, request: PhoneRequest, at: AtPhone) -> Reply:
@@ -188,7 +217,7 @@ class Pages:
         )
 
     async def _personal(self, request: PhoneRequest, at: AtPhone) -> Reply:
-        user = require_user(at)
+        user = require_own(at)
         found = await self._services.look_up.personal(user.uuid, request["after"])
         return _directory(
             "Personal directory",
@@ -219,8 +248,11 @@ def _labelled(name: str, label: str) -> str:
 
 
 def _with_device(url: str, device: str) -> str | None:
-    """A vendor service's address with the device name; None if a phone cannot take it."""
+    """A vendor service's address with the device name, a URI of the phone unchanged; None if a
+    phone cannot take it."""
     url = quote(url, safe="%/:?&=#@!$'()*+,;~[]-._")
+    if is_phone_url(url):
+        return url if len(url) <= URL else None
     if "#DEVICENAME#" in url:
         full = url.replace("#DEVICENAME#", device)
     else:

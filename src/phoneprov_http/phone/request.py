@@ -1,14 +1,13 @@
 """A request of a phone, read leniently."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlencode
 
 from litestar.types import HTTPScope, Receive
 
 from phoneprov_core.phone_pages.render import charset_of
 from phoneprov_core.phones.model import bare_model
-from phoneprov_http.middleware.origins import Network, client_ip
 
 LARGEST = 2048
 """Bytes of a query or a body. What a phone sends is shorter."""
@@ -24,12 +23,11 @@ class PhoneRequest:
     """What a phone sent. ``device`` is the device name, empty without one; ``posts`` tells a
     phone that can send a form in the body of a POST."""
 
-    def __init__(
-        self, scope: HTTPScope, body: bytes, base: str, trusted_proxies: Sequence[Network]
-    ) -> None:
+    def __init__(self, scope: HTTPScope, body: bytes, base: str) -> None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        self.method = scope["method"]
         self.parameters = {**_fields(scope["query_string"]), **_fields(body)}
-        self.ip = client_ip(scope, trusted_proxies)
+        self.ip = str(scope["state"]["client_ip"])
         self.charset = charset_of(
             headers.get(b"accept-charset", "") or headers.get(b"x-ciscoipphone-accept-charset", "")
         )

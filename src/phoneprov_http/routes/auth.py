@@ -17,8 +17,7 @@ from phoneprov_core.kernel.field_types import Redacted
 from phoneprov_core.users.model import Registration, User
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, done, record
-from phoneprov_http.middleware.authentication import OPTIONAL, PUBLIC
-from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, guard
+from phoneprov_http.routes.handlers import OPTIONAL, PUBLIC, ApiRequest, Body, Routes, guard
 
 
 class LoginData(Redacted, frozen=True, rename="camel"):

@@ -1,6 +1,7 @@
 """Default profiles of phones, and the users that are logged in there."""
 
-from phoneprov_core.deployments.errors import OF_A_SWITCH, DeskChanged, ProfileDoesNotFit
+from phoneprov_core.deployments.errors import OF_A_SWITCH, ProfileDoesNotFit
+from phoneprov_core.desk_records import DeskChanged
 from phoneprov_core.desks.model import Desk, DeskPatch
 from phoneprov_core.desks.ports import NotLoggedIn
 from phoneprov_core.desks.use_cases import Desks

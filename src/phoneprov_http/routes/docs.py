@@ -10,8 +10,8 @@ from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
-from phoneprov_http.middleware.authentication import PUBLIC
 from phoneprov_http.openapi.document import document
+from phoneprov_http.routes.handlers import PUBLIC
 
 # The style sheet draws its arrows and marks from images that it holds itself, as data.
 _POLICY = (

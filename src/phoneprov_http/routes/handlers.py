@@ -1,4 +1,4 @@
-"""What route modules are written with: sections, requests, and the parameters in paths."""
+"""What route modules are written with: sections, requests, their parameters, and the caller."""
 
 from collections.abc import Callable, Sequence
 from functools import partialmethod
@@ -10,11 +10,13 @@ from litestar.datastructures import State
 from litestar.di import NamedDependency, Provide
 from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.params import JSONBody, PathParameter
+from litestar.types import ASGIApp, Receive, Scope, Send
 
 from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.auth.sessions import Authenticate
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, command_of_texts, invalid
-from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem
+from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem, Unauthenticated
 from phoneprov_core.kernel.fields import MAC
 from phoneprov_core.kernel.paging import Page, Window
 from phoneprov_http.errors import Malformed
@@ -112,8 +114,47 @@ def _problems_of_page(request: ApiRequest, named: Invalid) -> list[Problem]:
     return []
 
 
-def guard(require: Callable[[Any], None]) -> Guard:
-    """A guard from a rule: ``require`` takes the caller and raises ``Forbidden``.
+AUTHENTICATION = "authentication"
+PUBLIC = {AUTHENTICATION: "none"}
+"""The ``opt`` of a handler that needs no token."""
+OPTIONAL = {AUTHENTICATION: "optional"}
+"""The ``opt`` of a handler that uses a token if there is a valid one."""
+
+
+class Authentication:
+    """Sets ``request.user`` to the caller, before anything else of a request is looked at.
+
+    Raises ``Unauthenticated`` for a missing or invalid access token, unless the handler's
+    ``opt`` says otherwise; ``request.user`` is None then.
+    """
+
+    def __init__(self, app: ASGIApp, authenticate: Authenticate) -> None:
+        self._app = app
+        self._authenticate = authenticate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["auth"] = scope["user"] = None
+        authentication = scope["route_handler"].opt.get(AUTHENTICATION)
+        if authentication != "none":
+            try:
+                scope["user"] = await self._caller(scope)
+            except Unauthenticated:
+                if authentication != "optional":
+                    raise
+        await self._app(scope, receive, send)
+
+    async def _caller(self, scope: Scope) -> Actor:
+        sent = next((text for name, text in scope["headers"] if name == b"authorization"), b"")
+        scheme, _, token = sent.decode("latin-1").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise Unauthenticated
+        actor = await self._authenticate(token.strip(), scope["state"]["client_ip"])
+        scope["state"]["account"] = actor.user_uuid
+        return actor
+
+
+def guard(require: Callable[..., None], *more: object) -> Guard:
+    """A guard from a rule: ``require`` takes the caller, and ``more``, and raises ``Forbidden``.
 
     Guards refuse a caller before the body is looked at. The use cases check the same rules once
     more, for callers without HTTP.
@@ -121,7 +162,7 @@ def guard(require: Callable[[Any], None]) -> Guard:
 
     async def check(connection: Connection, _: BaseRouteHandler) -> None:
         """Raises ``Forbidden`` if the rule refuses the caller."""
-        require(connection.user)
+        require(connection.user, *more)
 
     check.__doc__ = require.__doc__
     return check

@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_http.envelope import Done, done
-from phoneprov_http.middleware.authentication import PUBLIC
-from phoneprov_http.routes.handlers import Routes
+from phoneprov_http.routes.handlers import PUBLIC, Routes
 
 
 def health_routes(ready: Callable[[], Awaitable[str | None]]) -> Routes:

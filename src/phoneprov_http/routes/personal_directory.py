@@ -4,6 +4,7 @@ from phoneprov_core.directory.model import (
     NewPersonalContact,
     PersonalContact,
     PersonalContactPatch,
+    TooManyContacts,
 )
 from phoneprov_core.directory.use_cases import PersonalDirectory
 from phoneprov_core.kernel.errors import Forbidden
@@ -23,7 +24,7 @@ def personal_directory_routes(directory: PersonalDirectory) -> Routes:
         found = await directory.of_user(request.user, user_uuid, request.page)
         return listed(found, "personal contact")
 
-    @routes.post("/personal-directory/{user_uuid:str}", raises=[Forbidden])
+    @routes.post("/personal-directory/{user_uuid:str}", raises=[Forbidden, TooManyContacts])
     async def create_personal_contact(
         request: ApiRequest, user_uuid: UserUuid, data: Body[NewPersonalContact]
     ) -> Envelope[PersonalContact]:

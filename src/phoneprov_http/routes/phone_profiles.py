@@ -1,12 +1,15 @@
 """Configurations and the switch onto a phone; the owner or level 0."""
 
-from phoneprov_core.deployments.errors import OF_A_SWITCH
+from phoneprov_core.deployments.errors import OF_A_SWITCH, TooManySwitches
 from phoneprov_core.deployments.preview import Preview, PreviewSwitch
 from phoneprov_core.deployments.switch import SwitchProfile
 from phoneprov_core.kernel.errors import Forbidden, NotFound
 from phoneprov_core.profiles.model import (
+    ChangedMeanwhile,
+    DefaultOfDesks,
     NewProfile,
     Profile,
+    ProfileDeletion,
     ProfilePatch,
     ProfileSearch,
     Revision,
@@ -63,18 +66,22 @@ def profile_routes(
     @routes.put(
         "/phone-profiles/{uuid:str}",
         opt={RULES: lambda: profiles.rules},
-        raises=[Forbidden, TooManyProfiles],
+        raises=[Forbidden, TooManyProfiles, ChangedMeanwhile],
     )
     async def update_profile(
         request: ApiRequest, uuid: Uuid, data: Body[ProfilePatch]
     ) -> Bare[Profile]:
-        """Update a phone profile. Change the fields that are sent; null clears a field."""
+        """Update a phone profile. Change the fields that are sent; null clears a field. With
+        `revision` only if that is the newest revision."""
         return Bare(True, "Profile updated", await profiles.update(request.user, uuid, data))
 
-    @routes.delete("/phone-profiles/{uuid:str}")
-    async def delete_profile(request: ApiRequest, uuid: Uuid) -> Bare[None]:
-        """Delete a phone profile. Configurations on phones stay."""
-        await profiles.delete(request.user, uuid)
+    @routes.delete("/phone-profiles/{uuid:str}", raises=[DefaultOfDesks])
+    async def delete_profile(
+        request: ApiRequest, uuid: Uuid, wanted: Query[ProfileDeletion]
+    ) -> Bare[None]:
+        """Delete a phone profile. Configurations on phones stay. The default profile of desks is
+        deleted only with ``force``."""
+        await profiles.delete(request.user, uuid, wanted)
         return Bare(True, "Profile deleted", None)
 
     @routes.post("/phone-profiles/switch", status_code=200, raises=[NotFound, *OF_A_SWITCH])
@@ -83,7 +90,9 @@ def profile_routes(
         restart the phone."""
         return Bare(True, "Profile switched", await switch(request.user, data))
 
-    @routes.post("/phone-profiles/switch/preview", status_code=200, raises=[NotFound])
+    @routes.post(
+        "/phone-profiles/switch/preview", status_code=200, raises=[NotFound, TooManySwitches]
+    )
     async def preview_switch(request: ApiRequest, data: Body[SwitchRequest]) -> Bare[Preview]:
         """Preview a switch. Changes nothing. Shows whether the profile fits, what would change on
         the phone, whether server and phone are reachable, and the findings of the linter."""

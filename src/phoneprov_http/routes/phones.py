@@ -1,10 +1,19 @@
 """Phone inventory. Every account reads it, level 0 writes it."""
 
 from phoneprov_core.kernel.errors import AlreadyExists, Forbidden
-from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch, PhoneSearch
+from phoneprov_core.phones.model import (
+    CountedPhones,
+    CountsQuery,
+    NewPhone,
+    Phone,
+    PhonePatch,
+    PhoneSearch,
+    PhoneSummary,
+)
+from phoneprov_core.phones.ports import PhoneBusy
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Mac, Query, Routes
+from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Mac, Query, Routes, level_0
 
 
 def phone_routes(phones: Phones, shared_write: Guard) -> Routes:
@@ -15,6 +24,21 @@ def phone_routes(phones: Phones, shared_write: Guard) -> Routes:
     async def all_phones(request: ApiRequest, wanted: Query[PhoneSearch]) -> Listed[Phone]:
         """List phones. The phones of the inventory, oldest first."""
         return listed(await phones.all(request.user, request.page, wanted), "phone")
+
+    @routes.get("/phones/summaries", guards=[level_0])
+    async def phone_summaries(
+        request: ApiRequest, wanted: Query[PhoneSearch]
+    ) -> Listed[PhoneSummary]:
+        """List phones with their use. What is on each phone and who is logged in there; at most
+        1000 rows."""
+        return listed(await phones.summaries(request.user, request.page, wanted), "phone")
+
+    @routes.get("/phones/counts")
+    async def counted_phones(
+        request: ApiRequest, wanted: Query[CountsQuery]
+    ) -> Listed[CountedPhones]:
+        """Count phones. The number of phones of each value of a field, the most first."""
+        return listed(await phones.counts(request.user, wanted, request.page), "value")
 
     @routes.get("/phones/{mac:str}")
     async def get_phone(request: ApiRequest, mac: Mac) -> Envelope[Phone]:
@@ -33,9 +57,10 @@ def phone_routes(phones: Phones, shared_write: Guard) -> Routes:
         """Update a phone. Change the fields that are sent; null clears a field."""
         return record("Phone updated", await phones.update(request.user, mac, data))
 
-    @routes.delete("/phones/{mac:str}")
+    @routes.delete("/phones/{mac:str}", raises=[PhoneBusy])
     async def delete_phone(request: ApiRequest, mac: Mac) -> Done:
-        """Delete a phone. Its vendor flag is deleted, its key expansion modules disconnected."""
+        """Delete a phone. Its vendor flag, its desk and the configuration that is served to it are
+        deleted, its key expansion modules disconnected."""
         await phones.delete(request.user, mac)
         return done("Phone deleted")
 

@@ -1,8 +1,8 @@
 """Key expansion modules. Every account reads them, level 0 writes them."""
 
-from phoneprov_core.kems import Kem, KemPatch, Kems, NewKem
+from phoneprov_core.kems import Kem, KemPatch, Kems, NewKem, WantedKems
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Query, Routes, Uuid
 
 
 def kem_routes(kems: Kems, shared_write: Guard) -> Routes:
@@ -10,9 +10,9 @@ def kem_routes(kems: Kems, shared_write: Guard) -> Routes:
     routes = Routes("Vendor KEM", writing=shared_write)
 
     @routes.get("/vendor-kem")
-    async def all_kems(request: ApiRequest) -> Listed[Kem]:
-        """List key expansion modules. All of them, oldest first."""
-        return listed(await kems.all(request.user, request.page), "KEM")
+    async def all_kems(request: ApiRequest, wanted: Query[WantedKems]) -> Listed[Kem]:
+        """List key expansion modules. All of them, or those of one phone, oldest first."""
+        return listed(await kems.all(request.user, request.page, wanted), "KEM")
 
     @routes.get("/vendor-kem/{uuid:str}")
     async def get_kem(request: ApiRequest, uuid: Uuid) -> Envelope[Kem]:

@@ -11,6 +11,8 @@ from playwright.sync_api import Browser, expect
 from browser.console_rig import Console, Service
 
 PAGES = {
+    "Overview": "#/overview", "Deployments": "#/deployments", "Desks": "#/desks",
+    "Discovered": "#/discovered", "Flags": "#/flags",
     "Phones": "#/phones", "Phone": "#/phones/00:1B:D4:00:00:01", "Switch": "#/switch",
     "Batches": "#/batches", "New batch": "#/batches/new", "Profiles": "#/profiles",
     "New profile": "#/profiles/new", "People": "#/people", "Import": "#/import",
@@ -46,15 +48,20 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
     keyboard.press("Tab")
     keyboard.type("analytical engine 1843")
     keyboard.press("Enter")
+    expect(console.page.get_by_role("heading", name="Overview")).to_be_visible()
+    keyboard.press("g")
+    keyboard.press("p")
     console.page.get_by_role("link", name="00:1B:D4:00:00:01").wait_for()
     console.settled()
     console.page.reload()
     console.page.get_by_role("link", name="00:1B:D4:00:00:01").wait_for()
-    assert tabs(console, 20) == [
-        "Skip to content", "phoneprov", "Phones", "Batches", "Profiles", "People", "Directory",
-        "Audit", "ada", "Sign out", "New phone", "Key expansion modules", "Search", "Model",
-        "Location", "Software type", "Logged-in user", "Last outcome", "Phones",
-        "00:1B:D4:00:00:01",
+    assert tabs(console, 37) == [
+        "Skip to content", "phoneprov", "Overview", "Phones", "Deployments", "Desks", "Batches",
+        "Profiles", "People", "Directory", "Audit", "ada", "Keyboard shortcuts", "Sign out",
+        "New phone", "Discovered phones", "Key expansion modules", "Vendor flags", "Search",
+        "Model", "Location", "Software type", "Logged-in user", "Last outcome", "Active",
+        "Saved filters", "Select all", "Refresh", "Columns", "Export CSV", "Phones",
+        "MAC address", "Name", "Model", "Location", "IP address", "00:1B:D4:00:00:01",
     ]  # fmt: skip
     keyboard.press("ArrowDown")
     assert focused(console) == "00:1B:D4:00:00:02"

@@ -88,6 +88,7 @@ def test_console_below_a_prefix_signs_in_switches_and_signs_out(
     assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
 
     page.reload()  # signed in by the cookie
+    console.go("Phones")
     expect(page.get_by_role("link", name="00:1B:D4:00:00:01")).to_be_visible()
     console.open("#/phones/00:1B:D4:00:00:02")  # a deep link
     page.reload()
@@ -95,6 +96,7 @@ def test_console_below_a_prefix_signs_in_switches_and_signs_out(
     page.get_by_role("link", name="Switch this phone").click()
     page.get_by_label("Profile", exact=True).select_option(label="Front desk")
     page.get_by_role("button", name="Switch", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Switch").click()
     expect(page.get_by_role("heading", name="Deployed")).to_be_visible()
     for link in ("Batches", "Profiles", "People", "Directory", "Audit", "Phones"):
         console.go(link)

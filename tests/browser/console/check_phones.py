@@ -3,11 +3,17 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from browser.console_rig import Console, Service
 
 # Phones and switches
+
+
+def confirmed_switch(page: Page, phone: str, profile: str) -> None:
+    page.get_by_role("button", name="Switch", exact=True).click()
+    dialog = page.get_by_role("dialog", name=f"Switch {phone} to {profile}?")
+    dialog.get_by_role("button", name="Switch").click()
 
 
 def test_phone_is_switched_watched_and_rolled_back(
@@ -15,7 +21,7 @@ def test_phone_is_switched_watched_and_rolled_back(
 ) -> None:
     page = console.page
     page.get_by_role("link", name="00:1B:D4:00:00:01").click()
-    expect(page.get_by_text("No deployment is known.").first).to_be_visible()
+    expect(page.get_by_text("has put no profile on this phone yet")).to_be_visible()
     page.get_by_role("link", name="Switch this phone").click()
     page.get_by_label("Profile", exact=True).select_option(label="Front desk")
     page.get_by_role("button", name="Preview").click()
@@ -23,7 +29,7 @@ def test_phone_is_switched_watched_and_rolled_back(
     expect(page.get_by_role("heading", name="Findings")).to_be_visible()
     page.screenshot(path=screenshots / "preview.png", full_page=True)
 
-    page.get_by_role("button", name="Switch", exact=True).click()
+    confirmed_switch(page, "Desk 1 (00:1B:D4:00:00:01)", "Front desk")
     expect(page.get_by_role("heading", name="Deployed")).to_be_visible()
     expect(page.get_by_text("Confirmation: Confirmed")).to_be_visible(timeout=40_000)
     assert page.locator(".timeline li.done").count() == 4
@@ -40,14 +46,20 @@ def test_phone_is_switched_watched_and_rolled_back(
     expect(page.get_by_role("region", name="Changes")).to_contain_text("sshPassword")
     expect(page.get_by_role("region", name="Changes")).not_to_contain_text("secret of the phone")
     page.screenshot(path=screenshots / "preview-diff.png", full_page=True)
-    page.get_by_role("button", name="Switch", exact=True).click()
+    confirmed_switch(page, "Desk 1 (00:1B:D4:00:00:01)", "Front desk")
     expect(page.get_by_text("Confirmation: Confirmed")).to_be_visible(timeout=40_000)
 
     page.locator("main").get_by_role("link", name="Phone", exact=True).click()
-    expect(page.get_by_text("Front desk, revision 2")).to_be_visible()
+    on_phone = page.get_by_role("link", name="Front desk, revision 2")
+    expect(on_phone).to_be_visible()
     page.screenshot(path=screenshots / "phone.png", full_page=True)
     page.get_by_role("button", name="Roll back").click()
-    page.get_by_role("dialog").get_by_role("button", name="Roll back").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Front desk, revision 2")
+    expect(dialog).to_contain_text("Front desk, revision 1")
+    page.screenshot(path=screenshots / "roll-back.png")
+    dialog.get_by_role("button", name="Roll back").click()
+    expect(page.get_by_role("button", name="Roll back")).to_have_count(0)  # or disabled until then
     expect(page.get_by_role("heading", name=re.compile("Rollback"))).to_be_visible()
     expect(page.get_by_text("Confirmation: Confirmed")).to_be_visible(timeout=40_000)
     page.screenshot(path=screenshots / "rollback.png", full_page=True)
@@ -58,7 +70,7 @@ def test_search_and_filters_are_kept_in_the_address(console: Console) -> None:
     page.get_by_label("Search").fill("00:00:02")
     expect(page.get_by_text("1 row", exact=True)).to_be_visible()
     page.get_by_label("Search").fill("")
-    page.get_by_label("Location").fill("Hall")
+    page.get_by_label("Location").select_option(label="Hall (2)")
     expect(page.get_by_text("2 rows")).to_be_visible()
     page.reload()
     expect(page.get_by_label("Location")).to_have_value("Hall")
@@ -80,7 +92,7 @@ def test_phones_are_filtered_by_login_and_last_outcome(console: Console, service
     page.get_by_label("Last outcome").select_option(label="Any")
 
     page.get_by_label("Logged-in user").fill("gra")
-    expect(page.get_by_text("Nothing found.")).to_be_visible()
+    expect(page.get_by_text("Nothing matches")).to_be_visible()
     assert page.locator("datalist option").evaluate_all("all => all.map(e => e.value)") == ["grace"]
     page.get_by_label("Logged-in user").fill("ADA")
     expect(page.get_by_role("link", name="00:1B:D4:00:00:03")).to_be_visible()
@@ -99,12 +111,16 @@ def test_failed_switch_shows_the_reason(
     page = console.page
     console.open("#/switch?mac=00:1B:D4:00:00:99")
     page.get_by_label("Profile", exact=True).select_option(label="Front desk")
-    page.get_by_role("button", name="Switch", exact=True).click()
+    confirmed_switch(page, "Unplugged (00:1B:D4:00:00:99)", "Front desk")
 
     expect(page.get_by_role("heading", name="Failed")).to_be_visible(timeout=40_000)
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.locator(".timeline li.failed")).to_have_count(1)
     page.screenshot(path=screenshots / "switch-failed.png", full_page=True)
+    page.locator("main").get_by_role("link", name="Phone", exact=True).click()
+    expect(page.get_by_text("The last change failed")).to_be_visible()
+    expect(page.get_by_text("has put no profile on this phone yet")).to_be_visible()
+    page.screenshot(path=screenshots / "phone-failed.png", full_page=True)
     service.api("DELETE", "phones/00:1B:D4:00:00:99")
 
 
@@ -142,12 +158,19 @@ def test_batch_runs_with_progress_and_is_repeated_for_failed_phones(
     console.go("Batches")
     page.get_by_role("link", name="New batch").click()
     page.get_by_label("Profile", exact=True).select_option(label="Front desk")
-    page.get_by_label("Location").fill("Hall")
+    page.get_by_label("Location").select_option(label="Hall (3)")
+    expect(page.get_by_text("3 phones chosen.")).to_be_visible()
     page.get_by_label("Stop after this percentage of failures").fill("")
     page.screenshot(path=screenshots / "new-batch.png", full_page=True)
     page.get_by_role("button", name="Start batch").click()
-    page.get_by_role("dialog").get_by_role("button", name="Start batch").click()
-    expect(page.get_by_role("heading", name="Batch")).to_be_visible()
+    dialog = page.get_by_role("dialog", name="Switch 3 phones?")
+    expect(dialog).to_contain_text("All active phones with Hall")
+    expect(dialog).to_contain_text("Front desk")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("alert")).to_have_count(0)  # to say no is no error
+    page.get_by_role("button", name="Start batch").click()
+    dialog.get_by_role("button", name="Start batch").click()
+    expect(page.get_by_role("heading", name="Batch: Switch of 3 phones")).to_be_visible()
     page.screenshot(path=screenshots / "batch-running.png", full_page=True)
     expect(page.get_by_text("2 of 3 done, 1 failed, 0 skipped")).to_be_visible(timeout=60_000)
     page.screenshot(path=screenshots / "batch.png", full_page=True)

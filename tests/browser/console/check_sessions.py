@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import Browser, expect
+import httpx
+from playwright.sync_api import Browser, Route, expect
 
 from browser.console_rig import ORDINARY, ORDINARY_PASSWORD, Console, Service
 
@@ -25,7 +26,7 @@ def test_wrong_password_is_shown_and_the_form_stays(browser: Browser, service: S
 def test_reload_keeps_the_session_and_sign_out_ends_it(console: Console) -> None:
     page = console.page
     page.reload()
-    expect(page.get_by_role("heading", name="Phones")).to_be_visible()
+    expect(page.get_by_role("heading", name="Phones", level=1)).to_be_visible()
     assert page.evaluate("document.cookie") == ""
     assert page.evaluate("localStorage.length + sessionStorage.length") == 0
 
@@ -80,6 +81,38 @@ def test_text_survives_the_end_of_the_session(
 
     expect(page.get_by_role("heading", name="Typed for an hour")).to_be_visible()
     expect(page.get_by_label("Configuration")).to_have_value(re.compile("hour"))
+
+
+def test_reload_during_a_slow_refresh_keeps_the_session(console: Console) -> None:
+    page = console.page
+    held: list[str] = []
+
+    def hold(route: Route) -> None:
+        """The server answers the first two; their responses never arrive."""
+        if len(held) >= 2:
+            route.continue_()
+            return
+        (cookie,) = console.context.cookies()
+        asked = route.request
+        headers = asked.headers | {"cookie": f"{cookie['name']}={cookie['value']}"}
+        held.append(httpx.post(asked.url, headers=headers, trust_env=False).json()["message"])
+
+    page.route("**/session/refresh", hold)
+    for count in (1, 2):
+        page.evaluate("location.reload()")
+        while len(held) < count:
+            page.wait_for_timeout(50)
+    page.evaluate("location.reload()")
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    assert held == ["Token refreshed"] * 2
+
+
+def test_first_visit_logs_no_error(browser: Browser, service: Service) -> None:
+    console = Console(browser.new_context(), service.url)
+    console.open()
+    expect(console.page.get_by_label("Username")).to_be_visible()
+    assert console.refusals + console.complaints == []
+    console.context.close()
 
 
 # Connection

@@ -47,6 +47,7 @@ def console(browser: Browser, service: Service) -> Iterator[Console]:
     opened.open()
     opened.sign_in()
     opened.settled()
+    opened.go("Phones")
     yield opened
     context.close()
     assert opened.complaints == []

@@ -1,10 +1,11 @@
 """The one connection to the manager interface that actions, lists and watches share."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
-from phoneprov_adapters.asterisk import wire
+from phoneprov_adapters.asterisk import events, wire
 from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
@@ -15,9 +16,10 @@ from phoneprov_core.devices.names import device_name
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_client import RESTART, TIMEOUT, connection
 from support.ami_stub import AmiStub, endpoint, event, failure, listing
+from support.polling import until
 
 SCCP = a_phone(1)
-SIP = a_phone(2, software_type="SIP")
+SIP = a_phone(2, software_type="SIP", phone_ip="10.0.0.7")
 NAME = device_name(SIP.mac)
 OLD, NEW = "sip:1001@10.0.0.7:5060", "sip:1001@10.0.0.7:49152"
 LONG, SHORT = 20.0, 0.3
@@ -88,87 +90,155 @@ async def test_connection_without_answer_is_closed(stub: AmiStub) -> None:
     with pytest.raises(TimedOut):
         await Manager(shared).perform(RESTART)
 
-    with pytest.raises(Refused, match="lost"):
-        await watching.returned(LONG)
+    with pytest.raises(TimedOut, match="lost for a while"):
+        await watching.returned(SHORT)
     await watching.close()
     del stub.answers[RESTART.name]
     again = ManagerConnection(shared._settings)
     await Manager(again).perform(RESTART)
 
-    assert stub.connections == 2
+    assert stub.connections == 3
 
 
-@pytest.mark.parametrize(
-    "statuses",
-    [
-        [("Removed", OLD), ("Created", NEW)],
-        [("Created", NEW), ("Removed", OLD)],  # as remove_existing may order them
-        [("Removed", OLD), ("Created", OLD)],
-        [("Unreachable", OLD), ("Reachable", OLD)],
-        [("Removed", OLD), ("NonQualified", NEW)],
-    ],
-)
+def shows(stub: AmiStub, *contacts: tuple[str, ...], aors: str = "") -> None:
+    """Let Asterisk show these contacts of the phone's endpoint: URI, Call-ID and Via address."""
+    stub.answers["PJSIPShowEndpoint"] = endpoint(*contacts, aors=aors)
+
+
+async def tell(stub: AmiStub, status: str, uri: str = OLD, aor: str = NAME) -> None:
+    """Send an event of Asterisk 22."""
+    await stub.tell(
+        event("ContactStatus", URI=uri, ContactStatus=status, AOR=aor, EndpointName=aor)
+    )
+
+
+def _looked(stub: AmiStub, looks: int) -> bool:
+    return stub.names.count("PJSIPShowEndpoint") > looks
+
+
+SEQUENCES: dict[str, list[tuple[str, list[tuple[str, ...]]]]] = {
+    "another Call-ID": [("Created", [(NEW, "y")])],
+    "another Call-ID beside the old one": [("Created", [(OLD, "x"), (NEW, "y")])],
+    "gone and newer": [("Removed", []), ("Created", [(OLD, "x")])],
+    "gone and at another port": [("Removed", []), ("Created", [(NEW, "x")])],
+    "over NAT": [("Created", [("sip:1001@203.0.113.9:4000", "y", "10.0.0.7:5060")])],
+}
+"""Events with the contacts that Asterisk shows after each."""
+
+
+@pytest.mark.parametrize("sequence", SEQUENCES.values(), ids=SEQUENCES.keys())
+@pytest.mark.parametrize("aor", [NAME, "1001"])
 async def test_sip_phone_new_registration_confirms(
-    stub: AmiStub, statuses: list[tuple[str, str]]
+    stub: AmiStub, sequence: list[tuple[str, list[tuple[str, ...]]]], aor: str
 ) -> None:
-    stub.answers["PJSIPShowEndpoint"] = endpoint((OLD, "x"))
+    shows(stub, (OLD, "x"), aors="1001")
     watching = await ManagerEvents(connection(stub)).begin(SIP)
+    waiting = asyncio.create_task(watching.returned(LONG))
 
-    for status, uri in statuses:
-        await stub.tell(
-            event("ContactStatus", EndpointName=NAME, AOR=NAME, URI=uri, ContactStatus=status)
-        )
+    for status, contacts in sequence:
+        shows(stub, *contacts)
+        looks = stub.names.count("PJSIPShowEndpoint")
+        await tell(stub, status, aor=aor)
+        await until(partial(_looked, stub, looks), LONG)
 
-    assert "registered again" in await watching.returned(LONG)
-    await watching.close()
-
-
-async def test_sip_phone_shared_aor_confirms(stub: AmiStub) -> None:
-    stub.answers["PJSIPShowEndpoint"] = endpoint((OLD, "x"), aors="1001")
-    watching = await ManagerEvents(connection(stub)).begin(SIP)
-
-    for status in ("Removed", "Created"):
-        await stub.tell(
-            event("ContactStatus", EndpointName="1001", AOR="1001", URI=OLD, ContactStatus=status)
-        )
-
-    assert await watching.returned(LONG)
-    await watching.close()
-
-
-async def test_sip_phone_device_state_confirms(stub: AmiStub) -> None:
-    watching = await ManagerEvents(connection(stub)).begin(SIP)
-
-    for state in ("UNAVAILABLE", "NOT_INUSE"):
-        await stub.tell(event("DeviceStateChange", Device=f"PJSIP/{NAME}", State=state))
-
-    assert await watching.returned(LONG)
+    assert "registered again" in await waiting
     await watching.close()
 
 
 @pytest.mark.parametrize(
-    "statuses",
+    "sequence",
     [
-        [("Created", NEW, NAME)],  # another device at the same endpoint
-        [("Reachable", OLD, NAME), ("Updated", OLD, NAME)],  # refreshed
-        [("Removed", OLD, "other"), ("Created", NEW, "other")],
-        [("Created", NEW, NAME), ("Removed", NEW, NAME)],
+        # qualify_frequency: the network was away for 7 s
+        [("Unreachable", [(OLD, "x")]), ("Reachable", [(OLD, "x")])],
+        # NAT changed the port: the same registration from another one
+        [("Created", [(OLD, "x"), (NEW, "x")]), ("Removed", [(NEW, "x")])],
+        [("NonQualified", [(NEW, "x")]), ("Updated", [(NEW, "x")])],
+        # another phone at the same endpoint
+        [("Created", [(OLD, "x"), ("sip:1001@10.0.0.9:5060", "y", "10.0.0.9:5060")])],
+        [("Removed", []), ("Created", [("sip:1001@10.0.0.9:5060", "y", "10.0.0.9:5060")])],
+        # no Call-ID is shown
+        [("Created", [(OLD, "x"), (NEW, "")])],
     ],
+    ids=["network", "port", "port alone", "other phone", "other phone instead", "no Call-ID"],
 )
-async def test_sip_phone_without_restart_is_not_confirmed(
-    stub: AmiStub, statuses: list[tuple[str, str, str]]
+async def test_sip_phone_without_new_registration_is_not_confirmed(
+    stub: AmiStub, sequence: list[tuple[str, list[tuple[str, ...]]]]
 ) -> None:
-    stub.answers["PJSIPShowEndpoint"] = endpoint((OLD, "x"))
+    shows(stub, (OLD, "x"))
     watching = await ManagerEvents(connection(stub)).begin(SIP)
+    waiting = asyncio.create_task(watching.returned(1.0))
 
-    for status, uri, name in statuses:
-        await stub.tell(
-            event("ContactStatus", EndpointName=name, AOR=name, URI=uri, ContactStatus=status)
-        )
+    for status, contacts in sequence:
+        shows(stub, *contacts)
+        await tell(stub, status)
+        for state in ("UNAVAILABLE", "NOT_INUSE"):
+            await stub.tell(event("DeviceStateChange", Device=f"PJSIP/{NAME}", State=state))
+        await asyncio.sleep(0.1)
 
-    with pytest.raises(TimedOut, match="read = system,call"):
-        await watching.returned(SHORT)
+    with pytest.raises(TimedOut, match=r"did not register again within 1 s\.$"):
+        await waiting
     await watching.close()
+
+
+async def test_sip_phone_is_looked_for_without_events(
+    stub: AmiStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An account with write = system and without read = system."""
+    monkeypatch.setattr(events, "LOOK_SECONDS", 0.05)
+    shows(stub, (OLD, "x"))
+    watching = await ManagerEvents(connection(stub)).begin(SIP)
+    waiting = asyncio.create_task(watching.returned(LONG))
+
+    shows(stub, (OLD, "y"))
+
+    assert "another Call-ID" in await waiting
+    await watching.close()
+
+
+async def test_sip_phone_registered_while_the_connection_was_lost_confirms(stub: AmiStub) -> None:
+    shows(stub, (OLD, "x"))
+    watching = await ManagerEvents(connection(stub)).begin(SIP)
+    stub.disconnect_all()
+    shows(stub, (OLD, "y"))
+
+    assert "another Call-ID" in await watching.returned(LONG)
+    await watching.close()
+
+
+@pytest.mark.parametrize("lose", ["late", "closed"])
+async def test_sip_phone_is_watched_after_the_reply_to_its_restart_was_lost(
+    stub: AmiStub, lose: str
+) -> None:
+    shows(stub, (OLD, "x"))
+    shared = connection(stub, timeout=TIMEOUT)
+    watching = await ManagerEvents(shared).begin(SIP)
+    waiting = asyncio.create_task(watching.returned(LONG))
+    stub.answers["PJSIPNotify"] = None
+    stub.hang_up_after = "PJSIPNotify" if lose == "closed" else ""
+
+    with pytest.raises((Refused, TimedOut), match="not known whether the phone restarts"):
+        await Manager(shared).perform(sip_restart(SIP.mac), SIP.phone_ip)
+    shows(stub, (OLD, "y"))
+
+    assert "registered again" in await waiting
+    await watching.close()
+
+
+async def test_sip_phone_that_asterisk_does_not_show_is_not_watched(stub: AmiStub) -> None:
+    stub.answers["PJSIPShowEndpoint"] = failure("Unable to retrieve endpoint x")
+
+    with pytest.raises(Refused, match="write = system"):
+        await ManagerEvents(connection(stub)).begin(SIP)
+    await stub.settled()
+
+
+async def test_sip_phone_without_address_is_not_watched(stub: AmiStub) -> None:
+    phone = a_phone(2, software_type="SIP", phone_ip=None)
+
+    with pytest.raises(Refused, match="phone_ip"):
+        await ManagerEvents(connection(stub)).begin(phone)
+
+    assert stub.connections == 0
 
 
 @pytest.mark.parametrize(
@@ -218,7 +288,7 @@ async def test_malformed_messages_are_ignored(stub: AmiStub, message: bytes) -> 
 
     await stub.tell(message)
 
-    with pytest.raises(TimedOut, match="did not unregister"):
+    with pytest.raises(TimedOut, match="did not register again"):
         await watching.returned(SHORT)
     await watching.close()
 

@@ -64,7 +64,7 @@ async def test_notify_contains_the_call_id_of_the_registration(stub: AmiStub) ->
 @pytest.mark.parametrize(
     "contacts",
     [
-        [("sip:a@10.0.0.7", "one"), ("sip:a@10.0.0.8", "two")],
+        [("sip:a@10.0.0.7", "one"), ("sip:a@10.0.0.7:49152", "two")],
         [("sip:a@10.0.0.7", "a,Content=action=reset")],
         [("sip:a@10.0.0.7", "x}\\")],
         [("sip:a@10.0.0.7", "")],
@@ -79,6 +79,29 @@ async def test_notify_omits_an_invalid_call_id(
     await manager(stub).perform(sip_restart(MAC))
 
     assert stub.performed == [[("Action", "PJSIPNotify"), *sip_restart(MAC).fields]]
+
+
+@pytest.mark.parametrize(
+    ("uri", "via", "phone_ip"),
+    [
+        ("sip:a@10.0.0.7:5060;transport=tcp", "", "10.0.0.7"),
+        ("sips:10.0.0.7", "", "10.0.0.7"),
+        ("sip:a@[2001:db8::1]:5060", "", "2001:db8::1"),
+        ("sip:a@[::ffff:10.0.0.7]:5060", "", "10.0.0.7"),
+        ("sip:a@203.0.113.9:40000", "10.0.0.7:5060", "10.0.0.7"),  # NAT
+        ("sip:phone.example:5060", "[2001:db8::1]:5060", "2001:db8::1"),
+    ],
+)
+async def test_notify_address_of_the_phone_is_recognised(
+    stub: AmiStub, uri: str, via: str, phone_ip: str
+) -> None:
+    stub.answers["PJSIPShowEndpoint"] = endpoint((uri, "x", via))
+
+    await manager(stub).perform(sip_restart(MAC), phone_ip)
+    with pytest.raises(Refused, match="another address"):
+        await manager(stub).perform(sip_restart(MAC), "10.0.0.70")
+
+    assert len(stub.performed) == 1
 
 
 async def test_notify_endpoint_not_shown_is_sent(stub: AmiStub) -> None:

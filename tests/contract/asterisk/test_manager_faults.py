@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.asterisk.settings import ManagerSettings
+from phoneprov_core.devices.errors import REPLY_LOST
+from phoneprov_core.devices.ports import ManagerAction
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from support.ami_client import RESTART, SLACK, TIMEOUT, manager
+from support.ami_client import NOTIFY, RESTART, SLACK, TIMEOUT, manager
 from support.ami_stub import SECRET, USER, AmiStub, Say, raw
 
 
@@ -36,6 +39,44 @@ async def test_manager_slow_at_every_step_times_out_once(stub: AmiStub) -> None:
         await manager(stub, timeout=TIMEOUT).perform(RESTART)
 
     assert time.monotonic() - begun < TIMEOUT + SLACK
+
+
+@pytest.mark.parametrize(
+    "lose",
+    [
+        lambda stub: None,  # late
+        lambda stub: stub.disconnect_all(),
+        lambda stub: stub.reset_all(),
+        lambda stub: raw(b"\0" * 100_000),
+    ],
+    ids=["late", "closed", "reset", "garbage"],
+)
+@pytest.mark.parametrize("action", [RESTART, NOTIFY], ids=["sccp", "sip"])
+async def test_response_that_is_lost_after_the_command_was_sent_is_unknown(
+    stub: AmiStub, action: ManagerAction, lose: Callable[[AmiStub], Say | None]
+) -> None:
+    def say(action_id: str) -> bytes:
+        answer = lose(stub)
+        return answer(action_id) if answer else b""
+
+    stub.answers[action.name] = say
+
+    with pytest.raises((Refused, TimedOut), match="not known whether the phone restarts") as lost:
+        await manager(stub, timeout=TIMEOUT).perform(action)
+
+    assert lost.value.code == REPLY_LOST
+    assert len(stub.performed) == 1
+
+
+@pytest.mark.parametrize("silent", ["Login", "PJSIPShowEndpoint"])
+async def test_command_that_was_never_sent_is_a_failure(stub: AmiStub, silent: str) -> None:
+    stub.answers[silent] = None
+
+    with pytest.raises(TimedOut) as late:
+        await manager(stub, timeout=TIMEOUT).perform(NOTIFY)
+
+    assert late.value.code == TimedOut.code
+    assert stub.performed == []
 
 
 async def test_logoff_without_answer_changes_nothing(stub: AmiStub) -> None:

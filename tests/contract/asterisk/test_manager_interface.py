@@ -30,6 +30,10 @@ class Asterisk(Protocol):
         """Remove the contact of the phone's endpoint."""
         ...
 
+    def register_elsewhere(self) -> None:
+        """Add a contact at another address to the phone's endpoint."""
+        ...
+
     def stop_answering(self) -> None:
         """Let the next action get no response."""
         ...
@@ -47,6 +51,9 @@ class FakeAsterisk:
 
     def unregister(self) -> None:
         self._memory.unregistered.add(device_name(MAC))
+
+    def register_elsewhere(self) -> None:
+        self._memory.elsewhere.add(device_name(MAC))
 
     def refuse(self) -> None:
         self._memory.fail(Refused("Asterisk refused the action; see its log for the reason."))
@@ -81,6 +88,10 @@ class StubbedAsterisk:
 
     def unregister(self) -> None:
         self._stub.answers["PJSIPShowEndpoint"] = endpoint()
+
+    def register_elsewhere(self) -> None:
+        contacts = ("sip:a@10.0.0.7:5060", "x"), ("sip:a@10.0.0.9:5060", "y")
+        self._stub.answers["PJSIPShowEndpoint"] = endpoint(*contacts)
 
     def refuse(self) -> None:
         self._stub.answers[RESTART.name] = failure("No")
@@ -127,6 +138,18 @@ async def test_notify_to_a_phone_that_is_not_registered_is_refused(asterisk: Ast
 
     with pytest.raises(Refused, match="not registered"):
         await asterisk.manager.perform(sip_restart(MAC))
+
+    assert await asterisk.performed() == []
+
+
+@pytest.mark.parametrize("phone_ip", ["10.0.0.7", "10.0.0.9", None])
+async def test_notify_to_an_endpoint_with_another_phone_is_refused(
+    asterisk: Asterisk, phone_ip: str | None
+) -> None:
+    asterisk.register_elsewhere()
+
+    with pytest.raises(Refused, match="another address"):
+        await asterisk.manager.perform(sip_restart(MAC), phone_ip)
 
     assert await asterisk.performed() == []
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.runtime.system import random_id, system_clock
+from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
 from phoneprov_adapters.testing.records import a_permission, a_user, an_assignment, identifier
 from phoneprov_core.access.model import NewAssignment
 from phoneprov_core.access.use_cases import UserPermissions
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.stores import Database, Stores
 from support.stores import DATABASES
 
 ADA, BOB = identifier(1), identifier(2)
@@ -59,7 +59,7 @@ async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
         yield opened
 
 
-async def level(tx: Stores, user_uuid: str) -> int | None:
+async def level(tx: SqlTransaction, user_uuid: str) -> int | None:
     assignment = await tx.assignments.of_user(user_uuid)
     return None if assignment is None else assignment.level
 

@@ -21,6 +21,7 @@ from hypothesis.stateful import (
 
 from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher
 from phoneprov_adapters.security.tokens import JwtTokens
+from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.access.model import NewAssignment, NewPermission
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.auth.login import Login
@@ -34,7 +35,6 @@ from phoneprov_core.auth.model import (
 from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticated
-from phoneprov_core.stores import Database
 from phoneprov_core.users.model import NewUser, UserPatch
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_core.batches.commands import NewBatch
 from phoneprov_http.main.cli import main
@@ -102,6 +102,11 @@ def _restore(office: Installation) -> None:
     office.environment["PHONEPROV_DATA_DIR"] = place
 
 
+def _desk_logout(office: Installation) -> None:
+    office.run("desk", "set-default", MAC, ADA)
+    office.run("desk", "logout", MAC)
+
+
 def _prune(office: Installation) -> None:
     file = Path(office.environment["PHONEPROV_DATA_DIR"]) / "phoneprov.db"
     with closing(sqlite3.connect(file, timeout=30)) as connection:
@@ -134,7 +139,7 @@ CHANGING: dict[str, tuple[Callable[[Installation], object], set[str]]] = {
     ),
     "profile update": (
         lambda o: o.run(
-            "profile", "update", o.file("n.xml", configuration("Newer")), "--profile", "New"
+            "profile", "update", o.file("n.xml", configuration("Newer")), "--profile", BOB
         ),
         {"profile.updated"},
     ),
@@ -143,7 +148,7 @@ CHANGING: dict[str, tuple[Callable[[Installation], object], set[str]]] = {
         {"phone.updated"},
     ),
     "desk set-default": (lambda o: o.run("desk", "set-default", MAC, ADA), {"desk.updated"}),
-    "desk logout": (lambda o: o.run("desk", "logout", MAC), {"desk.logout", "deployment.created"}),
+    "desk logout": (_desk_logout, {"desk.logout", "deployment.created"}),
     "keys rotate": (_rotate, {"key.rotated", "session.ended"}),
     "prune": (_prune, {"retention.pruned"}),
     "restore": (_restore, {"database.restored"}),

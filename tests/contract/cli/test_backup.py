@@ -4,6 +4,7 @@ import io
 import json
 import sqlite3
 import tarfile
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -158,7 +159,7 @@ def test_restore_damaged_backup_is_refused_and_leaves_no_database(
 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
-    [("format", 2, "has the format 2"), ("schema", "9999", "is newer than that of this version")],
+    [("format", 2, "has the format 2"), ("schema", "9999", "is newer than")],
 )
 def test_restore_backup_of_a_newer_version_is_refused(
     office: Office, tmp_path: Path, field: str, value: object, message: str
@@ -169,6 +170,54 @@ def test_restore_backup_of_a_newer_version_is_refused(
     refused = office.run("restore", str(office.file), data=tmp_path / "new")
 
     assert (refused.exit_code, message in refused.output) == (1, True)
+
+
+def test_restore_of_a_sparse_archive_is_refused_at_once(office: Office, tmp_path: Path) -> None:
+    assert office.run("backup", str(office.file)).exit_code == 0
+    huge = 1 << 40
+    _change_manifest(
+        office.file, "files", {"phoneprov.db": {"size": huge, "sha256": "0" * 64}}, huge=huge
+    )
+    assert office.file.stat().st_size < 100_000
+
+    began = time.monotonic()
+    refused = office.run("restore", str(office.file), data=tmp_path / "new")
+
+    assert (refused.exit_code, "is damaged" in refused.output) == (1, True)
+    assert time.monotonic() - began < 5
+
+
+def test_restore_with_control_characters_in_the_manifest_is_refused(
+    office: Office, tmp_path: Path
+) -> None:
+    assert office.run("backup", str(office.file)).exit_code == 0
+    _change_manifest(office.file, "created_at", "\x1b[2J2026")
+
+    refused = office.run("restore", str(office.file), data=tmp_path / "new")
+
+    assert (refused.exit_code, "\x1b" in refused.output) == (1, False)
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        "CREATE VIEW v AS SELECT * FROM users",
+        "CREATE TRIGGER t AFTER INSERT ON audit BEGIN DELETE FROM audit; END",
+    ],
+)
+def test_restore_of_a_database_with_triggers_or_views_is_refused_without_its_keys(
+    office: Office, tmp_path: Path, foreign: str
+) -> None:
+    with closing(sqlite3.connect(office.data / "phoneprov.db")) as connection:
+        connection.execute(foreign)
+    assert office.run("backup", "--with-keys", str(office.file)).exit_code == 0
+    new = tmp_path / "new"
+
+    refused = office.run("restore", str(office.file), data=new)
+
+    assert (refused.exit_code, "triggers or views" in refused.output) == (1, True)
+    assert not (new / "phoneprov.db").exists()
+    assert not (new / "secret.key").exists()
 
 
 def test_backup_of_postgres_names_pg_dump(tmp_path: Path) -> None:
@@ -190,7 +239,7 @@ def test_backup_opens_as_a_sqlite_database(office: Office, tmp_path: Path) -> No
     assert backup_archive.check(office.file).files.keys() == {"phoneprov.db"}
 
 
-def _change_manifest(file: Path, field: str, value: object) -> None:
+def _change_manifest(file: Path, field: str, value: object, *, huge: int = 0) -> None:
     with tarfile.open(file) as archive:
         contents = {
             member.name: content.read()
@@ -200,8 +249,17 @@ def _change_manifest(file: Path, field: str, value: object) -> None:
     contents["manifest.json"] = json.dumps(
         json.loads(contents["manifest.json"]) | {field: value}
     ).encode()
-    with tarfile.open(file, "w") as archive:
+    if huge:
+        contents["phoneprov.db"] = b"0\n".ljust(512, b"\0")  # the map of a file of zeros
+    with tarfile.open(file, "w", format=tarfile.PAX_FORMAT) as archive:
         for name, text in contents.items():
             entry = tarfile.TarInfo(name)
+            if huge and name == "phoneprov.db":
+                entry.pax_headers = {
+                    "GNU.sparse.major": "1",
+                    "GNU.sparse.minor": "0",
+                    "GNU.sparse.name": name,
+                    "GNU.sparse.realsize": str(huge),
+                }
             entry.size = len(text)
             archive.addfile(entry, io.BytesIO(text))

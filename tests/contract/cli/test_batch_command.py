@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_http.main.cli import main

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_http.main.cli import main
+from phoneprov_http.main.serving.workers import LEAVE_SECONDS
 from support.command_line import PROGRAM, run, spawn, without_settings
 from support.desk import press_without_pauses
 from support.polling import wait_for
@@ -204,7 +205,7 @@ def test_db_current_exit_code_reports_a_due_upgrade(tmp_path: Path) -> None:
     after = run("db", "current", data=tmp_path)
 
     assert (before.exit_code, upgraded.exit_code, after.exit_code) == (1, 0, 0)
-    assert "version none" in before.stdout
+    assert "The schema is missing" in before.stdout
 
 
 def test_openapi_prints_the_document_and_creates_nothing(tmp_path: Path) -> None:
@@ -256,7 +257,7 @@ def test_serve_answers_and_stops_at_a_signal(
             port = wait_until_serving(log)
             headers = headers_when_ready(port)
             server.send_signal(number)
-            server.wait(60)
+            server.wait(2 * LEAVE_SECONDS)
         finally:
             server.kill()
 
@@ -265,6 +266,11 @@ def test_serve_answers_and_stops_at_a_signal(
     assert headers["X-Request-Id"]
     output = log.read_text()
     assert "Traceback" not in output
+    lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    (request,) = [line for line in lines if line.get("request_id") == headers["X-Request-Id"]]
+    assert (request["event"], request["route"], request["status"]) == (
+        "request", "/health/ready", 200,
+    )  # fmt: skip
     plain = [line for line in output.splitlines() if not line.startswith("{")]
     assert plain == [f"phoneprov serves on http://127.0.0.1:{port} (stop with Ctrl-C)"]
     assert "Other users can read the folder" in output

@@ -80,10 +80,11 @@ def test_doctor_missing_key_file_is_not_created(data: Path) -> None:
 
 def test_doctor_old_schema_names_the_upgrade(data: Path) -> None:
     with closing(sqlite3.connect(data / "phoneprov.db")) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+        connection.execute("UPDATE alembic_version SET version_num = '0015'")
     code, found = examined(data)
     assert (code, found["schema"]["state"], found["keys"]["state"]) == (1, "failed", "skipped")
-    assert "phoneprov db upgrade" in found["schema"]["next_step"]
+    assert "Export the records" in found["schema"]["message"]
+    assert found["schema"]["next_step"] == "See docs/how-to/upgrade.md."
 
 
 def test_doctor_damaged_database_is_reported(data: Path) -> None:
@@ -102,9 +103,9 @@ def test_doctor_unreachable_servers_and_phones_are_reported(data: Path) -> None:
     """Nothing listens on port 1 of this host."""
     with closing(sqlite3.connect(data / "phoneprov.db")) as connection, connection:
         connection.execute(
-            "INSERT INTO phones (mac, brand, model, phone_ip, is_active, created_at, updated_at) "
-            "VALUES ('00:1B:D4:12:34:56', 'Cisco', '7945', '127.0.0.1', 1, "
-            "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')"
+            "INSERT INTO phones (mac, brand, model, phone_ip, is_active, created_at, updated_at,"
+            " search) VALUES ('00:1B:D4:12:34:56', 'Cisco', '7945', '127.0.0.1', 1, "
+            "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', '')"
         )
     code, found = examined(
         data,

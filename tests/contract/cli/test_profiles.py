@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
-from phoneprov_adapters.composition.reading import read_settings
-from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.composition.settings import Settings, read_settings
 from phoneprov_core.profiles.model import Profile
 from phoneprov_core.users.model import NewUser
 from phoneprov_http.main.cli import main

@@ -81,3 +81,29 @@ def test_settings_with_an_error_show_the_table_and_exit_with_2() -> None:
     assert done.stderr == (
         "phoneprov: PHONEPROV_FTP_HOTS is not a setting. Did you mean PHONEPROV_FTP_HOST?\n"
     )
+
+
+def test_setting_is_explained_with_its_bounds() -> None:
+    done = phoneprov("settings", "PHONEPROV_SHARED_WRITE")
+    as_json = phoneprov("settings", "PHONEPROV_FTP_TIMEOUT", "--json", PHONEPROV_FTP_TIMEOUT="x")
+
+    assert done.exit_code == 0, done.stderr
+    assert "Value:   one of superadmin, bearer\nDefault: `superadmin`\n" in done.stdout
+    assert done.stdout.startswith("Name:    PHONEPROV_SHARED_WRITE\nMeaning: `bearer` lets every")
+    assert "see Shared writing\n" in done.stdout
+    assert json.loads(as_json.stdout) == {
+        "name": "PHONEPROV_FTP_TIMEOUT",
+        "meaning": "seconds for each step of an upload",
+        "value": "more than 0 and at most 15 seconds",
+        "default": "`5`",
+    }
+
+
+def test_setting_that_does_not_exist_is_not_explained() -> None:
+    done = phoneprov("settings", "PHONEPROV_FTP_HOTS")
+
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert done.stderr == (
+        "phoneprov: PHONEPROV_FTP_HOTS is not a setting. Did you mean PHONEPROV_FTP_HOST?\n"
+    )

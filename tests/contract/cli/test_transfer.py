@@ -71,7 +71,7 @@ def test_vcard_export_of_directory_can_be_imported_again(tmp_path: Path) -> None
 
     assert "FN:Ada\r\n" in (tmp_path / "b.vcf").read_bytes().decode()
     assert back.stdout == "Imported: 0 new, 0 changed, 2 unchanged, 0 wrong.\n"
-    assert ",'=1+1,2," in (tmp_path / "c.csv").read_text()
+    assert '"\'=1+1","2"' in (tmp_path / "c.csv").read_text()
 
 
 def test_secrets_are_exported_on_request_with_mode_0600(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_export_to_a_symbolic_link_writes_its_target(tmp_path: Path) -> None:
 
     assert done.exit_code == 0, done.stderr
     assert (tmp_path / "link.csv").is_symlink()
-    assert (tmp_path / "real.csv").read_text().startswith("mac,")
+    assert (tmp_path / "real.csv").read_text().startswith('"mac",')
 
 
 def test_export_ends_without_a_message_when_its_reader_has_ended(tmp_path: Path) -> None:
@@ -152,8 +152,8 @@ def test_export_writes_to_a_pipe_and_to_standard_output(tmp_path: Path) -> None:
 
     assert (tmp_path / "pipe").is_fifo()
     assert piped.exit_code == 0, piped.stderr
-    assert content.startswith("mac,")
-    assert printed.stdout.startswith("mac,")
+    assert content.startswith('"mac",')
+    assert printed.stdout.startswith('"mac",')
     assert printed.stderr == "0 record(s) were written to standard output.\n"
     assert (tmp_path / "redirected").read_text() == printed.stdout
 

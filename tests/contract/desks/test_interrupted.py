@@ -1,10 +1,13 @@
 """Changes of a desk that a stopped process left unfinished."""
 
+from typing import Any
+
 import pytest
 
 from phoneprov_adapters.testing.phone_records import a_deployment
 from phoneprov_core.deployments.model import Action, Outcome
-from phoneprov_core.kernel.errors import Refused
+from phoneprov_core.desk_records import DeskRecord
+from phoneprov_core.kernel.errors import Refused, Unavailable
 from support.hotdesk import IP, LOBBY, OTHER_IP, OTHER_MAC, PIN, Hotdesk
 from support.switch_rig import MAC, XML, a_desk_phone
 
@@ -13,7 +16,8 @@ async def test_interrupted_pin_change_is_repaired(office: Hotdesk) -> None:
     await office.phone().log_in("ada", PIN)
     await office.settled()
     async with office.api.database.write() as tx:
-        await tx.desks.begin_change(MAC, (await office.deployments())[-1].uuid, office.ada.uuid)
+        desk = await tx.desks.find(MAC)
+        await tx.desks.put(desk.changing((await office.deployments())[-1].uuid, office.ada.uuid))
     office.world.files[f"{IP}:21"].clear()
 
     assert await office.keep_desks() == 1
@@ -25,7 +29,8 @@ async def test_interrupted_pin_change_is_repaired(office: Hotdesk) -> None:
 
 async def test_interrupted_login_restores_the_default_profile(office: Hotdesk) -> None:
     async with office.api.database.write() as tx:
-        await tx.desks.begin_change(MAC, office.profile, office.ada.uuid)
+        desk = await tx.desks.find(MAC)
+        await tx.desks.put(desk.changing(office.profile, office.ada.uuid))
 
     assert await office.keep_desks() == 1
 
@@ -47,7 +52,8 @@ async def test_interrupted_first_switch_is_completed_without_a_default_profile(
     )
     async with office.api.database.write() as tx:
         await tx.deployments.add(interrupted)
-        await tx.desks.begin_change(OTHER_MAC, interrupted.uuid, None)
+        desk = await tx.desks.find(OTHER_MAC)
+        await tx.desks.put(desk.changing(interrupted.uuid))
 
     assert await office.keep_desks() == 1
 
@@ -55,6 +61,49 @@ async def test_interrupted_first_switch_is_completed_without_a_default_profile(
     assert (await office.desk(OTHER_MAC))["user_uuid"] == office.ada.uuid
     repaired = max(await office.deployments(OTHER_MAC), key=lambda one: one.created_at)
     assert (repaired.action, repaired.outcome) == (Action.SWITCH, Outcome.DEPLOYED)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.RUNNING, Outcome.INTERRUPTED, Outcome.UNKNOWN])
+async def test_interrupted_logout_is_completed(office: Hotdesk, outcome: Outcome) -> None:
+    await office.phone().log_in("ada", PIN)
+    await office.settled()
+    interrupted = a_deployment(
+        1, MAC, number=9, outcome=outcome, action=Action.LOGOUT, profile_uuid=office.lobby
+    )
+    async with office.api.database.write() as tx:
+        await tx.deployments.add(interrupted)
+        desk = await tx.desks.find(MAC)
+        await tx.desks.put(desk.changing(interrupted.uuid))
+    office.world.files[f"{IP}:21"][f"SEP{MAC.replace(':', '')}.cnf.xml"] = LOBBY.encode()
+
+    assert await office.keep_desks() == 1
+
+    assert office.on_phone() == LOBBY.encode()
+    assert (await office.desk())["user_uuid"] is None
+    assert (await office.record()).change_uuid is None
+
+
+async def test_logout_with_the_database_away_after_the_upload_is_recorded_at_its_end(
+    office: Hotdesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await office.phone().log_in("ada", PIN)
+    await office.settled()
+    async with office.api.database.write() as tx:
+        stores = type(tx.desks)
+    put, failures = stores.put, iter([Unavailable("The database is away.")])
+
+    async def fails_once(self: Any, desk: DeskRecord) -> None:
+        if desk.user_uuid is None and (failure := next(failures, None)):
+            raise failure
+        await put(self, desk)
+
+    monkeypatch.setattr(stores, "put", fails_once)
+
+    await office.phone().log_out()
+    await office.settled()
+
+    assert office.on_phone() == LOBBY.encode()
+    assert (await office.desk())["user_uuid"] is None
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -122,11 +122,17 @@ async def test_login_without_fitting_profile_shows_a_text(office: Hotdesk) -> No
 
 
 async def test_login_failed_upload_is_shown_and_changes_nothing(office: Hotdesk) -> None:
-    office.world.fail_next(Refused("The FTP server refused the upload."))
+    office.world.fail_next(Refused("The FTP server 10.0.0.9:21 refused the upload."))
 
     answer = await office.phone().log_in("ada", PIN)
 
-    assert answer.text == "The FTP server refused the upload."
+    assert "could not be stored" in answer.text
+    assert "10.0.0.9" not in answer.text
+    assert list(answer.keys) == ["Again", "Exit"]
+    assert (await office.phone().fetch(answer.keys["Again"])).title == "Log in"
+    assert (await office.deployments())[-1].message == (
+        "The FTP server 10.0.0.9:21 refused the upload."
+    )
     assert (await office.desk())["user_uuid"] is None
     assert [step[0] for step in office.world.happened] == ["upload"]
     assert (await office.record()).change_uuid is None

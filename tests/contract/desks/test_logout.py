@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from phoneprov_core.deployments.model import Action
-from phoneprov_core.kernel.errors import Refused
+from phoneprov_core.desk_records import Due, end_use
+from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.hotdesk import LOBBY, PIN, Hotdesk, hotdesk
 from support.switch_rig import MAC, XML
 
@@ -34,9 +36,12 @@ async def test_logout_asks_once_and_deploys_the_default_profile(office: Hotdesk)
 async def test_logout_failure_keeps_the_user_logged_in(office: Hotdesk) -> None:
     await office.phone().log_in("ada", PIN)
     await office.settled()
-    office.world.fail_next(Refused("The FTP server refused the upload."))
+    office.world.fail_next(TimedOut("The FTP server 10.0.0.9:21 did not answer in time."))
 
-    assert (await office.phone().log_out()).title == "Not possible"
+    answer = await office.phone().log_out()
+
+    assert (answer.title, "10.0.0.9" in answer.text) == ("Not possible", False)
+    assert (await office.phone().fetch(answer.keys["Again"])).title == "Log out"
     assert (await office.desk())["user_uuid"] == office.ada.uuid
     assert office.on_phone() == XML.encode()
 
@@ -49,7 +54,7 @@ async def test_login_ends_at_its_expiry(tmp_path: Path) -> None:
         assert desk["until"] > desk["since"]
         assert await office.keep_desks() == 0
         async with office.api.database.write() as tx:
-            await tx.desks.expire(desk["until"])
+            await end_use(tx, await tx.desks.find(MAC), Due.EXPIRY)
         assert next(iter((await office.phone().first()).items)) == "Log in"
 
         assert await office.keep_desks() == 1
@@ -72,7 +77,7 @@ async def test_deleted_or_deactivated_user_is_logged_out(office: Hotdesk, change
     assert await office.keep_desks() == 0
     assert (await office.record()).due is not None
     async with office.api.database.write() as tx:
-        await tx.desks.postpone(MAC, 0)
+        await tx.desks.put(msgspec.structs.replace(await tx.desks.find(MAC), not_before=0))
     assert await office.keep_desks() == 1
     assert office.on_phone() == LOBBY.encode()
 
@@ -84,7 +89,10 @@ async def test_logout_without_default_profile_keeps_the_file(office: Hotdesk) ->
 
     answer = await office.phone().log_out()
 
-    assert answer.title == "Logged out"
+    assert answer.text == (
+        "You are logged out. The phone keeps its configuration:"
+        " it has no default profile that fits."
+    )
     assert (await office.desk())["user_uuid"] is None
     assert office.on_phone() == XML.encode()
 
@@ -102,7 +110,8 @@ async def test_logout_during_a_call_is_deferred(office: Hotdesk) -> None:
     await office.settled()
     change.calls = calls
 
-    assert (await office.phone().log_out()).title == "Logged out"
+    answer = await office.phone().log_out()
+    assert answer.text == "You are logged out. The phone restarts after the call."
     assert (await office.desk())["user_uuid"] is None
     assert "in a call" in (await office.phone().log_in("ada", PIN)).text
     assert await office.keep_desks() == 0

@@ -154,6 +154,7 @@ async def test_invalid_input_shows_a_text_or_a_page(office: Hotdesk, query: str)
     ):  # fmt: skip
         read(await office.phone().client.get(f"/phone/{path}?{query}"))
         read(await office.phone().client.post(f"/phone/{path}?{query}", content=query.encode()))
+        read(await office.phone().client.put(f"/phone/{path}?{query}", content=query.encode()))
     assert (await office.desk())["user_uuid"] is None
 
 
@@ -172,7 +173,7 @@ async def test_personal_directory_requires_its_owner(office: Hotdesk) -> None:
 
 async def test_company_directory_is_searched_in_pages_of_32(office: Hotdesk) -> None:
     for number in range(70):
-        body = {"name": f"Person {number:02} <&\u202e\"'\u05d0>", "work": f"{1000 + number}"}
+        body = {"name": f"Person {number:02} <&\"'\u05d0>", "work": f"{1000 + number}"}
         data_of(await office.admin.post("/company-directory", body), 201)
     await office.admin.post(
         "/company-directory", {"name": "Ada Lovelace", "work": "2001", "mobile": "0170 5"}
@@ -191,7 +192,6 @@ async def test_company_directory_is_searched_in_pages_of_32(office: Hotdesk) -> 
     assert sizes == [32, 32, 6]
     assert len(set(names)) == 70
     assert list(page.keys) == ["Dial", "Edit dial", "Exit"]
-    assert "\u202e" not in names[0]
 
     found = await office.phone().submit(form, Name="LOVE")
     assert found.entries == [("Ada Lovelace", "2001"), ("Ada Lovelace (mobile)", "01705")]
@@ -222,6 +222,35 @@ async def test_head_response_has_the_length_of_the_page(office: Hotdesk) -> None
     client = office.phone().client
     got, head = await client.get(url), await client.head(url)
     assert (head.content, head.headers) == (b"", got.headers)
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "X"])
+async def test_phone_page_with_another_method_than_get_is_refused(
+    office: Hotdesk, method: str
+) -> None:
+    device = f"device=SEP{MAC.replace(':', '')}"
+    for path in ("services", "login", "logout/confirm", "directories/personal", "none"):
+        reply = await office.phone().client.request(method, f"/phone/{path}?{device}")
+        assert read(reply).title == "Not possible"
+        assert reply.headers["allow"] == ("GET" if path == "logout/confirm" else "GET, HEAD")
+
+
+async def test_changing_page_with_head_changes_nothing(office: Hotdesk) -> None:
+    form = await office.phone().choose(await office.phone().first(), "Log in")
+    url = f"{form.form}&{form.fields['User']}=ada&{form.fields['PIN']}={PIN}"
+
+    assert (await office.phone().client.head(url)).headers["allow"] == "GET, POST"
+    assert (await office.desk())["user_uuid"] is None
+
+    assert (await office.phone().fetch(url)).title == "Logged in"
+
+
+async def test_authentication_with_another_method_than_get_is_refused(tmp_path: Path) -> None:
+    login = {"PHONEPROV_PHONE_USER": "phones", "PHONEPROV_PHONE_PASSWORD": "phone-secret"}
+    async with hotdesk(tmp_path, **login) as office:
+        url = "/phone/authentication?UserID=phones&Password=phone-secret"
+        assert (await office.phone().client.post(url)).content == b"UNAUTHORIZED"
+        assert (await office.phone().client.get(url)).content == b"AUTHORIZED"
 
 
 async def test_page_is_encoded_in_the_character_set_of_the_phone(office: Hotdesk) -> None:
@@ -258,6 +287,66 @@ async def test_authentication_url_answers_with_one_word(
         }
 
 
+async def test_authentication_url_answers_the_phone_networks_and_counts_by_64(
+    tmp_path: Path,
+) -> None:
+    settings = {
+        "PHONEPROV_PHONE_USER": "phones",
+        "PHONEPROV_PHONE_PASSWORD": "phone-secret",
+        "PHONEPROV_PHONE_NETWORKS": "10.0.0.0/8,fd00::/8",
+    }
+    right, wrong = ("UserID=phones&Password=phone-secret", "UserID=phones&Password=x")
+    async with hotdesk(tmp_path, **settings) as office:
+
+        async def asked(ip: str, query: str = right) -> bytes:
+            client = office.phone(MAC, ip).client
+            return (await client.get(f"/phone/authentication?{query}")).content
+
+        assert await asked("10.1.2.3") == await asked("fd00::1") == b"AUTHORIZED"
+        for ip in ("192.0.2.1", "2001:db8::1", "127.0.0.1"):
+            assert await asked(ip) == b"UNAUTHORIZED"
+        for number in range(201):
+            await asked(f"fd00::1:{number:x}", wrong)
+        assert await asked("fd00::2") == b"UNAUTHORIZED"
+        assert await asked("fd00:0:0:1::2") == b"AUTHORIZED"
+
+
+async def test_pages_say_that_their_type_is_not_guessed(office: Hotdesk) -> None:
+    for page in (await office.phone().first(), await office.phone().first("/phone/nothing")):
+        assert page.reply is not None
+        assert page.reply.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_personal_directory_at_a_phone_without_an_address_is_refused(
+    office: Hotdesk,
+) -> None:
+    path = f"/personal-directory/{office.ada.uuid}"
+    await office.ada.post(path, {"name": "Mother", "home": "0123 456-78"})
+    await office.phone().log_in("ada", PIN)
+    await office.settled()
+    await office.admin.put(f"/phones/{MAC}", {"phone_ip": None})
+
+    page = await office.phone(MAC, "10.0.0.99").first("/phone/directories/personal")
+
+    assert page.text == "No address of this phone is recorded. Ask an administrator."
+    await office.admin.put(f"/phones/{MAC}", {"phone_ip": IP})
+    assert (await office.phone().first("/phone/directories/personal")).entries
+
+
+async def test_right_pin_that_fits_no_profile_leaves_an_audit_entry(office: Hotdesk) -> None:
+    await office.ada.delete(f"/phone-profiles/{office.profile}")
+
+    assert (await office.phone().log_in("ada", PIN)).text.startswith("You have no profile")
+
+    [entry] = [
+        one
+        for one in data_of(await office.admin.get("/audit", action="login.succeeded"))
+        if one["client_ip"] == IP
+    ]
+    assert (entry["actor"], entry["resource_id"]) == ("ada", office.ada.uuid)
+    assert entry["changes"] == {"mac": {"old": None, "new": MAC}}
+
+
 async def test_authentication_url_with_logins_disabled_refuses(office: Hotdesk) -> None:
     reply = await office.phone().client.get("/phone/authentication?UserID=&Password=")
     assert reply.content == b"UNAUTHORIZED"
@@ -283,3 +372,12 @@ async def test_desks_are_managed_over_the_api(office: Hotdesk) -> None:
     assert (desk["user_uuid"], desk["since"]) == (None, None)
     again = await office.admin.post(f"/phones/{MAC}/desk/logout", {})
     assert (again.status_code, again.json()["error"]["code"]) == (409, "not_logged_in")
+
+
+async def test_desk_of_an_unknown_phone_is_not_configured(office: Hotdesk) -> None:
+    mac = "00:1B:D4:00:00:99"
+    for body in ({"hotdesk": False}, {"default_profile_uuid": office.lobby}):
+        refused = await office.admin.put(f"/phones/{mac}/desk", body)
+        assert (refused.status_code, refused.json()["message"]) == (404, "There is no such desk.")
+
+    assert data_of(await office.admin.get("/audit", resource_id=mac)) == []

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from phoneprov_adapters.composition.lifecycle import prepare, running
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.lifecycle import open_phoneprov, prepare, running
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.application import UseCases
 from phoneprov_core.directory.model import NewCompanyContact
@@ -52,14 +52,15 @@ async def run_script(script: str, environment: Mapping[str, str]) -> None:
 
 @asynccontextmanager
 async def opened(environment: Mapping[str, str]) -> AsyncIterator[UseCases]:
-    async with running(prepare(read_settings(environment))) as use_cases:
+    async with open_phoneprov(read_settings(environment)) as use_cases:
         yield use_cases
 
 
 async def populate(environment: Mapping[str, str]) -> Profile:
     """Add secrets of each kind to an existing database."""
     container = prepare(read_settings(environment))
-    async with running(container) as use_cases:
+    async with running(container):
+        use_cases = container.use_cases()
         async with container.database().write() as tx:
             await tx.users.add(a_user(1))
         secret = NewExtension(type="chan_sccp", extension="1001", name="Ada", password="engine")
@@ -139,8 +140,8 @@ async def test_sqlite_backup_page_restores_the_database(tmp_path: Path) -> None:
         await use_cases.profiles.delete(ACTOR, profile.uuid)
         last_written = (data / "phoneprov.db-wal").read_bytes()
     # Worse than after a crash: of the old database only the latest writes remain.
-    for file in data.iterdir():
-        file.unlink()
+    shutil.rmtree(data)
+    data.mkdir()
     (data / "phoneprov.db-wal").write_bytes(last_written)
     await run_script(to_restore, environment)
 

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from phoneprov_adapters.composition.factories import phone_driver_of
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.adapters import phone_driver_of
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.devices.restart import CiscoPhones
 from support.command_line import output_of, without_settings

@@ -3,13 +3,13 @@
 import pytest
 
 from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher
+from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions import Extensions
 from phoneprov_core.kems import Kems
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
-from phoneprov_core.stores import Database
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users

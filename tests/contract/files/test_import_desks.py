@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.testing.phone_records import a_phone, a_profile
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
-from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
-from phoneprov_core.stores import Database
 from phoneprov_core.transfer.model import Imported
 from phoneprov_core.transfer.use_cases import Transfer
 from support.stores import DATABASES
@@ -44,7 +44,7 @@ async def everything(transfer: Transfer) -> list[dict[str, Any]]:
 
 async def test_desks_export_can_be_imported(transfer: Transfer, database: Database) -> None:
     async with database.write() as tx:
-        await tx.desks.use(a_mac(1), DeskUse(ADA), "2026-01-31T00:00:00.000Z")
+        await tx.desks.put(DeskRecord(a_mac(1)).used(DeskUse(ADA), "2026-01-31T00:00:00.000Z"))
 
     first = await into(
         transfer,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
-from phoneprov_core.stores import Database
 from phoneprov_core.transfer.model import RowProblem
 from phoneprov_core.transfer.rows import Index, Reader
 from phoneprov_core.transfer.use_cases import Transfer

@@ -172,7 +172,7 @@ async def test_upload_hidden_name_refused_uses_a_visible_one() -> None:
         ("STOR", "451", "Failure writing to local file.", "disk is full"),
         ("STOR", "451", "Error during write to file", "disk is full"),
         ("STOR", "451", "Transfer aborted. Input/output error", "disk is full"),
-        ("STOR", "451", "x", "refused the file"),
+        ("STOR", "451", "x", "refused the temporary file"),
     ],
 )
 async def test_upload_refusal_is_read_for_its_cause(

@@ -10,7 +10,7 @@ from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.devices.ports import Upload
 from phoneprov_core.kernel.errors import Refused
-from support.ftp_real import REFUSING, real_server
+from support.ftp_real import REFUSING, UNPACKED, real_server
 from support.ftp_rigs import LOOPBACK, Certificates
 
 UPLOAD = Upload("127.0.0.1", "SEP001122334455.cnf.xml", b"new", "a-1")
@@ -36,6 +36,26 @@ async def test_login_over_the_maximum_is_reported(name: str, certificates: Certi
             await uploader.upload(UPLOAD)
 
         assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(not UNPACKED, reason="make test-ftp-servers")
+@pytest.mark.parametrize(
+    ("mode", "advice"),
+    [
+        ("nopasv", r"passive data connections .*pasv_enable=YES"),
+        ("norename", r"refused to rename the file .*anon_other_write_enable=YES"),
+        ("noupload", r"refused the temporary file .*anon_upload_enable=YES"),
+    ],
+)
+async def test_missing_right_is_named(mode: str, advice: str, certificates: Certificates) -> None:
+    with real_server(f"vsftpd-{mode}", certificates.server, certificates.ca) as (settings, folder):
+        (folder / UPLOAD.filename).write_bytes(b"old")
+        uploader = FtpUploader(settings, PhoneNetworks.parse(LOOPBACK))
+
+        with pytest.raises(Refused, match=advice):
+            await uploader.upload(UPLOAD)
+
+        assert (folder / UPLOAD.filename).read_bytes() == b"old"
 
 
 def _logged_in(settings: FtpSettings) -> FTP:

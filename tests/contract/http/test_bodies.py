@@ -119,9 +119,21 @@ def test_unknown_field_beside_read_only_ones_is_refused(desks: Desks) -> None:
 
 
 def test_read_only_fields_are_refused_in_post(desks: Desks) -> None:
-    body = {"mac": MAC, "name": "Front", "created_at": "now"}
+    body = {"mac": MAC, "name": "Front", "updated_at": "now"}
 
-    assert desks.post(body) == {"created_at": "is not a field of this request"}
+    assert desks.post(body) == {"updated_at": "is not a field of this request"}
+
+
+def test_created_at_is_ignored_in_post(desks: Desks) -> None:
+    assert desks.post({"mac": MAC, "name": "Front", "created_at": [1]}) == {}
+
+    assert desks.seen == [NewDesk(mac=MAC, name="Front")]
+
+
+def test_empty_text_is_null_where_null_is_allowed(desks: Desks) -> None:
+    assert desks.put({"description": ""}) == {}
+    assert desks.seen == [DeskPatch(description=None)]
+    assert set(desks.put({"name": ""})) == {"name"}
 
 
 @pytest.mark.parametrize("mac", [MAC, "001bd4123456", "001B.D412.3456", "00-1b-d4-12-34-56"])

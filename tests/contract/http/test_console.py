@@ -1,5 +1,6 @@
 """The console's files and the session of a browser."""
 
+import asyncio
 import gzip
 import re
 from importlib import resources
@@ -12,6 +13,7 @@ from phoneprov_http.console.files import PAGE, assets
 from support.api import PASSWORD, Api, Caller, data_of, error_of, opened_api
 
 FILES = assets()
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 COOKIE = "phoneprov_session"
 SESSION = "/console/session"
 MODULE = re.compile(r"""(?:\bfrom|\bimport)\s*\(?\s*["'](\.[^"']+)["']""")
@@ -89,7 +91,7 @@ def test_console_files_refer_to_existing_files_only() -> None:
         outside = set(re.findall(r"https?://[^\s\"']+", text)) - {"http://www.w3.org/2000/svg"}
         assert outside == set(), name
         assert "innerHTML" not in text, name
-        for module in MODULE.findall(text):
+        for module in MODULE.findall(COMMENT.sub("", text)):
             path = httpx.URL(f"http://test/{name}").join(module).path.removeprefix("/")
             assert path in FILES, f"{name} imports {module}"
 
@@ -100,7 +102,9 @@ def test_console_every_module_is_used() -> None:
     while found:
         name = found.pop()
         text = FILES[name].content.decode()
-        for module in MODULE.findall(text) + re.findall(r'(?:href|src)="([^"#]+)"', text):
+        for module in MODULE.findall(COMMENT.sub("", text)) + re.findall(
+            r'(?:href|src)="([^"#]+)"', text
+        ):
             path = httpx.URL(f"http://test/{name}").join(module).path.removeprefix("/")
             if path not in used:
                 used.add(path)
@@ -108,8 +112,47 @@ def test_console_every_module_is_used() -> None:
     assert used == set(FILES)
 
 
-def test_console_first_load_is_at_most_80_kib() -> None:
-    assert sum(len(file.compressed) for file in FILES.values()) <= 80 * 1024
+IMPORT = re.compile(r"""^(?:import|export)\b[^;"']*["'](\.[^"']+)["']""", re.MULTILINE)
+
+
+def imports_of(name: str) -> list[str]:
+    """The modules that a module needs before it runs; not those that it loads later."""
+    text = FILES[name].content.decode()
+    names = IMPORT.findall(COMMENT.sub("", text))
+    return [httpx.URL(f"http://test/{name}").join(one).path.removeprefix("/") for one in names]
+
+
+def needed_by(*names: str) -> set[str]:
+    found, left = set[str](), list(names)
+    while left:
+        if (name := left.pop()) not in found:
+            found.add(name)
+            left += imports_of(name)
+    return found
+
+
+def test_console_modules_import_each_other_in_no_circle() -> None:
+    for name in FILES:
+        if name.endswith(".js"):
+            assert name not in needed_by(*imports_of(name)), name
+
+
+def test_console_modules_stay_small() -> None:
+    long = {name: file.content.count(b"\n") for name, file in FILES.items() if name[-3:] == ".js"}
+    assert {name: lines for name, lines in long.items() if lines > 340} == {}
+
+
+def test_console_page_preloads_the_modules_of_its_first_view() -> None:
+    page = FILES[PAGE].content.decode()
+    preloaded = re.findall(r'rel="modulepreload" href="([^"]+)"', page)
+    needed = needed_by("main.js", "views/overview.js")
+    assert set(preloaded) == needed
+    assert ">Loading…<" in page
+    first = {PAGE, "console.css", "icon.svg", *needed}
+    assert sum(len(FILES[name].compressed) for name in first) <= 90 * 1024
+
+
+def test_console_files_are_compressed() -> None:
     assert all(gzip.decompress(file.compressed) == file.content for file in FILES.values())
 
 
@@ -161,21 +204,62 @@ async def test_sign_in_reports_registration_setting(
         assert (data["level0"], data["sharedWrite"]) == expected
 
 
+async def refresh(api: Api, token: str, **headers: str) -> httpx.Response:
+    """Send this cookie and no other."""
+    api.client.cookies.clear()
+    headers["Cookie"] = f"{COOKIE}={token}"
+    return await api.client.post(f"{SESSION}/refresh", headers=headers)
+
+
 async def test_refresh_exchanges_the_cookie_once(api: Api, ada: Caller) -> None:
     first = (await sign_in(api)).cookies[COOKIE]
     refreshed = await api.client.post(f"{SESSION}/refresh")
 
     assert data_of(refreshed, 200, "Token refreshed")["me"]["username"] == "ada"
-    assert refreshed.cookies[COOKIE] != first
     second = refreshed.cookies[COOKIE]
-    api.client.cookies.clear()
-    for token in (first, second):  # a second use of the first ends the session
-        again = await api.client.post(f"{SESSION}/refresh", headers={"Cookie": f"{COOKIE}={token}"})
-        error_of(again, 401, "unauthenticated")
+    assert second != first
+    third = (await refresh(api, second)).cookies[COOKIE]
+    for token in (first, third):  # a second use of the first ends the session
+        error_of(await refresh(api, token), 401, "unauthenticated")
 
 
-async def test_refresh_without_a_cookie_is_401(api: Api) -> None:
-    error_of(await api.client.post(f"{SESSION}/refresh"), 401, "unauthenticated")
+async def test_refresh_lost_response_gives_the_same_browser_the_successor_again(
+    api: Api, ada: Caller
+) -> None:
+    first = (await sign_in(api)).cookies[COOKIE]
+    answers = await asyncio.gather(*(refresh(api, first) for _ in range(5)))
+    successors = {data_of(one)["accessToken"]: one.cookies[COOKIE] for one in answers}
+
+    assert len(successors) == 5
+    for access in successors:
+        me = await api.client.get("/api/v1/me", headers={"Authorization": f"Bearer {access}"})
+        assert data_of(me)["username"] == "ada"
+    one, other, *_ = successors.values()
+    data_of(await refresh(api, one))  # they are one token: it is exchanged once
+    data_of(await refresh(api, other))
+    error_of(await refresh(api, first), 401, "unauthenticated")
+
+
+@pytest.mark.parametrize("thief", ["another browser", "the API"])
+async def test_refresh_second_use_by_a_thief_ends_the_session(
+    api: Api, ada: Caller, thief: str
+) -> None:
+    first = (await sign_in(api)).cookies[COOKIE]
+    second = (await refresh(api, first)).cookies[COOKIE]
+    if thief == "the API":
+        stolen = await api.client.post("/api/v1/auth/refresh", json={"refresh_token": first})
+    else:
+        stolen = await refresh(api, first, **{"User-Agent": "thief"})
+
+    error_of(stolen, 401, "unauthenticated")
+    error_of(await refresh(api, second), 401, "unauthenticated")
+
+
+async def test_refresh_without_a_cookie_is_null(api: Api) -> None:
+    reply = await api.client.post(f"{SESSION}/refresh")
+
+    assert data_of(reply, 200, "There is no session") is None
+    assert "set-cookie" not in reply.headers
 
 
 async def test_sign_out_ends_the_session_and_removes_the_cookie(api: Api, ada: Caller) -> None:
@@ -223,6 +307,12 @@ async def test_cookie_is_secure_over_https(api: Api, ada: Caller) -> None:
         {"Origin": "http://evil.example"},
         {"Origin": "http://test.evil.example"},
         {"Origin": "null"},
+        {"Origin": "http://["},
+        {"Origin": "http://[::1"},
+        {"Origin": "//test"},
+        {"Origin": "test"},
+        {"Origin": ""},
+        {"Origin": "ftp://test"},
         {"Sec-Fetch-Site": "cross-site", "Origin": "http://test"},
     ],
 )

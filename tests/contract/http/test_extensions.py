@@ -234,7 +234,7 @@ async def test_update_every_invalid_field_is_named(api: Api, admin: Caller) -> N
     path = f"/extensions/{before['uuid']}"
     bad: list[tuple[Any, set[str]]] = [
         ({"name": None, "type": None}, {"name", "type"}),
-        ({"password": "", "extension": "-/-"}, {"password", "extension"}),
+        ({"password": "\n", "extension": "-/-"}, {"password", "extension"}),
         ({"voicemail": None, "is_active": 1}, {"voicemail", "is_active"}),
         ({"uuid": STRANGER}, {"uuid"}),
         ({"user_uuid": STRANGER}, {"user_uuid"}),

@@ -31,6 +31,25 @@ async def test_import_dry_run_reports_the_result_of_each_row(admin: Caller) -> N
     assert await count(admin) == 1
 
 
+async def test_import_row_shows_old_and_new_values_and_no_secret(admin: Caller) -> None:
+    data_of(await send(admin, PHONES))
+    (row, _) = data_of(await send(admin, PHONES.replace("Hall", "Hall 2"), dry_run=True))["rows"]
+    assert row["changes"] == {"location": {"old": "Hall", "new": "Hall 2"}}
+
+    lines = "type,extension,name,password,voicemail_passcode\nchan_sccp,2001,{},first secret,1357\n"
+    for name, outcome, changes in (
+        ("Hall", "created", {}),
+        ("Hall", "unchanged", {}),
+        ("Porter", "updated", {"name": {"old": "Hall", "new": "Porter"}}),
+    ):
+        order: dict[str, Any] = {"csv": lines.format(name), "dry_run": outcome == "updated"}
+        (row,) = data_of(await admin.post("/imports/extensions", order))["rows"]
+        assert (row["outcome"], row["changes"]) == (outcome, changes)
+    order["csv"] = order["csv"].replace("first", "second").replace("1357", "2468")
+    (row,) = data_of(await admin.post("/imports/extensions", order))["rows"]
+    assert row["changes"]["password"] == row["changes"]["voicemail_passcode"] == "changed"
+
+
 async def test_import_writes_all_rows_or_none(admin: Caller) -> None:
     refused = data_of(await send(admin, WRONG), 200, "Nothing was written")
     assert (refused["written"], await count(admin)) == (False, 0)

@@ -168,7 +168,11 @@ FILTERS = {
         "is_active",
         "last_outcome",
         "user_uuid",
+        "in_use",
+        "sort",
     },
+    "GET /api/v1/phones/counts": {"by", "is_active"},
+    "GET /api/v1/vendor-kem": {"connected_phone"},
     "GET /api/v1/company-directory": {
         "q",
         "department",
@@ -181,7 +185,15 @@ FILTERS = {
     "GET /api/v1/phone-profiles/{uuid}/revisions/diff": {"from", "to"},
     "GET /api/v1/batches": {"before"},
     "GET /api/v1/batches/{uuid}/phones": {"state", "after"},
-    "GET /api/v1/deployments": {"mac", "profile_uuid", "outcome", "current", "before"},
+    "GET /api/v1/deployments": {
+        "mac",
+        "profile_uuid",
+        "outcome",
+        "since",
+        "until",
+        "current",
+        "before",
+    },
     "GET /api/v1/phones/{mac}/fetches": {"before"},
     "GET /api/v1/audit": {
         "since",
@@ -192,10 +204,19 @@ FILTERS = {
         "resource_id",
         "before",
     },
-    "GET /api/v1/phones/{mac}/deployments": {"profile_uuid", "outcome", "current", "before"},
+    "DELETE /api/v1/phone-profiles/{uuid}": {"force"},
+    "GET /api/v1/phones/{mac}/deployments": {
+        "profile_uuid",
+        "outcome",
+        "since",
+        "until",
+        "current",
+        "before",
+    },
 }
 
 
+FILTERS["GET /api/v1/phones/summaries"] = FILTERS["GET /api/v1/phones"]
 BY_KEY = {"GET /api/v1/phones/{mac}/fetches", "GET /api/v1/audit"}
 """Lists that only grow: their pages continue after a row and have no total."""
 
@@ -338,7 +359,8 @@ def pattern_of(annotated: Any) -> str:
         (fields.PinCode, values.pin_code),
         (fields.ExtensionNumber, values.extension_number),
         (fields.Line, values.required_text),
-        (fields.OptionalLine, values.text),
+        (fields.OptionalLine, values.line),
+        (fields.AnyLine, values.text),
         (fields.Description, values.description),
     ],
 )

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from phoneprov_core.provisioning.model import FetchResult
+from phoneprov_core.provisioning.use_cases import Ended
 from phoneprov_http.phone.files import PhoneFiles
 from unit.provisioning.conftest import CONTENT, MAC, NAME, OTHER_IP, PHONE_IP, Office, office
 
@@ -42,7 +43,11 @@ async def ask(
         "client": (ip, 50000),
         "headers": [(b"x-ciscoipphonemodelname", b"CP-7942G")],
     }
-    await PhoneFiles(office.provide())(scope, receive, send)
+    provide = office.provide()
+    ended: list[Ended] = []
+    await PhoneFiles(provide, ended.append)(scope, receive, send)
+    if ended:
+        await provide.record(ended)
     return Reply(sent)
 
 

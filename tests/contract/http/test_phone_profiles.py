@@ -130,7 +130,7 @@ async def test_invalid_configuration_is_refused_with_position(
         ({"compatible_models": ["x"] * 201}, {"compatible_models"}),
         ({"software_type": "sccp"}, {"software_type"}),
         ({"software_type": 7}, {"software_type"}),
-        ({"uuid": STRANGER, "created_at": "x"}, {"uuid", "created_at"}),
+        ({"uuid": STRANGER, "name": "a\u2063b"}, {"uuid", "name"}),
         ({"name": "", "cnf_xml": "<", "software_type": "x", "y": 1},
          {"name", "cnf_xml", "software_type", "y"}),
     ],
@@ -203,6 +203,27 @@ async def test_update_changes_only_sent_fields(ada: Caller) -> None:
     assert data_of(await ada.get(path)) == cleared
 
 
+async def test_update_based_on_an_older_revision_is_conflict(ada: Caller) -> None:
+    path = f"/phone-profiles/{(await profile(ada))['uuid']}"
+
+    data_of(await ada.put(path, {"cnf_xml": "<first/>", "revision": 1}), 200, "Profile updated")
+    for fields in ({"cnf_xml": "<second/>"}, {"name": "Second"}):
+        late = await ada.put(path, {**fields, "revision": 1})
+        assert error_of(late, 409, "changed_meanwhile") == {"revision": "must be 2, the newest"}
+
+    kept = data_of(await ada.get(path), 200)
+    assert (kept["name"], kept["cnf_xml"]) == ("Ada's", "<first/>")
+    assert list(data_of(await ada.put(path, {"name": "Third", "revision": 2}))) == FIELDS
+    data_of(await ada.put(path, {"cnf_xml": "<last/>"}))
+
+
+@pytest.mark.parametrize("revision", [0, -1, 2**31, 1.5, "1", None, True, []])
+async def test_update_with_invalid_revision_is_refused(ada: Caller, revision: object) -> None:
+    path = f"/phone-profiles/{(await profile(ada))['uuid']}"
+
+    assert list(error_of(await ada.put(path, {"revision": revision}), 422)) == ["revision"]
+
+
 async def test_update_accepts_the_record_as_read(ada: Caller) -> None:
     before = await profile(ada, software_type="SCCP")
     path = f"/phone-profiles/{before['uuid']}"
@@ -248,6 +269,44 @@ async def test_profile_of_another_user_is_not_found(
     ):
         error_of(reply, 404, "not_found")
     data_of(await ada.get(path))
+
+
+async def test_default_profile_of_desks_is_deleted_only_with_force(
+    admin: Caller, ada: Caller
+) -> None:
+    uuid = (await profile(ada))["uuid"]
+    for number in range(7):
+        mac = f"00:1B:D4:00:00:0{number}"
+        support.data_of(await admin.post("/phones", {"mac": mac}), 201)
+        support.data_of(await admin.put(f"/phones/{mac}/desk", {"default_profile_uuid": uuid}))
+    path = f"/phone-profiles/{uuid}"
+
+    for query in ("", "?force=false"):
+        reply = await ada.delete(path + query)
+        error_of(reply, 409, "in_use")
+        assert reply.json()["message"].startswith(
+            "This profile is the default of 00:1B:D4:00:00:00, 00:1B:D4:00:00:01, "
+            "00:1B:D4:00:00:02, 00:1B:D4:00:00:03, 00:1B:D4:00:00:04 and 2 more."
+        )
+    assert set(error_of(await ada.delete(f"{path}?force=maybe"), 422)) == {"force"}
+    data_of(await ada.get(path))
+
+    data_of(await ada.delete(f"{path}?force=true"), 200, "Profile deleted")
+    desk = support.data_of(await admin.get("/phones/00:1B:D4:00:00:01/desk"))
+    assert desk["default_profile_uuid"] is None
+
+
+async def test_default_profile_of_desks_is_deleted_with_its_owner(
+    admin: Caller, bob: Caller
+) -> None:
+    uuid = (await profile(bob))["uuid"]
+    mac = "00:1B:D4:00:00:01"
+    support.data_of(await admin.post("/phones", {"mac": mac}), 201)
+    support.data_of(await admin.put(f"/phones/{mac}/desk", {"default_profile_uuid": uuid}))
+
+    support.data_of(await admin.delete(f"/users/{bob.uuid}"))
+
+    error_of(await admin.get(f"/phone-profiles/{uuid}"), 404)
 
 
 async def test_profile_deleted_twice_is_not_found(ada: Caller) -> None:

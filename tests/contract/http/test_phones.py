@@ -92,7 +92,8 @@ async def test_phone_ip_is_stored_in_canonical_form(admin: Caller, sent: str, ke
         ({"phone_ip": "010.0.0.1"}, {"phone_ip"}),
         ({"phone_ip": "10.0.0.1/24"}, {"phone_ip"}),
         ({"phone_ip": "fe80::1%eth0"}, {"phone_ip"}),
-        ({"phone_ip": ""}, {"phone_ip"}),
+        ({"name": "Hall\u200e"}, {"name"}),
+        ({"location": "2nd\u2028floor"}, {"location"}),
         ({"phone_ip": 7}, {"phone_ip"}),
         ({"phone_vlan": 120}, {"phone_vlan"}),
         ({"name": "x" * 256}, {"name"}),
@@ -101,7 +102,7 @@ async def test_phone_ip_is_stored_in_canonical_form(admin: Caller, sent: str, ke
         ({"location": "a\u0085b"}, {"location"}),
         ({"is_active": None}, {"is_active"}),
         ({"is_active": "yes"}, {"is_active"}),
-        ({"is_vendor": True, "created_at": "x"}, {"is_vendor", "created_at"}),
+        ({"is_vendor": True, "updated_at": "x"}, {"is_vendor", "updated_at"}),
         ({"mac": "x", "phone_ip": "x", "name": 1, "x": 1}, {"mac", "phone_ip", "name", "x"}),
     ],
 )

@@ -186,7 +186,9 @@ async def test_null_clears_nullable_fields_and_is_refused_elsewhere(admin: Calle
         ({"location": ["x"]}, {"location"}),
         ({"role": "admin"}, {"role"}),
         ({"uuid": STRANGER}, {"uuid"}),
-        ({"created_at": "2001-01-01T00:00:00.000Z"}, {"created_at"}),
+        ({"created_at": "2001-01-01T00:00:00.000Z", "phone": ""}, set()),
+        ({"first_name": "Gr\u00adace", "last_name": "\u202e"}, {"first_name", "last_name"}),
+        ({"location": "a\ufeffb"}, {"location"}),
         ({"email": "x", "lang": "?", "timezone": 1, "a": 1}, {"email", "lang", "timezone", "a"}),
     ],
 )

@@ -135,7 +135,7 @@ BAD: list[tuple[Any, set[str]]] = [
     ),
     ({"mac": "00:00:00:00:00:00"}, {"mac"}),
     ({"connected_phone": "01:00:5E:00:00:01"}, {"connected_phone"}),
-    ({"connected_phone": ""}, {"connected_phone"}),
+    ({"model": "79\u200b16"}, {"model"}),
     ({"ip": "10.20.30.41/24", "model": 7}, {"ip", "model"}),
     (
         {"software_type": "x" * 256, "software_version": "a\nb"},
@@ -158,7 +158,7 @@ async def test_every_invalid_field_is_named(admin: Caller, body: Any, fields: se
 
 
 async def test_create_refuses_read_only_fields(admin: Caller) -> None:
-    body = {"uuid": STRANGER, "created_at": "2026-01-31T08:15:30.250Z"}
+    body = {"uuid": STRANGER}
 
     assert set(error_of(await admin.post("/vendor-kem", body), 422)) == set(body)
 

@@ -25,8 +25,8 @@ from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
 from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.deployments.model import Confirmation, Outcome, StepName
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
+from phoneprov_http.front import Front
 from phoneprov_http.main.serving.metrics import Metrics
-from phoneprov_http.middleware.access_log import AccessLog
 from support.scale import long_only
 from support.served import served
 
@@ -125,7 +125,7 @@ def test_metrics_head_request_is_observed_with_its_template() -> None:
         scope["path_template"] = "/phones/{mac}"
         await _app(scope, receive, send)
 
-    metrics = Metrics(AccessLog(routed), _expose, lambda *what: seen.append(what[:3]), token=TOKEN)
+    metrics = Metrics(Front(routed), _expose, lambda *what: seen.append(what[:3]), token=TOKEN)
 
     assert asked(metrics, "/phones/001BD4123456", method="HEAD").content == b""
     assert seen == [("HEAD", "/phones/{mac}", 200)]

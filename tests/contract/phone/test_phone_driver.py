@@ -15,7 +15,7 @@ from phoneprov_adapters.testing.phone_drivers import WORDS
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.ports import KeyPress, PhoneCommands
 from phoneprov_core.devices.restart import CiscoPhones, RestartBy
-from support.ami_stub import SECRET, USER, AmiStub, failure
+from support.ami_stub import SECRET, USER, AmiStub, endpoint, failure
 from support.phone_stub import PhoneStub, http, nothing, sends
 from support.phone_web import IP, LOOPBACK, web
 
@@ -71,13 +71,17 @@ async def through_asterisk() -> AsyncIterator[PhoneDriverRig]:
         def fall_silent() -> None:
             stub.answers = dict.fromkeys(actions)
 
+        def recover() -> None:
+            stub.answers = {"PJSIPShowEndpoint": endpoint((f"sip:phone@{IP}", "a Call-ID"))}
+
+        recover()
         yield PhoneDriverRig(
             CiscoPhones(RestartBy.AMI, MemoryPhone(LOOPBACK), Manager(ManagerConnection(settings))),
             PHONE,
             restarts=lambda: len(stub.performed),
             refuse=refuse,
             fall_silent=fall_silent,
-            recover=lambda: stub.answers.clear(),
+            recover=recover,
             secrets=(SECRET,),
             by_address=False,
         )

@@ -95,6 +95,16 @@ async def test_redirect_is_not_followed(stub: PhoneStub, canary: PhoneStub, stat
     assert len(stub.requests) == 1
 
 
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_redirect_to_https_names_the_setting(stub: PhoneStub, status: int) -> None:
+    stub.answers = [sends(http(status, Location=f"HTTPS://{IP}/CGI/Execute"))]
+
+    with pytest.raises(Refused, match="PHONEPROV_PHONE_SCHEME=https"):
+        await web(stub).execute(IP, CLEAR_SERVICES)
+    with pytest.raises(Refused, match="PHONEPROV_PHONE_SCHEME=https"):
+        await web(stub).read(IP, 5.0)
+
+
 @pytest.mark.parametrize(
     "place", ["", "http://[", "//", "http://\xff\xfe/", "x" * 9000, "http://a:999999/", "\t", "%"]
 )

@@ -9,6 +9,7 @@ import pytest
 from msgspec import structs
 
 from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_keys
+from phoneprov_core.devices.errors import REPLY_LOST
 from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.devices.reply import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Refused, TimedOut
@@ -247,23 +248,59 @@ async def resets_at_once(writer: asyncio.StreamWriter) -> None:
     reset(writer)
 
 
-@pytest.mark.parametrize("end", [closes, resets_at_once, resets], ids=["close", "reset", "amid"])
+LOST = {
+    "close": closes,
+    "reset": resets_at_once,
+    "amid": resets,
+    "silence": nothing,
+    "no HTTP": sends(b"220 ready\r\n"),
+    "no XML": sends(http(body="garbage<")),
+}
+"""Ends of an exchange after which it is not known whether the phone carries out the command."""
+
+
+@pytest.mark.parametrize("end", LOST.values(), ids=LOST.keys())
 @pytest.mark.parametrize("model", ["7945", "8841", "8945"])
-async def test_connection_lost_on_a_restart_key_is_a_failure_except_on_the_last(
+async def test_lost_reply_to_the_last_key_is_unknown_and_to_another_key_a_failure(
     stub: PhoneStub, model: str, end: Answer
 ) -> None:
     keys = [structs.replace(key, pause=0.0) for key in restart_keys(model)]
 
-    for number in range(len(keys)):
+    for number in (0, len(keys) - 2, len(keys) - 1):
         stub.requests.clear()
         stub.answers = [sends(http())] * number + [end]
-        if number == len(keys) - 1:
-            await web(stub).execute(IP, keys)
-        else:
-            with pytest.raises(Refused, match="closed the connection"):
-                await web(stub).execute(IP, keys)
+        with pytest.raises((Refused, TimedOut)) as lost:
+            await web(stub, timeout=0.5, total=8.0).execute(IP, keys)
 
+        is_last = number == len(keys) - 1
+        assert (lost.value.code == REPLY_LOST) == is_last
+        assert ("It is not known" in lost.value.message) == is_last
         assert stub.uris == [key.uri for key in keys[: number + 1]]
+
+
+@pytest.mark.parametrize("answer", [error(4), sends(http(401)), sends(http(500))])
+async def test_refusal_of_the_last_key_is_a_failure(stub: PhoneStub, answer: Answer) -> None:
+    stub.answers = [answer]
+
+    with pytest.raises(Refused) as refused:
+        await web(stub).execute(IP, CLEAR_SERVICES)
+
+    assert refused.value.code == Refused.code
+
+
+async def test_command_that_is_never_sent_is_a_failure(stub: PhoneStub) -> None:
+    """The request for the MAC has no answer; the command is not sent."""
+    stub.answers = [nothing]
+
+    with pytest.raises(TimedOut) as late:
+        await web(stub, timeout=TIMEOUT).execute(IP, CLEAR_SERVICES, "00:1B:D4:12:34:56")
+
+    assert late.value.code == TimedOut.code
+    assert stub.uris == []
+
+
+async def test_deadline_in_the_pause_after_the_last_reply_is_no_failure(stub: PhoneStub) -> None:
+    await web(stub, timeout=TIMEOUT).execute(IP, [KeyPress("Init:Services", pause=9.0)])
 
 
 async def test_other_phone_at_the_address_gets_no_key(stub: PhoneStub) -> None:

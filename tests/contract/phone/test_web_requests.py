@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
+from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.devices.commands import CLEAR_SERVICES
 from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.phone_stub import PhoneStub, http, nothing, sends
-from support.phone_web import IP, LOOPBACK, until_idle, web
+from support.phone_web import IP, LOOPBACK, TIMEOUT, until_idle, web
 
 
 async def test_request_is_a_form_with_one_field(stub: PhoneStub) -> None:
@@ -75,7 +76,7 @@ async def test_call_that_waited_for_another_one_says_that_the_phone_was_not_call
     earlier = asyncio.create_task(phone.execute(IP, CLEAR_SERVICES))
     await stub.asked.wait()
 
-    with pytest.raises(TimedOut, match=r"was not called.*the same phone_ip"):
+    with pytest.raises(TimedOut, match=r"was not called.*check that the phone is on"):
         await phone.read(IP, 0.05)
 
     done.set()
@@ -83,47 +84,19 @@ async def test_call_that_waited_for_another_one_says_that_the_phone_was_not_call
     assert len(stub.requests) == 1
 
 
-async def test_call_that_had_less_time_after_another_one_says_so(stub: PhoneStub) -> None:
-    done = asyncio.Event()
-
-    async def answers_late(writer: asyncio.StreamWriter) -> None:
-        await done.wait()
-        writer.write(http())
-
-    stub.answers = [answers_late, nothing]
-    phone = web(stub, timeout=30.0, total=30.0)
-    earlier = asyncio.create_task(phone.execute(IP, CLEAR_SERVICES))
-    await stub.asked.wait()
-    later = asyncio.create_task(phone.read(IP, 3.0))
-    await asyncio.sleep(0)  # it waits for its turn
-    done.set()
-    await earlier
-
-    with pytest.raises(TimedOut, match=r"in the time that was left after.*the same phone_ip"):
-        await later
-    assert len(stub.requests) == 2
-
-
-async def test_call_whose_request_had_its_whole_time_after_another_one_had_no_answer(
+async def test_phone_that_is_off_has_its_own_next_step_after_an_earlier_call_too(
     stub: PhoneStub,
 ) -> None:
-    done = asyncio.Event()
+    stub.answers = [nothing]
+    phone = web(stub, timeout=TIMEOUT)
 
-    async def answers_late(writer: asyncio.StreamWriter) -> None:
-        await done.wait()
-        writer.write(http())
+    calls = [phone.read(IP, TIMEOUT / 2), phone.execute(IP, CLEAR_SERVICES, a_mac(1))]
+    failures = await asyncio.gather(*calls, return_exceptions=True)
 
-    stub.answers = [answers_late, nothing]
-    phone = web(stub, timeout=3.0, total=30.0)
-    earlier = asyncio.create_task(phone.execute(IP, CLEAR_SERVICES))
-    await stub.asked.wait()
-    later = asyncio.create_task(phone.execute(IP, [KeyPress("a")] * 30))
-    await asyncio.sleep(0)  # it waits for its turn
-    done.set()
-    await earlier
-
-    with pytest.raises(TimedOut, match=r"did not answer in time\.$"):
-        await later
+    for failure in failures:
+        assert isinstance(failure, TimedOut)
+        assert "check that the phone is on" in failure.message
+        assert "other phone" not in failure.message
 
 
 async def test_calls_to_other_phones_do_not_wait(stub: PhoneStub) -> None:

@@ -48,7 +48,7 @@ class Served(MemoryFile, OpenFile):
         super().__init__(CONTENT)
         self._results = results
 
-    async def finish(self, *, is_complete: bool, size: int, seconds: float) -> None:
+    def finish(self, *, is_complete: bool, size: int, seconds: float) -> None:
         self._results.append(is_complete)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from phoneprov_adapters.memory.system import CountingIds, FixedClock
 from phoneprov_adapters.sql.engines.connection import Row
-from phoneprov_adapters.sql.engines.sqlite_connections import WriteConnection
+from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac, identifier
@@ -25,7 +25,7 @@ async def test_batch_start_number_of_statements_is_constant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statements: list[Statement] = []
-    run = WriteConnection.rows
+    run = WriteConnection.fetch_all
 
     async def counted(self: WriteConnection, statement: Statement, **values: Any) -> Sequence[Row]:
         statements.append(statement)
@@ -44,7 +44,7 @@ async def test_batch_start_number_of_statements_is_constant(
             work.close()
 
         batches = Batches(database, nothing, later, FixedClock(), CountingIds())
-        monkeypatch.setattr(WriteConnection, "rows", counted)
+        monkeypatch.setattr(WriteConnection, "fetch_all", counted)
 
         async def cost(phones: int) -> int:
             statements.clear()

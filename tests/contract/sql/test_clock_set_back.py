@@ -18,7 +18,7 @@ async def test_lease_end_far_ahead_is_over(database: Any, ahead: int) -> None:
     async with database.write() as tx:
         await tx.leases.take(mac, "me", 60)
     async with database.write() as tx:
-        await tx.leases._connection.rows(
+        await tx.leases._connection.fetch_all(
             update(leases).values(expires_at=now_ms() + ahead).returning(leases.c.mac)
         )
 

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from phoneprov_adapters.composition.lifecycle import prepare, readiness, running
-from phoneprov_adapters.composition.reading import read_settings
-from phoneprov_adapters.sql.maintenance.schema import newest
+from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.sql.engines.revisions import newest
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_http.main.cli import main
 from support import postgres
@@ -28,7 +28,7 @@ async def test_create_admin_in_an_empty_database_succeeds(tmp_path: Path) -> Non
     async with postgres.new_database(migrated=False) as url:
         before = await phoneprov(tmp_path, url, "db", "current")
         assert (before.exit_code, before.stderr) == (1, "")
-        assert "version none" in before.stdout
+        assert "The schema is missing" in before.stdout
 
         create = ("create-admin", "--username", "ada", "--email", "a@b.ch", "--password-stdin")
         # A shared database is changed only by ``db upgrade`` or ``--migrate``.
@@ -40,7 +40,7 @@ async def test_create_admin_in_an_empty_database_succeeds(tmp_path: Path) -> Non
         assert upgraded.exit_code == 0, upgraded.output
         after = await phoneprov(tmp_path, url, "db", "current")
         assert after.exit_code == 0
-        assert f"version {newest()}" in after.stdout
+        assert f"The schema is {newest()}" in after.stdout
 
         created = await phoneprov(tmp_path, url, *create, stdin=PASSWORD)
         assert created.exit_code == 0, created.output

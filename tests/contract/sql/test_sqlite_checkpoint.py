@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.sql.engines import sqlite_file
+from phoneprov_adapters.sql.engines import sqlite_writing
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.testing.phone_records import a_phone
 from support.polling import until
@@ -35,7 +35,7 @@ def log_pages(database: SqliteDatabase) -> int:
 async def test_commit_leaves_the_database_file_to_the_checkpoint(
     database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_file, "COMMITS", 1_000_000)
+    monkeypatch.setattr(sqlite_writing, "COMMITS", 1_000_000)
     before = database.path.read_bytes()
 
     # The library's default is 1,000 pages.
@@ -53,7 +53,7 @@ async def test_commit_leaves_the_database_file_to_the_checkpoint(
 async def test_checkpoint_follows_the_commits(
     database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_file, "COMMITS", 3)
+    monkeypatch.setattr(sqlite_writing, "COMMITS", 3)
     before = database.path.read_bytes()
 
     await write(database, range(1, 4))
@@ -67,7 +67,7 @@ async def test_failed_checkpoint_is_logged_and_changes_nothing(
     def refuse() -> sqlite3.Connection:
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr(sqlite_file, "COMMITS", 1)
+    monkeypatch.setattr(sqlite_writing, "COMMITS", 1)
     monkeypatch.setattr(database._checkpoints, "_connect", refuse)
     with caplog.at_level(logging.WARNING):
         await write(database, range(1, 3))

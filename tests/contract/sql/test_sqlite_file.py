@@ -1,6 +1,12 @@
 """The file of the embedded database."""
 
 import asyncio
+import contextlib
+import shutil
+import sqlite3
+import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -8,10 +14,11 @@ import pytest
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines import sqlite_file
+from phoneprov_adapters.sql.engines.address import embedded_url
+from phoneprov_adapters.sql.engines.revisions import newest
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_adapters.sql.engines.urls import embedded_url
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date, newest
+from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
 from phoneprov_adapters.testing.records import a_user
 from phoneprov_core.kernel.errors import Unavailable
 from support.stores import KEY
@@ -60,7 +67,7 @@ async def test_new_file_failing_migration_leaves_nothing(
     async def fails(*_: object) -> None:
         raise Unavailable("no")
 
-    monkeypatch.setattr(migrate, "_with_connection", fails)
+    monkeypatch.setattr(migrate, "with_connection", fails)
     with pytest.raises(Unavailable):
         await bring_up_to_date(embedded_url(file))
 
@@ -85,13 +92,74 @@ async def test_empty_file_is_refused(file: Path) -> None:
     assert file.stat().st_size == 0
 
 
-async def test_lock_of_a_hanging_process_times_out(
+async def test_upgrade_of_a_file_in_use_is_refused_and_names_the_process(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_file, "_LOCK_SECONDS", 0.0)
-    async with sqlite_file.alone(file):
-        with pytest.raises(Unavailable, match="migrating"):
+    monkeypatch.setattr(sqlite_file, "_USERS_SECONDS", 0.0)
+    await bring_up_to_date(embedded_url(file))
+    code = (
+        "import asyncio, sys; from pathlib import Path\n"
+        "from phoneprov_adapters.sql.engines.sqlite_file import UseLock\n"
+        "asyncio.run(UseLock(Path(sys.argv[1])).share()); print('shared', flush=True); input()"
+    )
+    other = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", code, str(file)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert other.stdout is not None
+    await other.stdout.readline()
+    await migrate.upgrade(embedded_url(file))  # nothing to do
+    make_older(file)
+    try:
+        with pytest.raises(Unavailable, match=rf"stop process {other.pid} \(.*python.*\) first"):
             await migrate.upgrade(embedded_url(file))
+    finally:
+        await other.communicate(b"\n")
+    with pytest.raises(Unavailable, match="cannot be upgraded"):
+        await migrate.upgrade(embedded_url(file))
+
+
+def make_older(file: Path) -> None:
+    """Give the database the revision of an earlier version."""
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0015'")
+        connection.commit()
+
+
+async def test_open_database_keeps_others_from_upgrading_and_close_ends_it(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_file, "_USERS_SECONDS", 0.0)
+    await bring_up_to_date(embedded_url(file))
+    databases = [database_in(file), database_in(file)]
+    for database in databases:
+        await database.open()
+    await databases[0].close()
+    with pytest.raises(Unavailable, match="Another process uses the database"):
+        async with sqlite_file.alone(file):
+            pass
+    await databases[1].close()
+    async with sqlite_file.alone(file):
+        pass
+
+
+async def test_open_during_an_upgrade_waits_for_its_end(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await bring_up_to_date(embedded_url(file))
+    database = database_in(file)
+    async with sqlite_file.alone(file):
+        opening = asyncio.create_task(database.open())
+        await asyncio.sleep(0.1)
+        assert not opening.done()
+    await opening
+    await database.close()
+    monkeypatch.setattr(sqlite_file, "_LOCK_SECONDS", 0.0)
+    async with sqlite_file.alone(file.with_name("other.db")):
+        shutil.copy(file, file.with_name("other.db"))
+        with pytest.raises(Unavailable, match="upgrades the database"):
+            await database_in(file.with_name("other.db")).open()
 
 
 async def test_damaged_file_fails_readiness_and_is_named_in_the_log(
@@ -101,21 +169,38 @@ async def test_damaged_file_fails_readiness_and_is_named_in_the_log(
     await bring_up_to_date(embedded_url(file))
     database = database_in(file)
     await database.open()
-    assert await database.schema_version() == newest()
+    assert await database.revision() == newest()
 
     content = bytearray(file.read_bytes())
     content[4096:] = b"\xa5" * (len(content) - 4096)
     file.write_bytes(content)
 
     with pytest.raises(Unavailable, match="damaged"):
-        await database.schema_version()
+        await database.revision()
     assert any(str(file) in line and "malformed" in line for line in caplog.messages)
     await database.close()
     with pytest.raises(Unavailable, match="damaged"):
         await database_in(file).open()
 
 
-async def test_upgrades_at_once_over_an_older_schema_all_succeed(file: Path) -> None:
-    await migrate.upgrade(embedded_url(file), "0001")
-    await asyncio.gather(*(bring_up_to_date(embedded_url(file)) for _ in range(4)))
-    assert await migrate.current(embedded_url(file)) == newest()
+async def test_open_cancelled_leaves_no_thread(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    await bring_up_to_date(embedded_url(file))
+    database = database_in(file)
+    connect, connecting = database._connect, asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def connect_slowly() -> sqlite3.Connection:
+        loop.call_soon_threadsafe(connecting.set)
+        time.sleep(0.2)
+        return connect()
+
+    monkeypatch.setattr(database, "_connect", connect_slowly)
+    before = set(threading.enumerate())
+    opening = asyncio.create_task(database.open())
+    await connecting.wait()
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+
+    threads = set(threading.enumerate()) - before
+    assert [thread for thread in threads if "_connection_worker" in thread.name] == []

@@ -1,6 +1,7 @@
 """Writers that wait for each other are committed together; before that each can roll back."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_adapters.sql.engines.sqlite_connections import WriteConnection
+from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.kernel.errors import Unavailable
@@ -32,7 +33,8 @@ def commits(monkeypatch: pytest.MonkeyPatch) -> list[None]:
     commit = WriteConnection.commit
 
     async def counted(self: WriteConnection) -> None:
-        made.append(None)
+        if not self._within:
+            made.append(None)
         await commit(self)
 
     monkeypatch.setattr(WriteConnection, "commit", counted)
@@ -119,8 +121,12 @@ async def test_cancelled_transaction_is_rolled_back_alone(database: SqliteDataba
 async def test_failed_commit_rolls_back_the_group_and_fails_every_transaction(
     database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def full(_: WriteConnection) -> None:
-        raise Unavailable("no room", code="disk_full")
+    commit = WriteConnection.commit
+
+    async def full(connection: WriteConnection) -> None:
+        if not connection._within:
+            raise Unavailable("no room", code="disk_full")
+        await commit(connection)
 
     monkeypatch.setattr(WriteConnection, "commit", full)
     ended = await together(database, nothing, nothing)
@@ -137,7 +143,7 @@ async def test_error_that_rolls_back_the_group_fails_every_transaction(
 ) -> None:
     async def roll_back_group(tx: Tx) -> None:
         # As SQLite does without space.
-        await tx.users._connection._run(("ROLLBACK", ()))
+        await tx.users._connection._run("ROLLBACK")
         raise Unavailable("no room", code="disk_full")
 
     ended = await together(database, nothing, roll_back_group, nothing)
@@ -171,6 +177,26 @@ async def test_cancelled_first_transaction_does_not_block_the_group(
     assert await stored_numbers(database) == {1, 2}
 
 
+async def test_cancelled_while_its_changes_join_the_group_keeps_the_group(
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = WriteConnection.commit
+
+    async def cancelled(connection: WriteConnection) -> None:
+        task = asyncio.current_task()
+        if connection._within and task is not None:
+            task.cancel()
+        await commit(connection)
+
+    monkeypatch.setattr(WriteConnection, "commit", cancelled)
+    ended = await together(database, nothing)
+    monkeypatch.undo()
+
+    assert [type(error) for error in ended] == [type(None), asyncio.CancelledError]
+    await write(database, 9)
+    assert await stored_numbers(database) == {1, 2, 9}
+
+
 async def test_readers_see_committed_changes_only(database: SqliteDatabase) -> None:
     seen: list[set[int]] = []
 
@@ -192,3 +218,12 @@ async def test_many_writers_over_time_lose_nothing(
     assert len(commits) < 30
     async with database.write() as tx:
         assert await tx.leases.take(a_mac(1), "me", 60) == 1
+
+
+async def test_parameters_of_statements_are_not_logged(
+    database: SqliteDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        await write(database, 7)
+
+    assert a_mac(7) not in caplog.text

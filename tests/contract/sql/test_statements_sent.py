@@ -15,6 +15,7 @@ from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.auth.model import Exchange
+from phoneprov_core.auth.sessions import exchange
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.trail import Event
@@ -26,7 +27,7 @@ ADA = Actor("00000000-0000-4000-8000-000000000001", 0, "10.0.0.1", username="ada
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The first word of each statement that is sent."""
     words: list[str] = []
-    for name in ("fetch", "execute"):
+    for name in ("fetch", "execute", "executemany"):
 
         def counted(self: Any, sql: str, *parameters: Any, call: Any, **options: Any) -> Any:
             words.append(sql.split(maxsplit=1)[0])
@@ -70,10 +71,10 @@ async def test_two_changes_are_a_transaction(database: PostgresDatabase, sent: l
         await tx.phones.add(a_phone(1))
         await tx.phones.add(a_phone(2))
 
-    assert sent == ["BEGIN", "INSERT", "INSERT", "INSERT", "INSERT", "COMMIT"]
+    assert sent == ["BEGIN", "INSERT", "INSERT", "INSERT", "COMMIT"]
 
 
-async def test_refresh_token_exchange_is_one_statement(
+async def test_refresh_token_exchange_is_one_statement_of_a_transaction(
     database: PostgresDatabase, sent: list[str]
 ) -> None:
     async with database.write() as tx:
@@ -82,19 +83,19 @@ async def test_refresh_token_exchange_is_one_statement(
     sent.clear()
 
     async with database.write(by=ADA) as tx:
-        done = await tx.sessions.exchange(
-            identifier(1), "t1", "t2", now=2000, expires_at=8000, grace=0
+        done = await exchange(
+            tx.sessions, identifier(1), "t1", "t2", now=2000, expires_at=8000, grace=0
         )
 
     assert done is Exchange.DONE
-    assert sent == ["UPDATE"]
+    assert sent == ["BEGIN", "UPDATE", "COMMIT"]
 
 
 async def test_single_event_is_one_statement(database: PostgresDatabase, sent: list[str]) -> None:
     async with database.write(by=ADA) as tx:
         tx.trail.note(Event("session.reused", "user", ADA.user_uuid))
 
-    assert sent == ["INSERT"]
+    assert sent == ["WITH"]
 
 
 async def test_empty_transaction_sends_nothing(database: PostgresDatabase, sent: list[str]) -> None:

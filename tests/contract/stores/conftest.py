@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.testing.kinds import KINDS, Kind, add
-from phoneprov_core.stores import Database
+from phoneprov_adapters.sql.engines.transaction import Database
+from support.kinds import KINDS, Kind, add
 from support.stores import DATABASES
 
 

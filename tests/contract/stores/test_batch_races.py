@@ -8,6 +8,7 @@ from phoneprov_adapters.memory.system import MemoryBackground, await_directly
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.runtime.system import random_id, system_clock
+from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.batches.commands import NewBatch
@@ -23,7 +24,6 @@ from phoneprov_core.devices.restart import CiscoPhones, RestartBy
 from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.profiles.model import NewProfile
 from phoneprov_core.profiles.use_cases import Profiles
-from phoneprov_core.stores import Database
 
 PHONES = 30
 ROOT = system_actor(LevelRule.STRICT)

@@ -25,13 +25,13 @@ async def test_listing_piece_is_one_query(tmp_path: Path, monkeypatch: pytest.Mo
         async with database.read() as tx:
             assert isinstance(tx.enriched_phones, SqlEnrichedPhones)
             connection = tx.enriched_phones._connection
-            ask = connection.rows
+            ask = connection.fetch_all
 
             async def counted(statement: Statement, **values: Any) -> Sequence[Row]:
                 asked.append(statement)
                 return await ask(statement, **values)
 
-            monkeypatch.setattr(connection, "rows", counted)
+            monkeypatch.setattr(connection, "fetch_all", counted)
             phones = await tx.enriched_phones.rows(1000)
 
     assert [len(phone.key_expansion_modules) for phone in phones] == [1, 1]

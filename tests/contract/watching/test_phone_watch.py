@@ -6,14 +6,17 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from phoneprov_adapters.asterisk import connection
+from phoneprov_adapters.asterisk import connection, events
 from phoneprov_adapters.phone import watch as web_watch
 from phoneprov_adapters.phone.watch import WebWatch
+from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.deployments.observation import Watching
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 from support.ami_stub import AmiStub
+from support.phone_simulated import FTP_PASSWORD
 from support.phone_stub import PhoneStub, nothing
 from support.phone_web import LOOPBACK, SLACK, web
+from support.polling import until
 from support.watching import OTHER, PHONE, ByEvents, InMemory, OverTheWeb, Watched, at
 
 LONG = 20.0
@@ -72,12 +75,14 @@ async def test_phone_always_absent_is_not_confirmed(way: Watched, watching: Watc
 
 
 async def test_other_events_are_in_the_message(way: Watched, watching: Watching) -> None:
-    waiting = asyncio.create_task(watching.returned(LONG))
+    waiting = asyncio.create_task(watching.returned(1.0))
     await asyncio.sleep(0)
     await way.is_lost()
 
-    with pytest.raises(Refused) as lost:
+    with pytest.raises((Refused, TimedOut)) as lost:
         await asyncio.wait_for(waiting, LONG)
+    if isinstance(way, ByEvents):
+        assert lost.value.message.startswith("It is not known")
     if isinstance(way, OverTheWeb):
         assert OTHER.mac in lost.value.message
 
@@ -137,6 +142,20 @@ async def test_phone_without_device_name_is_not_watched() -> None:
     async with PhoneStub() as stub:  # answers, but tells no MAC
         with pytest.raises(Refused, match="MAC"):
             await WebWatch(web(stub), LOOPBACK).begin(PHONE)
+
+
+async def test_other_phone_at_the_address_is_not_watched() -> None:
+    async with SimulatedPhone(ftp_password=FTP_PASSWORD, mac=OTHER.mac) as other:
+        with pytest.raises(Refused, match=OTHER.mac):
+            await OverTheWeb(other).watch.begin(PHONE)
+
+
+async def test_other_phone_that_took_the_address_ends_the_watch() -> None:
+    async with SimulatedPhone(ftp_password=FTP_PASSWORD, mac=PHONE.mac) as phone:
+        watching = await OverTheWeb(phone).watch.begin(PHONE)
+        await OverTheWeb(phone).is_lost()
+        with pytest.raises(Refused, match=OTHER.mac):
+            await watching.returned(LONG)
 
 
 async def test_silent_phone_is_not_watched_and_reported_in_time(
@@ -216,17 +235,39 @@ async def test_watches_share_one_connection_that_closes_with_the_last(
 
 async def test_lost_connection_is_replaced(asterisk: ByEvents) -> None:
     watching = await asterisk.watch.begin(PHONE)
-    await asterisk.is_lost()
-    with pytest.raises(Refused):
-        await watching.returned(LONG)
-
-    again = await asterisk.watch.begin(PHONE)
-    await watching.close()
+    waiting = asyncio.create_task(watching.returned(LONG))
     await asterisk.leaves()
+    asterisk.stub.disconnect_all()
+    await until(lambda: "Ping" in asterisk.stub.names, LONG)
     await asterisk.comes_back()
 
-    assert await again.returned(LONG)
-    await again.close()
+    assert await waiting
+    await watching.close()
+    assert asterisk.watched() == 0
+
+
+async def test_events_missed_while_the_connection_was_lost_are_not_denied(
+    asterisk: ByEvents,
+) -> None:
+    watching = await asterisk.watch.begin(PHONE)
+    asterisk.stub.disconnect_all()
+
+    with pytest.raises(TimedOut, match=r"not known.*lost for a while"):
+        await watching.returned(1.0)
+    await watching.close()
+
+
+async def test_asterisk_that_answers_no_ping_is_not_called_a_phone_that_stays_away(
+    asterisk: ByEvents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "ANSWER_SECONDS", SHORT)
+    watching = await asterisk.watch.begin(PHONE)
+    await asterisk.leaves()
+    asterisk.stub.answers["Ping"] = None
+
+    with pytest.raises(TimedOut, match=r"^It is not known.*did not answer in time"):
+        await watching.returned(SHORT)
+    await watching.close()
 
 
 async def test_silent_manager_is_not_watched_and_reported_in_time(

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from phoneprov_core.auth.guesses import REFUSAL_PAUSE
 from phoneprov_core.auth.model import WrongCredentials
+from phoneprov_core.auth.throttle import REFUSAL_PAUSE
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated
 from support.logins import fail, failures

@@ -10,7 +10,6 @@ from phoneprov_core.auth.throttle import (
     LONGEST_WAIT,
     WINDOW,
     Attempts,
-    address_key,
 )
 from phoneprov_core.users.model import account_key
 
@@ -153,21 +152,6 @@ def test_attempts_clock_set_back_makes_no_long_lock() -> None:
     assert (again.failures, again.in_a_row) == (1, GUESSES + 1)
 
 
-@pytest.mark.parametrize(
-    ("ip", "key"),
-    [
-        ("192.0.2.1", "192.0.2.1"),
-        ("::ffff:192.0.2.1", "192.0.2.1"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("::1", "::/64"),
-        ("fe80::1", "fe80::/64"),
-    ],
-)
-def test_address_key_is_the_address_or_its_64_network(ip: str, key: str) -> None:
-    assert address_key(ip) == key
-    assert len(key) <= 45
-
-
 def test_attempt_is_undecided_until_it_is_verified() -> None:
     one = guessed(START)
     two = one.counted(START + 1)
@@ -208,3 +192,12 @@ def test_key_reveals_nothing_of_the_input(name: str) -> None:
 
     assert len(key) == 64
     assert set(key) <= set("0123456789abcdef")
+
+
+def test_phone_count_in_a_row_loses_one_failure_in_six_hours_without_a_guess() -> None:
+    count = Attempts(failures=7, last_at=START, in_a_row=50)
+
+    assert count.rested(START - 1).in_a_row == 50
+    assert count.rested(START + 6 * 3_600_000 - 1).in_a_row == 50
+    assert count.rested(START + 6 * 3_600_000).in_a_row == 49
+    assert count.rested(START + 10_000 * 3_600_000).in_a_row == 0

@@ -65,6 +65,7 @@ async def test_resume_processes_pending_phones(
     [
         (Outcome.DEPLOYED, PhoneState.DONE, 1),
         (Outcome.FAILED, PhoneState.FAILED, 1),
+        (Outcome.UNKNOWN, PhoneState.UNKNOWN, 1),
         (Outcome.INTERRUPTED, PhoneState.DONE, 2),
         (Outcome.RUNNING, PhoneState.DONE, 2),  # the lease has expired: it was interrupted
     ],

@@ -10,9 +10,10 @@ from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.model import BatchState, Counts, PhoneState
 from phoneprov_core.batches.rules import Pace
 from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, REPLY_LOST
 from phoneprov_core.devices.restart import SWITCHED_OFF, RestartBy
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Refused
+from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
 from support.floor import begin, create_floor, ended, phones_of
@@ -97,7 +98,7 @@ async def test_concurrency_limit_is_kept(
     async def upload() -> None:
         at_a_time[0] += 1
         at_a_time[1] = max(at_a_time)
-        for _ in range(10):
+        for _ in range(200):  # longer than the transactions before the next upload
             await asyncio.sleep(0)
         at_a_time[0] -= 1
 
@@ -203,6 +204,33 @@ async def test_phone_without_restart_is_failed(
     assert phone.deployment_uuid is not None
 
 
+@pytest.mark.parametrize("action", ["switch", "restart"])
+async def test_phone_whose_reply_was_lost_is_unknown(
+    office: Office, root: Actor, profile: Profile, action: str
+) -> None:
+    lost = TimedOut("It is not known.", code=REPLY_LOST)
+    office.manager.fail(lost)
+    switched = profile if action == "switch" else None
+
+    batch = await begin(office, root, switched, action=action, macs=(a_mac(1), a_mac(2)), at_once=1)
+    batch = await ended(office, root, batch)
+
+    phone = (await phones_of(office, root, batch))[0]
+    assert phone.state is PhoneState.UNKNOWN
+    assert str(phone.message).endswith(lost.message)
+    assert batch.phones == Counts(done=1, unknown=1, total=2)
+
+
+async def test_phone_whose_file_is_unknown_is_unknown(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    office.uploader.fail_next(Refused("It is not known.", code=OUTCOME_UNKNOWN))
+
+    batch = await ended(office, root, await begin(office, root, profile, at_once=1))
+
+    assert (await phones_of(office, root, batch))[0].state is PhoneState.UNKNOWN
+
+
 async def test_phone_with_restarts_disabled_is_done() -> None:
     office = Office(Settings(restart=RestartBy.NONE))
     root = await office.add_user("root", level=0)
@@ -279,3 +307,19 @@ async def test_batches_run_concurrently(office: Office, root: Actor, profile: Pr
     first = await phones_of(office, root, batches[0])
     second = await phones_of(office, root, batches[1])
     assert str(second[0].started_at) < str(first[-1].started_at)
+
+
+async def test_phone_created_again_since_the_batch_began_is_failed(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    mac, batch = a_mac(1), await begin(office, root, profile)
+    await office.phones.delete(root, mac)
+    office.clock.advance(1)
+    await office.phones.create(root, NewPhone(mac=mac, phone_ip="10.20.9.9", model="7945"))
+
+    batch = await ended(office, root, batch)
+
+    assert batch.phones == Counts(done=11, failed=1, total=12)
+    phone = next(one for one in await phones_of(office, root, batch) if one.mac == mac)
+    assert phone.message == "The phone is no longer in the inventory."
+    assert mac not in {record.mac for record in await deployments(office)}

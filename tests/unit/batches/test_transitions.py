@@ -1,8 +1,10 @@
 """Every change of a phone's state in a batch, without a store."""
 
+import msgspec
 import pytest
 
-from phoneprov_core.batches.model import BatchState, PhoneState
+from phoneprov_adapters.testing.phone_records import a_batch
+from phoneprov_core.batches.model import BatchState, Counts, PhoneState
 from phoneprov_core.batches.transitions import (
     SKIPPED,
     Hold,
@@ -10,7 +12,6 @@ from phoneprov_core.batches.transitions import (
     Turn,
     claimed,
     ended,
-    final,
     postponed,
 )
 
@@ -52,10 +53,23 @@ def test_only_pending_phones_are_skipped() -> None:
     assert Transition(PhoneState.WAITING, PhoneState.LEFT_OUT) == SKIPPED
 
 
-def test_running_batch_is_done_at_its_end_and_a_halted_one_keeps_its_state() -> None:
-    assert {state: final(state) for state in BatchState} == {
-        BatchState.RUNNING: BatchState.DONE,
-        BatchState.DONE: BatchState.DONE,
-        BatchState.STOPPED: BatchState.STOPPED,
-        BatchState.CANCELLED: BatchState.CANCELLED,
-    }
+@pytest.mark.parametrize("state", BatchState)
+def test_running_batch_is_done_at_its_end_and_a_halted_one_keeps_its_state(
+    state: BatchState,
+) -> None:
+    phones = Counts(done=1, failed=2, unknown=3, left_out=4, total=10)
+    batch = a_batch(1, state=state, phones=phones)
+    end = BatchState.DONE if state is BatchState.RUNNING else state
+    assert batch.finished(NOW) == msgspec.structs.replace(batch, state=end, ended_at=NOW)
+
+
+@pytest.mark.parametrize("phones", [Counts(waiting=1, total=1), Counts(running=1, total=1)])
+def test_batch_with_pending_or_running_phones_has_not_ended(phones: Counts) -> None:
+    assert a_batch(1, phones=phones).finished(NOW) is None
+
+
+def test_only_a_running_batch_is_halted() -> None:
+    batch = a_batch(1)
+    halted = batch.halted(BatchState.STOPPED, "why")
+    assert halted == a_batch(1, state=BatchState.STOPPED, message="why")
+    assert halted.halted(BatchState.CANCELLED, None) is None

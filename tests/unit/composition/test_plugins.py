@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.factories import (
+from phoneprov_adapters.composition.adapters import (
     cisco_phones,
     database_of,
     phone_driver_of,
-    require_own_database,
-    rotation_of,
     uploader_of,
 )
-from phoneprov_adapters.composition.installation import require_keys
-from phoneprov_adapters.composition.lifecycle import open_phoneprov, readiness
-from phoneprov_adapters.composition.reading import check_names, read_settings
-from phoneprov_adapters.composition.settings import Settings, SettingsError
+from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.settings import (
+    Settings,
+    SettingsError,
+    check_names,
+    read_settings,
+)
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.uploader import MemoryUploader
@@ -27,7 +27,6 @@ from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.restart import CiscoPhones
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.phones.model import NewPhone
 from support.keys import NEW_KEY
 
 
@@ -46,8 +45,6 @@ def distribution(folder: Path, name: str, modules: Mapping[str, str], entry_poin
 
 KEYS = SecretKeys.parse(NEW_KEY)
 SOURCE = """
-import msgspec
-from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_core.devices.ports import PhoneDriver
 
@@ -63,9 +60,6 @@ def shelf(settings):
     shelf = settings.variables.required("PHONEPROV_SHELF")
     return MemoryUploader(settings.phone_networks, host=shelf)
 
-def notes(settings, box):
-    return MemoryDatabase()
-
 def picky(settings):
     raise ValueError("the moon must be full.")
 """
@@ -76,8 +70,6 @@ picky = office_things:picky
 gone = office_things:gone
 [phoneprov.phones]
 bells = office_things:bells
-[phoneprov.databases]
-notes = office_things:notes
 """
 
 
@@ -110,8 +102,6 @@ def test_plugin_is_used_when_selected() -> None:
 
     assert isinstance(container.uploader(), MemoryUploader)
     assert type(phone_driver_of(chosen(PHONEPROV_PHONE_DRIVER="bells"))).__name__ == "Bells"
-    notes = chosen(PHONEPROV_DATABASE_URL="notes://here")
-    assert isinstance(database_of(notes, SecretBox(KEYS)), MemoryDatabase)
 
 
 @pytest.mark.usefixtures("installed")
@@ -192,34 +182,3 @@ async def test_our_driver_can_be_wrapped_by_another() -> None:
 
     with pytest.raises(Conflict, match="switched off"):
         await driver.restart(a_phone(1), None)
-
-
-@pytest.mark.usefixtures("installed")
-async def test_service_with_another_database_runs(tmp_path: Path) -> None:
-    settings = chosen(
-        PHONEPROV_DATABASE_URL="notes://here", PHONEPROV_DATA_DIR=str(tmp_path / "data")
-    )
-
-    async with open_phoneprov(settings) as phoneprov:
-        actor = phoneprov.system_actor()
-        await phoneprov.phones.create(actor, NewPhone(mac="001bd4123456"))
-        phones = await (await phoneprov.phones.all(actor)).everything()
-    assert [phone.mac for phone in phones] == ["00:1B:D4:12:34:56"]
-
-    container = Container(settings=settings, keys=KEYS)
-    await require_keys(container)
-    ready = readiness(container)
-    assert await ready() is None
-    await container.database().close()
-    assert await ready() is not None
-
-
-@pytest.mark.usefixtures("installed")
-def test_other_database_manages_its_keys_and_schema() -> None:
-    settings = chosen(PHONEPROV_DATABASE_URL="notes://here")
-
-    with pytest.raises(SettingsError, match="of another package"):
-        require_own_database(settings)
-    with pytest.raises(SettingsError, match="of another package"):
-        rotation_of(settings, MemoryDatabase(), KEYS, SecretBox(KEYS))
-    require_own_database(chosen())

@@ -7,8 +7,12 @@ import pytest
 
 from phoneprov_adapters.asterisk.connection import LOGIN_SECONDS
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_adapters.composition.reading import check_names, read_settings, settings_from
-from phoneprov_adapters.composition.settings import SettingsError
+from phoneprov_adapters.composition.settings import (
+    SettingsError,
+    check_names,
+    read_settings,
+    settings_from,
+)
 from phoneprov_adapters.composition.variables import Variables
 from phoneprov_adapters.phone.watch import FIRST_REQUEST_SECONDS
 from phoneprov_core.devices.commands import CLEAR_SERVICES, RestartType, sccp_restart, sip_restart

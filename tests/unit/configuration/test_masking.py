@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from phoneprov_core.configuration.masking import NumberedStars, masked, names_secret
+from phoneprov_core.configuration.masking import (
+    NumberedStars,
+    has_secret_in_url,
+    masked,
+    masked_urls,
+    names_secret,
+)
 
 FRONT_DESK = (Path(__file__).parent / "samples" / "sip_front_desk.cnf.xml").read_text("utf-8")
 SECRETS = [
@@ -82,6 +88,15 @@ def test_masking_keeps_every_other_line() -> None:
 )  # fmt: skip
 def test_masking_covers_every_place_of_a_secret(xml: str, shown: str) -> None:
     assert masked(xml) == shown
+
+
+@pytest.mark.parametrize("name", ["apikey", "auth", "Key", "session", "sig", "signature", "token"])
+def test_secret_parameter_of_a_url_is_masked(name: str) -> None:
+    url = f"https://c/?x=1&{name}=2b"
+
+    assert masked_urls(url) == f"https://c/?x=1&{name}=***"
+    assert has_secret_in_url(url)
+    assert not has_secret_in_url("https://c/?x=1&keyboard=2b")
 
 
 def test_numbered_masks_distinguish_secrets_across_texts() -> None:

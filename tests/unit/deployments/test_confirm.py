@@ -7,12 +7,14 @@ import pytest
 
 from phoneprov_adapters.testing.phone_records import a_deployment
 from phoneprov_core.deployments.confirm import CONFIRM_SECONDS
-from phoneprov_core.deployments.model import Confirmation, Deployment
+from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
+from phoneprov_core.devices.errors import REPLY_LOST
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import Profile
+from phoneprov_http.main.commands.wording import how_it_went, is_seen_through
 from support.office import Office, Settings
 from support.switching import MAC, Journal, a_desk, last_deployment, switch
 
@@ -110,6 +112,45 @@ async def test_journal_records_deployment_and_confirmation(
     assert office.journal[-1] == await last_deployment(office)
 
 
+@pytest.mark.parametrize(
+    "error", [Refused("reset", code=REPLY_LOST), TimedOut("late", code=REPLY_LOST), OSError("lost")]
+)
+async def test_lost_reply_to_the_restart_is_neither_and_the_watch_decides(
+    office: Office, ada: Actor, profile: Profile, error: Exception
+) -> None:
+    office.manager.fail(error)
+
+    switched = await switch(office, ada, profile)
+
+    record = await last_deployment(office)
+    assert record.restarted is None
+    assert (record.outcome, record.steps[-1].ok) == (Outcome.DEPLOYED, None)
+    assert record.restart == switched.restart != "ok"
+    assert record.confirmation is Confirmation.PENDING
+    assert how_it_went(record).startswith("deployed, not known whether the phone restarts")
+    assert not is_seen_through(record)
+
+    office.watch.comes_back(MAC, BACK)
+    await office.background.done()
+    record = await last_deployment(office)
+    assert record.confirmation is Confirmation.CONFIRMED
+    assert how_it_went(record, briefly=True) == "deployed, restarted, confirmed"
+    assert is_seen_through(record)
+
+
+async def test_lost_reply_to_the_restart_without_a_watch_stays_unknown(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    office.watch.refuse(Refused("Not today."))
+    office.manager.fail(Refused("reset", code=REPLY_LOST))
+
+    await switch(office, ada, profile)
+
+    record = await last_deployment(office)
+    assert (record.restarted, record.confirmation) == (None, Confirmation.NONE)
+    assert "not watched: Not today." in how_it_went(record)
+
+
 # Without a watch
 
 
@@ -120,6 +161,7 @@ async def test_unwatchable_phone_is_restarted(office: Office, ada: Actor, profil
 
     record = await last_deployment(office)
     assert (record.confirmation, record.confirmation_by) == (Confirmation.NONE, None)
+    assert record.confirmation_message == "Not today."
 
 
 async def test_phone_without_restart_is_not_watched(
@@ -129,7 +171,9 @@ async def test_phone_without_restart_is_not_watched(
 
     await switch(office, ada, profile)
 
-    assert (await last_deployment(office)).confirmation is Confirmation.NONE
+    record = await last_deployment(office)
+    assert record.confirmation is Confirmation.NONE
+    assert record.confirmation_message == "The phone was not restarted."
     assert office.watch.watched == []
 
 

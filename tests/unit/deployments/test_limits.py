@@ -9,7 +9,7 @@ from phoneprov_core.deployments.limits import SwitchLimits
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, TooManyAttempts
 from phoneprov_core.phones.model import NewPhone
-from phoneprov_core.profiles.model import NewProfile, Profile
+from phoneprov_core.profiles.model import NewProfile, Profile, SwitchRequest
 from support.office import Office, Settings
 from support.switching import MAC, XML, a_desk, deployments, switch
 
@@ -96,3 +96,24 @@ async def test_switch_limit_zero_is_no_limit_and_busy_phone_counts_nothing() -> 
         await switch(office, ada, profile)
     async with office.database.read() as tx:
         assert await tx.leases.holder(MAC) is None
+
+
+async def test_preview_limit_counts_like_switches_and_beside_them() -> None:
+    office, root, ada, profile = await an_office(SwitchLimits(per_phone=2, per_caller=1))
+    request = SwitchRequest(profile_uuid=profile.uuid, mac=MAC)
+    for _ in range(2):
+        await office.preview(ada, request)
+        await switch(office, ada, profile)
+
+    with pytest.raises(TooManyAttempts) as error:
+        await office.preview(ada, request)
+    assert (error.value.code, error.value.retry_after) == ("too_many_switches", 600)
+    assert error.value.message == "This phone was previewed too often; try again in 600 seconds."
+    await office.preview(root, request)
+    await office.phones.create(root, NewPhone(mac=a_mac(1), phone_ip="10.20.0.1", model="7945"))
+    other = SwitchRequest(profile_uuid=profile.uuid, mac=a_mac(1))
+    with pytest.raises(TooManyAttempts) as error:
+        await office.preview(ada, other)
+    assert error.value.retry_after == 3600
+    office.clock.advance(3600)
+    await office.preview(ada, other)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from phoneprov_core.deployments.model import Deployment, Outcome, StepName
-from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound, TimedOut
@@ -187,7 +187,7 @@ async def test_switch_assigns_the_services_to_the_owner_of_the_profile(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile, journal: Journal
 ) -> None:
     async with office.database.write() as tx:
-        await tx.desks.use(MAC, DeskUse(bob.user_uuid), shown(office.clock()))
+        await tx.desks.put(DeskRecord(MAC).used(DeskUse(bob.user_uuid), shown(office.clock())))
     seen: list[str | None] = []
 
     async def observe() -> None:

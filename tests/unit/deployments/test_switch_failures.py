@@ -7,7 +7,7 @@ import pytest
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.deployments.model import Outcome, StepName
-from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
@@ -91,7 +91,7 @@ async def test_failed_upload_keeps_the_services_of_the_phone(
     office: Office, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     async with office.database.write() as tx:
-        await tx.desks.use(MAC, DeskUse(bob.user_uuid), shown(office.clock()))
+        await tx.desks.put(DeskRecord(MAC).used(DeskUse(bob.user_uuid), shown(office.clock())))
     office.uploader.fail_next(Refused("no"))
 
     with pytest.raises(Refused):
@@ -168,7 +168,7 @@ async def test_switch_without_address_clears_the_stored_session(
     office.switch = dataclasses.replace(office.switch, deploy=office.deploy)
     await office.phones.update(root, MAC, PhonePatch(phone_ip=None))
     async with office.database.write() as tx:
-        await tx.desks.use(MAC, DeskUse(bob.user_uuid), shown(office.clock()))
+        await tx.desks.put(DeskRecord(MAC).used(DeskUse(bob.user_uuid), shown(office.clock())))
     seen: list[str | None] = []
 
     async def observe() -> None:

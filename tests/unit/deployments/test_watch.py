@@ -1,12 +1,10 @@
 """Which way of watching a phone is used."""
 
-import asyncio
-
 import pytest
 
 from phoneprov_adapters.asterisk.events import ManagerEvents
-from phoneprov_adapters.composition.factories import connection_of, watch_of
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.adapters import connection_of, watch_of
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.memory.phone import MemoryPhone
 from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.testing.phone_records import a_phone
@@ -16,20 +14,13 @@ from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 PHONE = a_phone(1)
 
 
-@pytest.mark.parametrize(
-    ("software_type", "way"),
-    [("SCCP", "events"), (None, "events"), ("", "events"), ("SIP", "both"), ("sipe", "both")],
-)
-async def test_watch_kind_is_events_for_sccp_and_both_for_sip(
-    software_type: str | None, way: str
-) -> None:
+@pytest.mark.parametrize("software_type", ["SCCP", None, "", "SIP", "sipe"])
+async def test_phone_is_watched_by_events_alone_where_they_work(software_type: str | None) -> None:
     events, web = MemoryWatch(), MemoryWatch()
 
     watching = await Watch(events, web, seconds=120).begin(PHONE, software_type)
 
-    assert watching is not None
-    assert events.watched
-    assert bool(web.watched) == (way == "both")
+    assert (events.watched, web.watched) == ([PHONE.mac], [])
     await watching.close()
 
 
@@ -40,55 +31,47 @@ async def test_watch_that_fails_is_replaced_by_the_next(error: Refused) -> None:
 
     watching = await Watch(events, web, seconds=120).begin(PHONE, "SCCP")
 
-    assert watching is not None
     assert (events.watched, web.watched) == ([], [PHONE.mac])
     await watching.close()
 
 
-@pytest.mark.parametrize("first", ["events", "web"])
-async def test_first_watch_to_see_a_sip_phone_confirms(first: str) -> None:
-    ways = {"events": MemoryWatch(), "web": MemoryWatch()}
-    watching = await Watch(ways["events"], ways["web"], seconds=120).begin(PHONE, "SIP")
-    assert watching is not None
-
-    waiting = asyncio.create_task(watching.returned(20.0))
-    await asyncio.sleep(0)
-    ways["web" if first == "events" else "events"].goes_missing(PHONE.mac)
-    ways[first].comes_back(PHONE.mac, f"Seen by {first}.")
-
-    assert await waiting == f"Seen by {first}."
-    await watching.close()
-    assert [way.watched for way in ways.values()] == [[], []]
-
-
-async def test_sip_phone_seen_by_no_watch_has_both_messages() -> None:
+async def test_sip_phone_that_the_exchange_does_not_show_is_not_watched_over_the_web() -> None:
+    """An answer of its web server is no registration."""
     events, web = MemoryWatch(), MemoryWatch()
-    watching = await Watch(events, web, seconds=120).begin(PHONE, "SIP")
-    assert watching is not None
+    events.refuse(Refused("Asterisk does not show it."))
 
-    events.goes_missing(PHONE.mac, TimedOut("No event."))
-    web.goes_missing(PHONE.mac, Refused("No answer."))
+    with pytest.raises(Refused, match="does not show it"):
+        await Watch(events, web, seconds=120).begin(PHONE, "SIP")
 
-    with pytest.raises(TimedOut) as missed:
-        await watching.returned(20.0)
-    assert set(missed.value.message.split(". ")) >= {"No event", "No answer."} or (
-        missed.value.message == "No answer. No event."
-    )
+    assert web.watched == []
+
+
+async def test_sip_phone_without_an_exchange_is_watched_over_the_web() -> None:
+    web = MemoryWatch()
+
+    watching = await Watch(None, web, seconds=120).begin(PHONE, "SIP")
+
+    assert web.watched == [PHONE.mac]
     await watching.close()
 
 
-async def test_watch_unavailable_or_not_configured_is_none() -> None:
-    web = MemoryWatch()
-    web.refuse(Refused("no"))
+async def test_watch_unavailable_or_not_configured_says_why() -> None:
+    events, web = MemoryWatch(), MemoryWatch()
+    events.refuse(Refused("No login."))
+    web.refuse(Refused("No answer."))
 
-    assert await Watch(None, web, seconds=120).begin(PHONE, "SCCP") is None
-    assert await Watch(None, None, seconds=120).begin(PHONE, "SCCP") is None
+    with pytest.raises(Refused, match=r"No login\. No answer\."):
+        await Watch(events, web, seconds=120).begin(PHONE, "SCCP")
+    with pytest.raises(Refused, match="No way"):
+        await Watch(None, None, seconds=120).begin(PHONE, "SCCP")
 
 
 async def test_watch_of_zero_seconds_is_not_started() -> None:
     web = MemoryWatch()
 
-    assert await Watch(None, web, seconds=0).begin(PHONE, "SCCP") is None
+    with pytest.raises(Conflict, match="PHONEPROV_CONFIRM_TIMEOUT is 0"):
+        await Watch(None, web, seconds=0).begin(PHONE, "SCCP")
+
     assert web.watched == []
 
 

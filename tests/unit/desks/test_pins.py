@@ -8,9 +8,10 @@ import pytest
 from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.auth.model import LoginFailure
-from phoneprov_core.desks.pins import CheckPin
+from phoneprov_core.auth.throttle import AddressLimit
+from phoneprov_core.desks.pins import CheckPin, phone_key
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
 from phoneprov_core.vendor_users import NewPin, VendorUsers
 from support.office import Office
 
@@ -45,11 +46,12 @@ class Work:
 class PinOffice(Office):
     """Ada has a PIN, bob has one and is not active, grace has none."""
 
-    def __init__(self) -> None:
+    def __init__(self, guesses: int = 200) -> None:
         super().__init__()
         self.work = Work(self)
         self.refused: list[LoginFailure] = []
-        self.check = CheckPin(self.work, self.work, self.clock, journal=self.refused.append)
+        limit = AddressLimit("pin", guesses, self.clock)
+        self.check = CheckPin(self.work, self.work, self.clock, limit, journal=self.refused.append)
         self.pins = VendorUsers(self.database, self.work, self.clock, self.new_id)
 
     async def populate(self) -> None:
@@ -63,10 +65,10 @@ class PinOffice(Office):
     async def set_pin(self, user: Actor) -> None:
         await self.pins.save(user, user.user_uuid, NewPin(pin_code=PIN))
 
-    async def guess(self, name: str, pin: str, mac: str = MAC) -> str:
+    async def guess(self, name: str, pin: str, mac: str = MAC, ip: str = IP) -> str:
         """``ok``, or the reason of the refusal."""
         try:
-            await self.check(name, pin, mac, IP)
+            await self.check(name, pin, mac, ip)
         except Unauthenticated:
             return self.refused[-1].reason
         return "ok"
@@ -108,7 +110,12 @@ async def test_pin_locked_user_costs_the_same_hash(pin_office: PinOffice) -> Non
     pin_office.work.done.clear()
 
     assert await pin_office.guess("ada", PIN, OTHER_MAC) == "pin_locked"
-    assert pin_office.work.done == ["read", "write", "hash"]
+    assert pin_office.work.done == ["read", "write", "hash", "write"]
+    pin_office.work.done.clear()
+
+    # A locked phone says nothing of a user, and costs no hash.
+    assert await pin_office.guess("grace", PIN, MAC) == "pin_locked"
+    assert pin_office.work.done == ["read", "write"]
 
 
 async def test_pin_lock_is_recorded_for_user_and_phone(pin_office: PinOffice) -> None:
@@ -162,3 +169,92 @@ async def test_pin_unknown_name_is_locked_like_a_user_and_not_recorded(
     assert "86428642" not in repr(entries)
     assert WRONG not in repr(entries)
     assert {one.client_ip for one in pin_office.refused} == {IP}
+
+
+async def test_pin_right_clears_the_count_of_its_user_and_not_of_the_phone(
+    pin_office: PinOffice,
+) -> None:
+    """A guesser with a PIN of their own could clear the count of the phone at will."""
+    guesser = await pin_office.add_user("guesser")
+    await pin_office.set_pin(guesser)
+    outcomes = []
+    for number in range(8):
+        outcomes.append(await pin_office.guess(f"user{number}", WRONG))
+        outcomes.append(await pin_office.guess("guesser", PIN))
+
+    assert outcomes[:9] == ["wrong_pin", "ok"] * 4 + ["wrong_pin"]
+    assert set(outcomes[9:]) == {"pin_locked"}
+    for number in range(10, 22):
+        assert await pin_office.guess("ada", WRONG, a_mac(number)) == "wrong_pin"
+        if number % 4 == 1:
+            assert await pin_office.guess("ada", PIN, OTHER_MAC) == "ok"
+
+
+async def test_pin_failures_are_limited_per_address_before_hashing() -> None:
+    office = PinOffice(guesses=3)
+    await office.populate()
+    for number in range(3):
+        ip = f"2001:db8::{number + 1}"
+        assert await office.guess(f"user{number}", WRONG, a_mac(number), ip) == "wrong_pin"
+        assert await office.guess("ada", PIN, a_mac(number + 10), "10.0.0.9") == "ok"
+    office.work.done.clear()
+
+    assert await office.guess("ada", PIN, a_mac(9), "2001:db8::ffff") == "pin_locked"
+    assert office.work.done == ["read", "write"]
+    assert await office.guess("ada", PIN, a_mac(9), "2001:db8::ffff") == "pin_locked"
+    assert office.work.done == ["read", "write"]
+    assert await office.guess("ada", PIN, a_mac(9), "2001:db8:0:1::1") == "ok"
+    office.clock.advance(15 * 60)
+    assert await office.guess("ada", PIN, a_mac(9), "2001:db8::1") == "ok"
+
+
+async def test_pin_guesses_at_a_locked_user_count_at_their_phone(pin_office: PinOffice) -> None:
+    for number in range(5):
+        await pin_office.guess("ada", WRONG, a_mac(number + 10))
+    for _ in range(5):
+        assert await pin_office.guess("ada", PIN) == "pin_locked"
+    pin_office.work.done.clear()
+
+    assert await pin_office.guess("ada", PIN) == "pin_locked"
+    assert "hash" not in pin_office.work.done
+
+
+async def test_pin_that_could_not_be_checked_does_not_count(
+    pin_office: PinOffice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def too_many(pin: str, hash_: str) -> bool:
+        raise Unavailable
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pin_office.work, "verify_pin", too_many)
+        for _ in range(10):
+            with pytest.raises(Unavailable):
+                await pin_office.guess("ada", PIN)
+    assert await pin_office.guess("ada", PIN) == "ok"
+
+
+async def test_pin_right_leaves_an_audit_entry(pin_office: PinOffice) -> None:
+    assert await pin_office.guess("ada", PIN) == "ok"
+
+    expected = ("user", pin_office.ada.user_uuid, {"mac": MAC})
+    assert await pin_office.events("login.succeeded") == [expected]
+    async with pin_office.database.read() as tx:
+        [entry] = await tx.audit.newest(WantedEntries(action="login.succeeded"), 5)
+    assert (entry.entry.actor_uuid, entry.entry.client_ip) == (pin_office.ada.user_uuid, IP)
+
+
+async def test_pin_phone_is_locked_after_100_failures_until_an_administrator_opens_it(
+    pin_office: PinOffice,
+) -> None:
+    for number in range(100):
+        assert await pin_office.guess(f"user{number}", WRONG) == "wrong_pin"
+        pin_office.clock.advance(15 * 60)
+        if number == 50:
+            assert await pin_office.guess("ada", PIN) == "ok"
+            pin_office.clock.advance(15 * 60)
+
+    pin_office.clock.advance(365 * 24 * 3600)
+    assert await pin_office.guess("ada", PIN) == "pin_locked"
+    async with pin_office.database.write() as tx:
+        await tx.attempts.clear(phone_key(MAC))
+    assert await pin_office.guess("ada", PIN) == "ok"

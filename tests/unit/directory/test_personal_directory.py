@@ -1,12 +1,19 @@
 """Users' own directories, over the memory database."""
 
+import asyncio
+import dataclasses
 from typing import Any, cast
 
 import msgspec
 import pytest
 
 from phoneprov_adapters.testing.records import a_user, identifier
-from phoneprov_core.directory.model import NewPersonalContact, PersonalContact, PersonalContactPatch
+from phoneprov_core.directory.model import (
+    NewPersonalContact,
+    PersonalContact,
+    PersonalContactPatch,
+    TooManyContacts,
+)
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
@@ -125,12 +132,29 @@ async def test_contact_of_another_user_is_not_found(
     assert await stored(office) == [grace]
 
 
+async def test_create_over_the_maximum_of_contacts_is_refused(office: Office) -> None:
+    limited = dataclasses.replace(office.personal_directory, most_contacts=2)
+    new = NewPersonalContact(name="Grace")
+
+    made = await asyncio.gather(
+        *(limited.create(ADA, ADA.user_uuid, new) for _ in range(5)), return_exceptions=True
+    )
+
+    assert [type(one) for one in made].count(TooManyContacts) == 3
+    await limited.create(BOB, BOB.user_uuid, new)
+    with pytest.raises(TooManyContacts, match="PHONEPROV_MOST_CONTACTS"):
+        await limited.create(ADMIN, ADA.user_uuid, new)
+    first = next(one for one in made if isinstance(one, PersonalContact))
+    await limited.delete(ADA, first.uuid)
+    await limited.create(ADA, ADA.user_uuid, new)
+
+
 @pytest.mark.parametrize("owner", [MISSING, "", "ada"])
 async def test_missing_user_is_not_found(office: Office, owner: str) -> None:
     with pytest.raises(NotFound):
         await office.personal_directory.of_user(ADMIN, owner)
     with pytest.raises(NotFound):
-        await office.personal_directory.create(ADMIN, owner, cast(Any, None))
+        await office.personal_directory.create(ADMIN, owner, NewPersonalContact(name="G"))
 
 
 @pytest.mark.parametrize("owner", [BOB.user_uuid, None, "", 7])

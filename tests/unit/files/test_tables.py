@@ -1,6 +1,7 @@
 """Tables as files: an export can be imported unchanged, and errors name their line."""
 
 import csv
+import io
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,13 @@ def test_csv_cells_are_no_formulas_and_are_read_back(text: str) -> None:
 
 def test_csv_telephone_number_is_kept() -> None:
     assert harmless("+44 20 7946 0018") == "+44 20 7946 0018"
+
+
+def test_csv_export_quotes_every_cell() -> None:
+    file = io.StringIO()
+    CsvWriter(file, ("a", "b")).write([{"a": "Ada;=1+1", "b": None}, {"a": True, "b": '=x"y'}])
+
+    assert file.getvalue() == '"a","b"\r\n"Ada;=1+1",""\r\n"true","\'=x""y"\r\n'
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

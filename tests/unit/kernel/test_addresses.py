@@ -149,3 +149,21 @@ def test_address_spellings_are_equal(text: str, canonical: str) -> None:
 def test_invalid_address_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="must be an IP"):
         addresses.ip(text)
+
+
+@pytest.mark.parametrize(
+    ("ip", "key"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("::1", "::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("::ffff:c000:201", "192.0.2.1"),
+        ("client", "client"),
+        ("", ""),
+    ],
+)
+def test_address_key_is_the_address_or_its_64_network(ip: str, key: str) -> None:
+    assert addresses.address_key(ip) == key
+    assert len(key) <= 45

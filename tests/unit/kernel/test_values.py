@@ -21,7 +21,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 lines = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=80).filter(
-    str.strip
+    lambda text: bool(text.strip()) and not values.INVISIBLE.search(text)
 )
 
 
@@ -32,6 +32,16 @@ def test_line_is_normalised_to_nfc(line: str) -> None:
     assert normal == unicodedata.normalize("NFC", line)
     assert values.required_text(normal) == normal
     assert values.text(line) == normal
+
+
+@pytest.mark.parametrize(
+    "hidden", "\u00ad\u061c\u115f\u200b\u200d\u200e\u202e\u2060\u2069\u3164\ufe0f\ufeff\U000e0041"
+)
+def test_line_with_invisible_or_direction_character_is_refused(hidden: str) -> None:
+    for rule in (values.line, values.required_text, values.email, values.service_url):
+        with pytest.raises(ValueError, match="invisible"):
+            rule(f"http://a{hidden}da@x.y")
+    assert values.text(f"a{hidden}da")
 
 
 def test_line_letters_and_accents_are_composed() -> None:

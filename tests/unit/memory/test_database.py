@@ -1,14 +1,29 @@
 """The memory database beyond the contract of stores."""
 
+import asyncio
+import gc
+import sqlite3
+import threading
 import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.memory.kinds import COUNTED, PASSWORDS, PHONES, USERS, Password
-from phoneprov_adapters.testing.phone_records import a_phone, a_profile
+from phoneprov_adapters.sql.engines.transaction import SqlTransaction
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
-from phoneprov_core.auth.throttle import KEPT_UNKNOWN, Attempts
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR
+from support.audited import AuditedDatabase
+from support.data_folder import create_database
+
+
+async def names(database: MemoryDatabase) -> list[str]:
+    async with database.read() as tx:
+        return [user.username for user in await tx.users.rows(100)]
 
 
 async def test_read_transaction_refuses_writes() -> None:
@@ -45,65 +60,115 @@ async def test_expired_lease_is_not_released() -> None:
         assert not await tx.leases.release(a_mac(1), "me", fence)
 
 
-async def test_write_cost_is_independent_of_the_number_of_records() -> None:
-    database = MemoryDatabase()
-    async with database.write() as tx:
-        for number in range(20_000):
-            await tx.phones.add(a_phone(number))
+def test_schema_is_that_of_a_file(tmp_path: Path) -> None:
+    def schema(connection: sqlite3.Connection) -> set[tuple[object, ...]]:
+        query = (
+            "SELECT m.name, c.name, c.type, c.[notnull], c.pk FROM sqlite_schema m, "
+            "pragma_table_xinfo(m.name) c WHERE m.type = 'table' "
+            "UNION SELECT m.tbl_name, m.sql, c.name, c.desc, c.coll FROM sqlite_schema m, "
+            "pragma_index_xinfo(m.name) c WHERE m.type = 'index' "
+            "UNION SELECT m.name, c.[table], c.[from], c.[to], c.on_delete FROM sqlite_schema m, "
+            "pragma_foreign_key_list(m.name) c WHERE m.type = 'table'"
+        )
+        found = connection.execute(query).fetchall()
+        return {row for row in found if row[0] != "alembic_version"}
 
-    began = time.process_time()
-    for number in range(20_000, 20_200):
+    memory = MemoryDatabase()
+    with closing(sqlite3.connect(create_database(tmp_path))) as file:
+        assert schema(memory._sqlite._connection) == schema(file)
+
+
+def test_several_event_loops_use_it_one_after_the_other() -> None:
+    database = MemoryDatabase()
+
+    async def add(number: int) -> None:
         async with database.write() as tx:
-            await tx.phones.add(a_phone(number))
-    seconds = time.process_time() - began
+            await tx.users.find(identifier(number))
+            await tx.users.add(a_user(number))
 
-    # A copy of everything per write would take over a second.
-    assert seconds < 0.5
+    async def add_side_by_side(first: int) -> None:
+        await asyncio.gather(*(add(number) for number in range(first, first + 5)))
+
+    asyncio.run(add_side_by_side(1))
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, add_side_by_side(6)).result()
+    asyncio.run(add_side_by_side(11))
+
+    assert len(asyncio.run(names(database))) == 15
 
 
-async def test_long_list_from_its_middle_cost_is_bounded() -> None:
+def test_transaction_of_a_loop_that_stopped_is_rolled_back() -> None:
     database = MemoryDatabase()
-    async with database.write() as tx:
-        for number in range(20_000):
-            await tx.phones.add(a_phone(number))
 
-    began = time.process_time()
-    async with database.read() as tx:
-        for _ in range(200):
-            rows = await tx.phones.rows(10, after=a_phone(15_000))
-    seconds = time.process_time() - began
+    async def begin() -> None:
+        tx = await anext(transaction)
+        await tx.users.add(a_user(1))
+        await tx.flush()
 
-    assert rows[0] == a_phone(15_001)
-    assert seconds < 0.5
+    async def add() -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(2))
+
+    async def opened() -> AsyncGenerator[SqlTransaction, None]:
+        async with database.write() as tx:
+            yield tx
+
+    transaction = opened()
+    stopped = asyncio.new_event_loop()
+    stopped.run_until_complete(begin())
+    assert asyncio.run(names(database)) == []
+
+    asyncio.run(add())
+
+    assert asyncio.run(names(database)) == ["ada-2"]
+    stopped.run_until_complete(transaction.aclose())
+    stopped.close()
+    assert asyncio.run(names(database)) == ["ada-2"]
 
 
-async def test_removed_records_leave_no_index_entries() -> None:
+async def test_forgotten_database_leaves_no_connection_thread_or_file() -> None:
+    def files() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    before, threads = files(), threading.active_count()
     database = MemoryDatabase()
     async with database.write() as tx:
         await tx.users.add(a_user(1))
-        await tx.users.set_password_hash(identifier(1), "hash")
-        await tx.profiles.add(a_profile(1, identifier(1)))
+        await tx.flush()
+        assert await names(database) == []
+        committed = database._sqlite._committed
+    connections = database._sqlite._connection, committed
+    assert (files(), threading.active_count()) == (before, threads)
+    del database, tx
+    gc.collect()
+
+    for connection in connections:
+        assert connection is not None
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
+
+
+def test_new_database_takes_few_milliseconds() -> None:
+    MemoryDatabase()
+    began = time.process_time()
+    for _ in range(100):
+        MemoryDatabase()
+    assert time.process_time() - began < 0.5
+
+
+async def test_change_that_is_not_in_the_trail_is_found() -> None:
+    database = AuditedDatabase(clock=lambda: 0)
+    async with database.write(by=SYSTEM_ACTOR) as tx:
+        await tx.users.add(a_user(1))
         await tx.phones.add(a_phone(1))
-    for kind in (USERS, PASSWORDS, PHONES):
-        assert len(database._committed[kind].by_key) == 1
-    async with database.write() as tx:
-        await tx.users.remove(identifier(1))
-        await tx.phones.remove(a_mac(1))
 
-    for kind in (USERS, PASSWORDS, PHONES):
-        records = database._committed[kind]
-        assert (records.by_key, records._groups) == ({}, {})
+    async def change_secretly(change: Callable[[SqlTransaction], Awaitable[object]]) -> None:
+        async with database.write(by=SYSTEM_ACTOR) as tx:
+            await change(tx)
+            tx.trail.records.clear()
 
-
-async def test_counted_guesses_are_deleted_when_obsolete() -> None:
-    database = MemoryDatabase()
-    for number in range(50):
-        async with database.write() as tx:
-            now = number * (KEPT_UNKNOWN // 24)
-            await tx.attempts.keep(f"key-{number}", Attempts(1, now, now))
-
-    assert sorted(database._committed[COUNTED].by_key) == [f"key-{n}" for n in range(25, 50)]
-
-
-def test_password_hash_is_in_no_representation() -> None:
-    assert "secret" not in repr(Password("u", "$plain$1$1$secret"))
+    with pytest.raises(AssertionError, match=r"not audited.*phone"):
+        await change_secretly(lambda tx: tx.phones.put(a_phone(1, name="another")))
+    with pytest.raises(AssertionError, match=r"not audited.*user"):
+        await change_secretly(lambda tx: tx.users.add(a_user(2)))
+    assert await names(database) == ["ada-1"]

@@ -18,7 +18,8 @@ async def fetched(office: Office, request: FileRequest, *, is_complete: bool = T
     provide = office.provide()
     provided = await provide.open(request)
     size = len(provided.content or b"")
-    await provide.record(provided, is_complete=is_complete, size=size, duration_ms=3)
+    ended = provide.ended(provided, is_complete=is_complete, size=size, duration_ms=3)
+    await provide.record([ended])
     return provided
 
 
@@ -55,12 +56,24 @@ async def test_network_binding_serves_the_phone_networks(
     assert provided.result is result
 
 
-async def test_phone_without_a_recorded_address_is_served_in_the_networks(office: Office) -> None:
+@pytest.mark.parametrize("ip", [PHONE_IP, OTHER_IP, "192.0.2.1"])
+async def test_configuration_of_a_phone_without_an_address_is_refused(
+    office: Office, ip: str
+) -> None:
+    (office.folder / "CTLSEP001BD4123456.tlv").write_bytes(b"trust")
     async with office.database.write() as tx:
         await tx.phones.put(a_phone(1, mac=MAC, phone_ip=None))
 
-    assert (await office.provide().open(a_request(ip=OTHER_IP))).result is FetchResult.SERVED
-    assert (await office.provide().open(a_request(ip="192.0.2.1"))).result is FetchResult.REFUSED
+    provided = await office.provide().open(a_request(ip=ip))
+    assert (provided.result, provided.content) == (FetchResult.REFUSED, None)
+    by_setting = await office.provide(Binding.NETWORK).open(a_request(ip=ip))
+    is_inside = ip != "192.0.2.1"
+    assert by_setting.result is (FetchResult.SERVED if is_inside else FetchResult.REFUSED)
+    # Other files belong to no person.
+    trust = await office.provide().open(a_request("CTLSEP001BD4123456.tlv", ip))
+    assert trust.result is (FetchResult.SERVED if is_inside else FetchResult.REFUSED)
+    if trust.file is not None:
+        trust.file.close()
 
 
 async def test_configuration_of_a_deleted_phone_is_not_served(
@@ -175,6 +188,6 @@ async def test_recorded_name_is_printable_and_short(office: Office) -> None:
     provide = office.provide()
     provided = await provide.open(a_request("\x1b[31m" + "x" * 400))
 
-    fetch = await provide.record(provided, is_complete=True, size=0, duration_ms=0)
+    ended = provide.ended(provided, is_complete=True, size=0, duration_ms=0)
 
-    assert fetch.name == "?[31m" + "x" * 250
+    assert ended.fetch.name == "?[31m" + "x" * 250

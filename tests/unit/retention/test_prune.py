@@ -80,8 +80,10 @@ async def test_prune_dry_run_counts_and_changes_nothing(rig: Rig) -> None:
 async def test_prune_in_turn_runs_once_in_six_hours(rig: Rig) -> None:
     assert _count(await rig.prune.in_turn(), Kept.FETCHES) == PIECE + 10
     assert await rig.prune.in_turn() is None
+    rig.now += timedelta(hours=6, seconds=-1)
+    assert await rig.prune.in_turn() is None
 
-    rig.now += timedelta(hours=6, seconds=1)
+    rig.now += timedelta(seconds=2)
     assert _count(await rig.prune.in_turn(), Kept.FETCHES) == 0
 
 

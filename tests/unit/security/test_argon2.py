@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from statistics import median
@@ -176,27 +176,39 @@ async def lag_during(hasher: Argon2Hasher, hash_: str) -> float:
     return lag
 
 
-async def test_calls_beyond_the_queue_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    go = threading.Event()
+@pytest.mark.parametrize("are_pins", [False, True])
+async def test_calls_beyond_the_queue_are_refused_and_the_others_wait(
+    monkeypatch: pytest.MonkeyPatch, *, are_pins: bool
+) -> None:
+    go, order = threading.Event(), list[str]()
 
-    def verify_when_released(_secret: bytes, _hash: str | None) -> bool:
+    def verify_when_released(secret: bytes, _hash: str | None) -> bool:
+        order.append(secret.decode("latin-1"))
         return go.wait(10)
 
     async with cheap(workers=1, queue=1) as hasher:
         monkeypatch.setattr(hasher, "_matches", verify_when_released)
-        verifying = asyncio.gather(*[hasher.verify("correct horse", None) for _ in range(2)])
+
+        def pin() -> Awaitable[bool]:
+            return hasher.verify_pin("1111", "")
+
+        def login() -> Awaitable[bool]:
+            return hasher.verify("login", None)
+
+        work, other = (pin, login) if are_pins else (login, pin)
+        verifying = [asyncio.ensure_future(work()) for _ in range(2)]
+        await asyncio.sleep(0.05)
+        with pytest.raises(Unavailable):
+            await work()
+        with pytest.raises(Unavailable):
+            await (hasher.hash_pin("3333") if are_pins else hasher.hash("one"))
+        waiting = asyncio.ensure_future(other())
         await asyncio.sleep(0)
-        outcomes = await asyncio.gather(
-            hasher.hash("one"),
-            hasher.verify("two", None),
-            hasher.hash_pin("3333"),
-            hasher.verify_pin("4444", ""),
-            return_exceptions=True,
-        )
         go.set()
 
-        assert await verifying == [True, True]
-    assert [type(outcome) for outcome in outcomes] == [Unavailable] * 4
+        assert await asyncio.gather(*verifying, waiting) == [True] * 3
+    # Accounts come first, also if they were queued after a PIN.
+    assert [name == "login" for name in order] == [not are_pins, True, False]
 
 
 async def test_hasher_closed_is_unavailable() -> None:

@@ -1,4 +1,4 @@
-"""Threads for costly work: running and queued work, places, and the delivery of results."""
+"""Threads for costly work: running and queued work, places, and the order of the ranks."""
 
 import asyncio
 import os
@@ -164,43 +164,6 @@ async def test_closed_queue_refuses_new_work_and_finishes_accepted_work(
             await threads.run(work)
 
 
-async def test_default_number_of_workers_is_at_least_one() -> None:
-    threads = WorkThreads()
-
-    assert await threads.run(lambda: threading.current_thread().name.startswith("phoneprov-hash"))
-    threads.close()
-
-
-async def test_result_with_a_long_queue_is_delayed(work: Work) -> None:
-    threads = WorkThreads(workers=1, queue=9)
-    first = Work()
-    (early,) = await begin(threads, first, 1)
-    late = await begin(threads, work, 9)
-    first.go.set()
-    await work.has_started()
-
-    # The first is done; another one is running, and eight are queued.
-    assert not (await asyncio.wait([early], timeout=0.01))[0]
-    work.go.set()
-
-    assert await asyncio.gather(early, *late) == ["done"] * 10
-    threads.close()
-
-
-async def test_result_with_a_short_queue_is_not_delayed(work: Work) -> None:
-    threads = WorkThreads(workers=1, queue=8)
-    first = Work()
-    (early,) = await begin(threads, first, 1)
-    late = await begin(threads, work, 8)
-    first.go.set()
-
-    assert await asyncio.wait_for(early, 20) == "done"
-    assert not any(one.done() for one in late)
-    work.go.set()
-    assert await asyncio.gather(*late) == ["done"] * 8
-    threads.close()
-
-
 async def test_result_without_waiting_work_is_delivered_at_once(
     threads: WorkThreads, work: Work
 ) -> None:
@@ -212,32 +175,6 @@ async def test_result_without_waiting_work_is_delivered_at_once(
     assert not slow.done()
     work.go.set()
     assert await slow == "done"
-
-
-async def test_delayed_results_are_delivered_when_waiting_tasks_are_cancelled(work: Work) -> None:
-    threads = WorkThreads(workers=1, queue=9)
-    first = Work()
-    (early,) = await begin(threads, first, 1)
-    slow, waiting, *others = await begin(threads, work, 9)
-    first.go.set()
-    await work.has_started()
-    waiting.cancel()
-
-    assert await asyncio.wait_for(early, 5) == "done"
-    assert not slow.done()
-    work.go.set()
-    assert await asyncio.gather(slow, *others) == ["done"] * 8
-    threads.close()
-
-
-async def test_result_with_a_growing_queue_is_delayed_for_a_bounded_time() -> None:
-    threads = WorkThreads(workers=1, queue=200)
-    tasks = [asyncio.create_task(threads.run(lambda: time.sleep(0.01))) for _ in range(100)]
-    first = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-
-    assert 1 < len(first[0]) < 100
-    await asyncio.gather(*tasks)
-    threads.close()
 
 
 async def test_results_are_delivered_to_the_loops_of_their_callers(work: Work) -> None:
@@ -253,46 +190,49 @@ async def test_results_are_delivered_to_the_loops_of_their_callers(work: Work) -
     threads.close()
 
 
-async def test_second_queue_full_keeps_the_first_open_and_first(
+async def test_cancelled_work_releases_its_place_in_each_queue(
     threads: WorkThreads, work: Work
 ) -> None:
-    order: list[str] = []
-
-    def note(who: str) -> str:
-        order.append(who)
-        return who
-
-    strangers = [asyncio.create_task(threads.run(work, first=False)) for _ in range(2)]
-    await work.has_started()
-    await work.has_started()
-    strangers.append(asyncio.create_task(threads.run(lambda: note("stranger"), first=False)))
-    await asyncio.sleep(0)
-    with pytest.raises(Unavailable):
-        await threads.run(work, first=False)
-
-    known = [asyncio.create_task(threads.run(lambda: note("known"), first=True)) for _ in range(3)]
-    await asyncio.sleep(0)
-    with pytest.raises(Unavailable):
-        await threads.run(work, first=True)
-    work.go.set()
-    await asyncio.gather(*strangers, *known)
-
-    # The second thread may take the work of an unknown caller during that of the last known one.
-    assert order.index("stranger") >= 2
-    assert len(order) == 4
-
-
-async def test_cancelled_work_releases_its_place_in_either_queue(
-    threads: WorkThreads, work: Work
-) -> None:
-    for first in (True, False):
-        busy = [asyncio.create_task(threads.run(work, first=first)) for _ in range(3)]
+    for rank in range(3):
+        busy = [asyncio.create_task(threads.run(work, rank)) for _ in range(3)]
         await asyncio.sleep(0)
         for task in busy[2:]:
             task.cancel()
         await asyncio.gather(*busy[2:], return_exceptions=True)
-        busy.append(asyncio.create_task(threads.run(work, first=first)))
+        busy.append(asyncio.create_task(threads.run(work, rank)))
         await asyncio.sleep(0)
         work.go.set()
         assert list(await asyncio.gather(busy[0], busy[1], busy[3])) == ["done"] * 3
         work.go.clear()
+
+
+@pytest.mark.parametrize("full", [0, 1, 2])
+async def test_full_queue_of_one_rank_keeps_the_others_open(
+    threads: WorkThreads, work: Work, full: int
+) -> None:
+    tasks = [asyncio.create_task(threads.run(work, full)) for _ in range(3)]
+    await asyncio.sleep(0)
+
+    with pytest.raises(Unavailable):
+        await threads.run(work, full)
+    tasks += [asyncio.create_task(threads.run(work, rank)) for rank in {0, 1, 2} - {full}]
+    await asyncio.sleep(0)
+    assert not any(task.done() for task in tasks)
+    work.go.set()
+    assert await asyncio.gather(*tasks) == ["done"] * 5
+
+
+async def test_lower_rank_is_taken_before_work_that_waits_longer(work: Work) -> None:
+    threads, order = WorkThreads(workers=1, queue=9), list[int]()
+    running = await begin(threads, work, 1)
+    await work.has_started()
+    waiting = [
+        asyncio.create_task(threads.run(lambda rank=rank: order.append(rank), rank))  # type: ignore[misc]
+        for rank in (2, 2, 1, 0, 1, 0)
+    ]
+    await asyncio.sleep(0)
+    work.go.set()
+
+    await asyncio.gather(*running, *waiting)
+    assert order == [0, 0, 1, 1, 2, 2]
+    threads.close()

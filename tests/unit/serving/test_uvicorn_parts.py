@@ -16,6 +16,9 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import Server, ServerState
 
+from phoneprov_http.main.serving import server as serving
+from phoneprov_http.main.serving.protocol import BoundedProtocol
+
 ROOT = Path(__file__).parents[3]
 
 METHODS: dict[tuple[type, str], tuple[str, ...]] = {
@@ -34,8 +37,7 @@ METHODS: dict[tuple[type, str], tuple[str, ...]] = {
     (HttpToolsProtocol, "resume_writing"): ("self",),
     (HttpToolsProtocol, "shutdown"): ("self",),
     (HttpToolsProtocol, "send_400_response"): ("self", "msg"),
-    (HttpToolsProtocol, "_unset_keepalive_if_required"): ("self",),
-    (HttpToolsProtocol, "_start_asgi_task"): ("self", "cycle", "app"),
+    (HttpToolsProtocol, "eof_received"): ("self",),
     (FlowControl, "pause_reading"): ("self",),
     (Server, "run"): ("self", "sockets"),
     (Server, "startup"): ("self", "sockets"),
@@ -45,10 +47,10 @@ METHODS: dict[tuple[type, str], tuple[str, ...]] = {
 }
 CYCLE = {"keep_alive", "more_body", "response_started", "response_complete"}
 PROTOCOL = {
-    *("client", "config", "cycle", "flow", "headers", "loop", "parser", "pipeline", "scope"),
-    *("server_state", "transport"),
+    *("app", "client", "config", "cycle", "flow", "headers", "loop", "parser", "pipeline"),
+    *("scope", "timeout_keep_alive_task", "transport", "url"),
 }
-SERVER = {"config", "force_exit", "server_state", "should_exit"}
+SERVER = {"force_exit", "lifespan", "server_state", "servers", "should_exit"}
 
 
 @pytest.mark.parametrize(
@@ -66,13 +68,29 @@ async def test_uvicorn_attributes_exist() -> None:
     config.load()
     protocol = HttpToolsProtocol(config, ServerState(), {}, asyncio.get_running_loop())
 
-    assert vars(protocol).keys() >= PROTOCOL
+    assert vars(protocol).keys() >= PROTOCOL - {"url"}  # set by each request
     assert vars(ServerState()).keys() >= {"connections", "tasks"}
-    assert vars(Server(config)).keys() >= SERVER
-    # These two are set by startup and serve.
-    assert {"servers", "lifespan"} <= _assigned(Server)
+    assert _assigned(Server) >= SERVER
     assert _assigned(RequestResponseCycle) >= CYCLE
     assert _assigned(HttpToolsProtocol) >= {"url"}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "attributes"),
+    [(BoundedProtocol, HttpToolsProtocol, PROTOCOL), (serving.Server, Server, SERVER)],
+)
+def test_server_uses_no_other_part_of_uvicorn(
+    ours: type, theirs: type, attributes: set[str]
+) -> None:
+    used = {*vars(ours), *re.findall(r"\bself\.(\w+)", inspect.getsource(ours))}
+
+    class Empty: ...  # since Python 3.13 a class statement sets two more attributes
+
+    inherited = used & {*dir(theirs), *_assigned(theirs)} - {*dir(Empty)}
+    listed = {name for owner, name in METHODS if owner is theirs}
+
+    assert inherited == listed | attributes
+    assert [name for name in inherited if name.startswith("_")] == []
 
 
 def _assigned(owner: type) -> set[str]:

@@ -9,8 +9,15 @@ from typing import NamedTuple
 import pytest
 
 from phoneprov_adapters.provisioning.contents import PIECE, DiskFile, MemoryFile
+from phoneprov_adapters.tftp import server as tftp_server, transfer as transfer_module
 from phoneprov_adapters.tftp.packets import ErrorCode
-from phoneprov_adapters.tftp.server import Denied, Limits, OpenFile, TftpServer
+from phoneprov_adapters.tftp.server import (
+    EVICT_SECONDS,
+    Denied,
+    Limits,
+    OpenFile,
+    TftpServer,
+)
 from support.polling import until
 
 CONTENT = bytes(range(256)) * 20
@@ -42,7 +49,7 @@ class Recording(OpenFile):
     async def load(self, offset: int) -> None:
         await self._file.load(offset)
 
-    async def finish(self, *, is_complete: bool, size: int, seconds: float) -> None:
+    def finish(self, *, is_complete: bool, size: int, seconds: float) -> None:
         self._file.close()
         self._seen.append(Finished(self._name, is_complete, size))
 
@@ -167,6 +174,86 @@ async def test_transfers_of_one_address_are_limited(office: Office) -> None:
             third.recv(100)
     first.close()
     second.close()
+
+
+async def test_transfer_without_any_acknowledgement_gives_way_after_a_second(
+    office: Office,
+) -> None:
+    request = b"\0\x01SEP001BD4123456.cnf.xml\0octet\0timeout\x00255\0"
+    first, second = await office.request(request), await office.request(request)
+    packet, transfer = await receive(first)
+    # timeout=255 is not acknowledged: block 1 is sent at once.
+    assert packet[:4] == b"\0\x03\0\x01"
+    await receive(second)
+    await asyncio.get_running_loop().sock_sendto(first, b"\0\x04\0\x01", transfer)
+    await receive(first)
+    await asyncio.sleep(EVICT_SECONDS)
+
+    assert await fetch(office, b"SEP001BD4123456.cnf.xml") == CONTENT
+
+    evicted = [(await receive(second))[0] for _ in range(2)][-1]
+    assert evicted[:4] == b"\0\x05\0\0"
+    assert b"too many transfers" in evicted
+    await until(lambda: len(office.recorded) == 2)
+    [failed, served] = office.recorded
+    assert (failed.served, failed.bytes, served.served) == (False, 0, True)
+    # The first one was acknowledged, and stays.
+    assert office.server.transfers == 1
+    first.close()
+    second.close()
+
+
+async def test_flood_of_all_slots_gives_way_to_another_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tftp_server, "EVICT_SECONDS", 0.1)
+    seen: list[Finished] = []
+
+    async def open_file(name: str, client_ip: str) -> OpenFile | Denied:
+        return Recording(name, MemoryFile(CONTENT), seen)
+
+    server = TftpServer(open_file, Limits(transfers=8, transfers_per_address=2))
+    transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(
+        lambda: server, local_addr=("127.0.0.1", 0)
+    )
+    office = Office(server, transport.get_extra_info("sockname"), seen)
+    silent = []
+    for number in range(5):
+        for _ in range(2):
+            client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            client.bind((f"127.1.0.{number + 1}", 0))
+            client.sendto(b"\0\x01a\0octet\0timeout\x00255\0", office.address)
+            silent.append(client)
+    await until(lambda: server.transfers == 8)
+    await asyncio.sleep(0.2)
+
+    async with asyncio.timeout(5):
+        assert await fetch(office, b"a") == CONTENT
+
+    await server.close()
+    assert server.transfers == 0
+    for client in silent:
+        client.close()
+
+
+async def test_silent_client_gets_an_error_packet_at_the_end(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer_module, "GIVE_UP_SECONDS", 0.6)
+    monkeypatch.setattr(transfer_module, "RETRY_SECONDS", 0.1)
+    with await office.request(b"\0\x01SEP001BD4123456.cnf.xml\0octet\0") as client:
+        received = [(await receive(client))[0] for _ in range(4)]
+
+    assert [packet[1] for packet in received] == [3, 3, 3, 5]
+    assert b"did not acknowledge" in received[-1]
+    assert [one.served for one in await recorded(office, 1)] == [False]
+
+
+async def test_netascii_request_gets_line_ends(office: Office) -> None:
+    with await office.request(b"\0\x01SEP001BD4123456.cnf.xml\0NetASCII\0") as client:
+        packet, _ = await receive(client)
+
+    assert packet[4:20] == b"\0\1\2\3\4\5\6\7\x08\t\r\n\x0b\x0c\r\0"
 
 
 async def test_packets_of_another_sender_are_ignored(office: Office) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from phoneprov_adapters.provisioning.contents import MemoryFile
 from phoneprov_adapters.tftp.packets import ReadRequest
-from phoneprov_adapters.tftp.transfer import RETRANSMISSIONS, State, Transfer
+from phoneprov_adapters.tftp.transfer import GIVE_UP_SECONDS, State, Transfer
 
 
 def ack(block: int) -> bytes:
@@ -77,14 +77,70 @@ def test_duplicate_acknowledgement_causes_no_packet() -> None:
     assert transfer.state is State.RUNNING
 
 
-def test_silent_client_gets_each_packet_five_times() -> None:
-    transfer = transfer_of(b"x")
+@pytest.mark.parametrize(
+    ("timeout", "waits"), [(None, [1, 2, 4, 8, 15]), (1, [1, 2, 4, 8, 15]), (5, [5, 10, 15])]
+)
+def test_silent_client_is_asked_again_after_doubled_times_for_30_seconds(
+    timeout: int | None, waits: list[int]
+) -> None:
+    transfer = Transfer(ReadRequest("a", timeout=timeout), MemoryFile(b"x"))
     first = transfer.start()
+    waited = [transfer.retry_seconds]
+    while (packet := transfer.time_out()) is not None:
+        assert packet == first
+        waited.append(transfer.retry_seconds)
 
-    assert [transfer.time_out() for _ in range(RETRANSMISSIONS)] == [first] * RETRANSMISSIONS
-    assert transfer.time_out() is None
+    assert waited == waits
+    assert sum(waited) == GIVE_UP_SECONDS
     assert transfer.state is State.FAILED
     assert transfer.acknowledged_bytes == 0
+
+
+def test_acknowledgement_resets_the_time_before_a_packet_is_sent_again() -> None:
+    transfer = transfer_of(b"x" * 2000)
+    transfer.start()
+    transfer.time_out()
+    transfer.time_out()
+    assert transfer.retry_seconds == 4
+
+    transfer.receive(ack(1))
+
+    assert transfer.retry_seconds == 1
+
+
+def test_transfer_without_the_last_acknowledgement_fails() -> None:
+    transfer = transfer_of(b"x" * 600)
+    transfer.start()
+    transfer.receive(ack(1))
+    while transfer.time_out() is not None:
+        assert transfer.state is State.RUNNING
+
+    assert (transfer.state, transfer.acknowledged_bytes) == (State.FAILED, 512)
+
+
+def decoded(received: bytes) -> bytes:
+    """The content that a client of our kind (lines end with LF) makes of netascii."""
+    return received.replace(b"\r\n", b"\n").replace(b"\r\0", b"\r")
+
+
+@given(st.lists(st.sampled_from([b"\r", b"\n", b"\r\n", b"\0", b"text" * 30])))
+@pytest.mark.parametrize("block_size", [8, 512])
+def test_netascii_arrives_whole(block_size: int, parts: list[bytes]) -> None:
+    content = b"".join(parts).replace(b"\r\0", b"\r")
+    request = ReadRequest("a", block_size, wants_size=True, is_netascii=True)
+    transfer = Transfer(request, MemoryFile(content))
+
+    received = run(transfer)
+
+    assert received.replace(b"\r\n", b"").replace(b"\r\0", b"").count(b"\n") == 0
+    assert decoded(received) == content
+    assert transfer.acknowledged_bytes == len(content)
+
+
+def test_netascii_does_not_acknowledge_the_size() -> None:
+    request = ReadRequest("a", 512, wants_size=True, is_netascii=True)
+
+    assert Transfer(request, MemoryFile(b"a\n")).start() == b"\0\x06blksize\x00512\x00"
 
 
 def test_error_of_the_client_ends_the_transfer() -> None:

@@ -9,14 +9,13 @@ from phoneprov_adapters.api import open_in_memory
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.api import (
     Invalid,
-    NewExtension,
     NewPhone,
     NewProfile,
     NewUser,
     NotFound,
     SwitchRequest,
 )
-from phoneprov_core.extensions import Extension
+from phoneprov_core.extensions import Extension, NewExtension
 from phoneprov_core.links import NewLink
 from phoneprov_core.transfer.asterisk import Sections
 

@@ -6,9 +6,9 @@ from phoneprov_adapters.api import InMemory
 from phoneprov_core.api import (
     Actor,
     Forbidden,
-    NewExtension,
     NotFound,
 )
+from phoneprov_core.extensions import NewExtension
 from support.table import ADA, MAC, ListTable, everything, into, users
 
 

@@ -10,12 +10,11 @@ from phoneprov_core.api import (
     Actor,
     Conflict,
     Credentials,
-    NewExtension,
     NewPhone,
     NewUser,
     RowProblem,
 )
-from phoneprov_core.extensions import Extensions
+from phoneprov_core.extensions import Extensions, NewExtension
 from phoneprov_core.transfer.model import Row
 from support.table import ADA, BOB, MAC, PASSWORD, ListTable, everything, into, users
 
@@ -281,7 +280,12 @@ async def test_import_row_created_meanwhile_reports_the_write(phoneprov: InMemor
             async for piece in super().pieces():
                 yield piece
 
-    done = await into(phoneprov, "users", Table(columns, ADA), seen=rows.__setitem__)
+    done = await into(
+        phoneprov,
+        "users",
+        Table(columns, ADA),
+        seen=lambda line, outcome, _: rows.update({line: outcome}),
+    )
 
     assert (done.created, done.updated) == (0, 1)
     assert rows == {2: "updated"}

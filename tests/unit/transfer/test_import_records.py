@@ -17,6 +17,36 @@ async def test_import_contact_without_uuid_matches_by_content(phoneprov: InMemor
     assert (again.created, again.unchanged) == (0, 3)
 
 
+async def test_import_contact_without_uuid_writes_is_active(phoneprov: InMemory) -> None:
+    table = ListTable("name,is_active", ("Ada", "no"), ("Bob", ""))
+    await into(phoneprov, "company-directory", table)
+    active = {r["name"]: r["is_active"] for r in await everything(phoneprov, "company-directory")}
+    assert active == {"Ada": False, "Bob": True}
+
+    kept = await into(phoneprov, "company-directory", ListTable("name", ("Ada",), ("Bob",)))
+    done = await into(phoneprov, "company-directory", ListTable("name,is_active", ("Bob", "no")))
+
+    assert (kept.unchanged, done.updated, done.created) == (2, 1, 0)
+    rows = await everything(phoneprov, "company-directory")
+    assert [row["is_active"] for row in rows] == [False, False]
+
+
+async def test_import_personal_contacts_over_the_maximum_are_refused() -> None:
+    settings = read_settings({"PHONEPROV_MOST_CONTACTS": "1"})
+    async with open_in_memory(settings) as phoneprov:
+        await into(phoneprov, "users", users(ADA))
+        table = ListTable("username,name", ("ada", "Mum"), ("ada", "Dad"))
+
+        done = await into(phoneprov, "personal-directory", table)
+
+        [problem] = done.problems
+        assert problem.line == 3
+        assert problem.message.endswith(
+            "the maximum; delete one, or raise PHONEPROV_MOST_CONTACTS."
+        )
+        assert await everything(phoneprov, "personal-directory") == []
+
+
 async def test_import_contact_with_uuid_is_updated(phoneprov: InMemory) -> None:
     await into(phoneprov, "company-directory", ListTable("name,work", ("Ada", "1")))
     [row] = await everything(phoneprov, "company-directory")

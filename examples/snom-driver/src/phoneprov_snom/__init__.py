@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from phoneprov_adapters.api import PhoneNetworks, Settings, cisco_phones
+from phoneprov_adapters.api import PORT, PhoneNetworks, Settings, cisco_phones
 from phoneprov_core.api import Phone, PhoneDriver, Refused, TimedOut, reachable_ip
 
 __all__ = ["SnomPhones", "SnomSettings", "snom_driver"]
@@ -35,7 +35,7 @@ def snom_driver(settings: Settings) -> PhoneDriver:
     """The entry point, which ``PHONEPROV_PHONE_DRIVER=snom`` selects."""
     read = settings.variables
     snom = SnomSettings(
-        port=read.port("PHONEPROV_SNOM_PORT", 80),
+        port=read.value("PHONEPROV_SNOM_PORT", PORT, "80"),
         user=read.text("PHONEPROV_SNOM_USER", ""),
         password=read.secret("PHONEPROV_SNOM_PASSWORD") or "",
     )

@@ -1,5 +1,6 @@
-"""A PostgreSQL address: its hosts, and the connection to one of them."""
+"""URLs of databases, and a PostgreSQL address: its hosts, and the connection to one of them."""
 
+from pathlib import Path
 from typing import Self
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
@@ -7,43 +8,18 @@ import asyncpg
 from msgspec import Struct
 
 POSTGRES = "postgresql+asyncpg://"
+_SQLITE = "sqlite+aiosqlite:///"
 _UNREADABLE = "it cannot be parsed as a URL; in a password write / ? # @ as %2F %3F %23 %40"
 _BOOLEANS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 
-_UNSUPPORTED = frozenset(
-    {
-        "channel_binding",
-        "client_encoding",
-        "connect_timeout",
-        "fallback_application_name",
-        "gssdelegation",
-        "gssencmode",
-        "hostaddr",
-        "keepalives",
-        "keepalives_count",
-        "keepalives_idle",
-        "keepalives_interval",
-        "load_balance_hosts",
-        "max_protocol_version",
-        "min_protocol_version",
-        "oauth_client_id",
-        "oauth_client_secret",
-        "oauth_issuer",
-        "oauth_scope",
-        "replication",
-        "require_auth",
-        "requirepeer",
-        "requiressl",
-        "scram_client_key",
-        "scram_server_key",
-        "sslcertmode",
-        "sslcompression",
-        "sslcrldir",
-        "sslkeylogfile",
-        "sslsni",
-        "tcp_user_timeout",
-    }
-)
+_UNSUPPORTED = """
+    channel_binding client_encoding connect_timeout fallback_application_name gssdelegation
+    gssencmode hostaddr keepalives keepalives_count keepalives_idle keepalives_interval
+    load_balance_hosts max_protocol_version min_protocol_version oauth_client_id
+    oauth_client_secret oauth_issuer oauth_scope replication require_auth requirepeer
+    requiressl scram_client_key scram_server_key sslcertmode sslcompression sslcrldir
+    sslkeylogfile sslsni tcp_user_timeout
+"""
 """Options of libpq 18 that asyncpg does not know: it would send them to the server as settings.
 https://www.postgresql.org/docs/18/libpq-connect.html#LIBPQ-PARAMKEYWORDS"""
 
@@ -89,7 +65,7 @@ class PostgresAddress(Struct, frozen=True):
             raise ValueError(_UNREADABLE) from None
         if parts.fragment:
             raise ValueError(_UNREADABLE)
-        if unsupported := sorted(options.keys() & _UNSUPPORTED):
+        if unsupported := sorted(options.keys() & set(_UNSUPPORTED.split())):
             raise ValueError(f"it has options that are not supported: {', '.join(unsupported)}")
         pgbouncer = options.pop("pgbouncer", "false")
         if pgbouncer not in _BOOLEANS:
@@ -138,3 +114,27 @@ def _hosts(netloc: str, options: dict[str, str]) -> tuple[Host, ...]:
         default = (ports[place] if len(ports) > 1 else ports[0]) if ports else None
         hosts.append(Host(unquote(name) or None, int(port) if port else default))
     return tuple(hosts)
+
+
+def check_address(url: str) -> None:
+    """Raises ``ValueError`` if the URL is not that of a database. The message does not quote it: it
+    may contain a password."""
+    if url.startswith(POSTGRES):
+        PostgresAddress.parse(url)
+    elif not is_embedded(url):
+        raise ValueError(f"it must begin with {_SQLITE} or {POSTGRES}")
+
+
+def is_embedded(url: str) -> bool:
+    """Whether the database is an embedded file, which other hosts do not share."""
+    return url.startswith(_SQLITE)
+
+
+def embedded_file(url: str) -> Path | None:
+    """The file of an embedded database; None for a shared one."""
+    return Path(url.removeprefix(_SQLITE)) if is_embedded(url) else None
+
+
+def embedded_url(file: Path) -> str:
+    """The URL of an embedded database in this file."""
+    return f"{_SQLITE}{file}"

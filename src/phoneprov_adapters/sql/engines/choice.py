@@ -1,20 +1,19 @@
 """Selection of the database by its URL."""
 
-from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import TypeAlias
 
 from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.sql.engines.address import check_address, embedded_file
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.processes import Processes
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_adapters.sql.engines.sqlite_file import Presence, present
 from phoneprov_adapters.sql.engines.timelines import Timelines
-from phoneprov_adapters.sql.engines.urls import check_address, embedded_file
 
-Database: TypeAlias = SqliteDatabase | PostgresDatabase
+OwnDatabase: TypeAlias = SqliteDatabase | PostgresDatabase
 
 
-def database_at(url: str, box: SecretBox, data_dir: Path | None = None) -> Database:
+def database_at(url: str, box: SecretBox, data_dir: Path | None = None) -> OwnDatabase:
     """The database of this URL, not yet open. The timeline of a shared one is stored in
     ``data_dir`` (see ``Timelines``). Raises ``ValueError``."""
     check_address(url)
@@ -25,7 +24,10 @@ def database_at(url: str, box: SecretBox, data_dir: Path | None = None) -> Datab
     return PostgresDatabase(url, box, timelines=timelines)
 
 
-def presence_at(url: str) -> AbstractAsyncContextManager[Presence | None]:
-    """The lock of an embedded database; None for a database that other hosts may use."""
+def processes_at(url: str, data_dir: Path) -> Processes:
+    """The processes of this host that use the database of this URL: registered beside the file of
+    an embedded one, and in ``data_dir`` for one that other hosts may use."""
     file = embedded_file(url)
-    return nullcontext() if file is None else present(file)
+    if file is not None:
+        return Processes(file.with_name(f"{file.name}-processes"), several_hosts=False)
+    return Processes(data_dir / "processes", several_hosts=True)

@@ -1,13 +1,17 @@
-"""The connection interface of the stores, for both databases, and their failures."""
+"""The connection interface of the stores, for both databases, the compilation of statements for
+their drivers, and their failures."""
 
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from sqlalchemy import Column, MetaData, String, Table, select
+from sqlalchemy import Boolean, ClauseElement
+from sqlalchemy.engine import Dialect
+from sqlalchemy.sql.compiler import SQLCompiler
 
+from phoneprov_adapters.sql.engines.revisions import REVISION
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_core.kernel.errors import AlreadyExists, NotFound, already_taken
 from phoneprov_core.kernel.trail import Trail
@@ -46,6 +50,65 @@ def first(rows: Sequence[Row]) -> Row | None:
     return rows[0] if rows else None
 
 
+class Compiled(NamedTuple):
+    """SQL text with positional parameters, their names in order, and the values that the statement
+    contains. ``booleans`` are the positions of truth values in its rows."""
+
+    sql: str
+    names: tuple[str, ...]
+    fixed: Mapping[str, Any]
+    booleans: tuple[int, ...]
+
+    def parameters(self, values: Mapping[str, Any]) -> list[Any]:
+        """The values in the order of their positions."""
+        if self.fixed:
+            values = {**self.fixed, **values}
+        return [values[name] for name in self.names]
+
+    def typed(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """Rows of SQLite, which stores truth values as numbers. Its driver could convert them, but
+        would look up the type of each column for each query, which takes longer than the query."""
+        if not self.booleans:
+            return rows
+        typed = [list(row) for row in rows]
+        for row in typed:
+            for place in self.booleans:
+                if row[place] is not None:
+                    row[place] = row[place] != 0
+        return typed
+
+
+class Compiler:
+    """Compiles each statement once for one dialect and keeps it.
+
+    Statements are module constants or cached by their store, so that their number is bounded.
+    Values are passed to the driver unchanged: the schema has only types that drivers support.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._compiled: dict[ClauseElement, Compiled] = {}
+
+    def __call__(self, statement: Statement) -> Compiled:
+        compiled = self._compiled.get(statement)
+        if compiled is None:
+            compiled = self._compiled[statement] = self._compile(statement)
+        return compiled
+
+    def _compile(self, statement: Statement) -> Compiled:
+        compiled = statement.compile(dialect=self._dialect)
+        assert isinstance(compiled, SQLCompiler)
+        names = tuple(compiled.positiontup or ())
+        fixed = {
+            name: value
+            for name, value in compiled.construct_params(_check=False).items()
+            if value is not None and name in names
+        }
+        answered = enumerate(statement.exported_columns)
+        booleans = tuple(place for place, column in answered if isinstance(column.type, Boolean))
+        return Compiled(compiled.string, names, fixed, booleans)
+
+
 class Connection(ABC):
     """One connection, inside a transaction when ``writing``; otherwise each query runs by itself.
 
@@ -58,44 +121,24 @@ class Connection(ABC):
     """What this transaction changes; a reading connection has one that records nothing."""
 
     @abstractmethod
-    async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
+    async def fetch_all(self, statement: Statement, **values: Any) -> Sequence[Row]:
         """Run a statement; returns the rows."""
 
-    async def few(self, statement: Statement, **values: Any) -> Sequence[Row]:
-        """Run a query that reads few rows; returns them. Waiting queries may run together."""
-        return await self.rows(statement, **values)
+    async def fetch_one(self, statement: Statement, **values: Any) -> Row | None:
+        """Run a statement that finds one row, or the first of few; returns it, or None. Queries
+        that wait may run together."""
+        return first(await self.fetch_all(statement, **values))
 
-    async def row(self, statement: Statement, **values: Any) -> Row | None:
-        """Run a statement; returns the first row, or None."""
-        return first(await self.rows(statement, **values))
-
-    async def soon(self, statement: Statement, **values: Any) -> None:
-        """Run a statement that returns nothing. It may be deferred until the next statement or the
-        end of the transaction, which then raises its errors."""
-        await self.rows(statement, **values)
+    async def execute(self, statement: Statement, **values: Any) -> None:
+        """Run a statement whose rows are not needed. It may be deferred until the next statement or
+        the end of the transaction, which then raises its errors."""
+        await self.fetch_all(statement, **values)
 
     async def flush(self) -> None:  # noqa: B027 - a connection need not defer any
         """Run the deferred statements."""
 
-    async def at_once(self, statement: Statement, **values: Any) -> Row | None:
-        """Run a statement that may be durable before the transaction ends, even if that is rolled
-        back; returns its row, or None."""
-        return await self.row(statement, **values)
 
-    async def one_at_a_time(self) -> None:  # noqa: B027 - SQLite needs no lock
-        """Wait until no other transaction that called this is open, and hold the lock to the end of
-        this one. Does nothing outside of a transaction, and on SQLite, which has one writing
-        transaction at a time."""
-
-    async def claim_import(self, kind: str) -> bool:  # noqa: ARG002 - SQLite needs no claim
-        """See ``Stores``."""
-        return True
-
-
-VERSION = select(Table("alembic_version", MetaData(), Column("version_num", String(32))))
-
-
-async def version_at(connection: Connection) -> str | None:
+async def revision_at(connection: Connection) -> str | None:
     """The revision of the schema, or None."""
-    row = await connection.row(VERSION)
+    row = await connection.fetch_one(REVISION)
     return None if row is None else str(row[0])

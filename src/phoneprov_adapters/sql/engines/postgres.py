@@ -11,16 +11,25 @@ from typing import Any
 import asyncpg
 from msgspec import Struct
 
+from phoneprov_adapters.runtime.system import random_id
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.address import PostgresAddress
-from phoneprov_adapters.sql.engines.connection import Row, version_at
+from phoneprov_adapters.sql.engines.connection import Row, revision_at
 from phoneprov_adapters.sql.engines.hosts import Hosts, Opened, log_host_failure
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_pool import PostgresPool
 from phoneprov_adapters.sql.engines.postgres_reading import PostgresReadConnection
-from phoneprov_adapters.sql.engines.postgres_writing import BEGIN, WriteConnection, usable_and_lost
+from phoneprov_adapters.sql.engines.postgres_writing import (
+    BEGIN,
+    WriteConnection,
+    begin_with,
+    usable_and_lost,
+)
+from phoneprov_adapters.sql.engines.revisions import revision_table
 from phoneprov_adapters.sql.engines.timelines import Timelines
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
+from phoneprov_adapters.sql.tables import metadata
+from phoneprov_adapters.sql.tables.accounts import audit
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -34,6 +43,21 @@ _UNSAFE = """
     SELECT name FROM pg_settings
     WHERE name IN ('fsync', 'synchronous_commit') AND setting = 'off' ORDER BY name"""
 
+_ALL = "SELECT,INSERT,UPDATE,DELETE"
+PRIVILEGES = {
+    **dict.fromkeys(metadata.tables, _ALL),
+    # Entries need not be changed or removed; ``REQUIRE_REVISION`` updates the revision.
+    audit.name: "SELECT,INSERT",
+    revision_table.name: "SELECT,UPDATE",
+}
+"""The privileges that the service needs, by table."""
+
+_MISSING = """
+    SELECT current_user, "table", privilege
+    FROM unnest($1::text[], $2::text[]) AS needed ("table", privileges),
+         unnest(string_to_array(privileges, ',')) AS privilege
+    WHERE has_table_privilege(to_regclass(quote_ident("table")), privilege) IS NOT TRUE"""
+
 log = logging.getLogger("phoneprov.database")
 
 
@@ -43,12 +67,13 @@ class Deadlines(Struct, frozen=True):
     ``statement`` is the server's timeout for each statement, including waiting for locks; the
     server then reports an error. ``answer`` is the client's timeout for a response: without one the
     network or the server has failed. ``total`` bounds one read query, or a writing transaction
-    except its commit. ``wait`` bounds waiting for a free connection, ``connect`` a new connection,
-    ``rollback`` a rollback.
+    except its commit, once it has a connection. ``turn`` bounds waiting for a free connection: many
+    writers of one record take their turns. ``connect`` bounds a new connection, ``rollback`` a
+    rollback.
     """
 
     connect: float = 3.0
-    wait: float = 3.0
+    turn: float = 10.0
     statement: float = 4.0
     answer: float = 5.0
     total: float = 10.0
@@ -65,11 +90,11 @@ class Deadlines(Struct, frozen=True):
 
 class PostgresDatabase(ReadAndWrite[SqlTransaction]):
     """A PostgreSQL database, shared by every process of the service. ``box`` encrypts the secrets
-    in it.
+    in it. ``process`` holds the leases acquired here.
 
     Reads run without a transaction, one query or several at a time. A write is one transaction at
     READ COMMITTED: single statements, unique constraints, and the locks of ``find`` and
-    ``one_at_a_time`` exclude races.
+    ``LOCK_REVISION`` exclude races.
 
     Every call has a deadline, and a connection in an uncertain state is closed: the server then
     rolls back its transaction. The next request opens a new one, so that the service recovers when
@@ -88,6 +113,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         timelines: Timelines | None = None,
     ) -> None:
         self.url = url
+        self.process = random_id()
         address = PostgresAddress.parse(url)
         self._hosts = Hosts(address, timelines)
         self._box = box
@@ -95,19 +121,19 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         self._begin = BEGIN
         if address.pgbouncer:
             # In the same message, which costs no round trip.
-            settings = (f"SET LOCAL {name} = {v}" for name, v in deadlines.settings().items())
-            self._begin = ";".join([BEGIN, *settings])
+            settings = deadlines.settings().items()
+            self._begin = begin_with([f"SET LOCAL {name} = {value}" for name, value in settings])
         self._pool: PostgresPool | None = None
         self._watching: asyncio.Task[None] | None = None
         # Reads hold no state, so that all readers share it.
-        self._read_connection = PostgresReadConnection(self.answered, deadlines.wait)
+        self._read_connection = PostgresReadConnection(self.answered)
         self._reading = nullcontext(SqlTransaction(self._read_connection, box))
 
     async def open(self) -> None:
         """Connect, to check that the database works. The schema must exist already. Raises
         ``Unavailable``; the database is open in any case, and works as soon as the server does.
         Raises ``NotPostgres``."""
-        pool = self._pool = PostgresPool(self._connect, self._deadlines.wait)
+        pool = self._pool = PostgresPool(self._connect, self._deadlines.turn)
         self._watching = asyncio.create_task(self._watch(pool))
         for (setting,) in await self.answered(_UNSAFE, ()):
             log.warning("The database may lose what it acknowledged: %s is off.", setting)
@@ -145,9 +171,25 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         if pool is not None:
             await pool.close()
 
-    async def schema_version(self) -> str | None:
+    async def revision(self) -> str | None:
         """The revision of the schema, or None. Raises ``Unavailable``."""
-        return await version_at(self._read_connection)
+        try:
+            return await revision_at(self._read_connection)
+        except Unavailable as error:
+            if isinstance(error.__cause__, asyncpg.UndefinedTableError):
+                return None
+            raise
+
+    async def require_privileges(self) -> None:
+        """Raises ``Unavailable`` if the user of the URL lacks one on a table."""
+        missing = await self.answered(_MISSING, (list(PRIVILEGES), list(PRIVILEGES.values())))
+        if missing:
+            user, lacks = missing[0][0], ", ".join(f"{row[2]} on {row[1]}" for row in missing[:5])
+            more = f" and {len(missing) - 5} other privileges" if len(missing) > 5 else ""
+            raise Unavailable(
+                f"The database user {user} lacks {lacks}{more}. Grant it the privileges on all "
+                "tables; see docs/how-to/audit.md."
+            )
 
     def read(self) -> AbstractAsyncContextManager[SqlTransaction]:
         return self._reading
@@ -188,17 +230,17 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
     async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
         async with self._lent() as connection:
             connection.trail = Trail(by)
-            transaction = SqlTransaction(connection, self._box)
+            transaction = SqlTransaction(connection, self._box, self.process)
             yield transaction
             await connection.commit(transaction.audit.of_trail())
 
     @asynccontextmanager
     async def _lent(self) -> AsyncIterator[WriteConnection]:
         pool = self._require_pool()
+        opened = await pool.borrow()
         deadline = asyncio.timeout(self._deadlines.total)
         try:
             async with deadline:
-                opened = await pool.borrow()
                 connection = WriteConnection(opened.driver, self._begin, deadline)
                 try:
                     yield connection

@@ -7,6 +7,7 @@ from sqlalchemy import PrimaryKeyConstraint, UniqueConstraint
 from sqlalchemy.dialects import postgresql
 
 from phoneprov_adapters.sql.engines.connection import foreign_key_violation, unique_violation
+from phoneprov_adapters.sql.engines.revisions import UNFIT, revision_table
 from phoneprov_adapters.sql.tables import metadata
 from phoneprov_core.kernel.errors import DiskFull, Unavailable
 
@@ -16,7 +17,6 @@ FAILURES = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClien
 _BUSY = "The database is busy; try again."
 _FULL = "The database is full; nothing was changed."
 _LOST = "The connection to the database was lost; try again."
-_SCHEMA = "The database's schema is not the one this version needs."
 _PGBOUNCER = (
     "The database seems to be reached through pgbouncer: "
     "add ?pgbouncer=true to PHONEPROV_DATABASE_URL."
@@ -31,9 +31,9 @@ _SENTENCES = {
     "26000": _PGBOUNCER,
     "28": "The database refuses the user name or the password of PHONEPROV_DATABASE_URL.",
     "3D000": "The database server has no database of that name; create it first.",
-    "3F000": _SCHEMA,
+    "3F000": UNFIT,
     "40": _BUSY,
-    "42": _SCHEMA,
+    "42": UNFIT,
     "42501": "The database user lacks permissions; grant it the rights on the tables.",
     "42P05": _PGBOUNCER,
     "53": "The database server is short of memory or disk space; try again later.",
@@ -63,6 +63,8 @@ def translated(error: Exception) -> Exception:
     # From version 18 a reference that prevents a deletion has its own SQLSTATE.
     if isinstance(error, asyncpg.ForeignKeyViolationError | asyncpg.RestrictViolationError):
         return foreign_key_violation()
+    if isinstance(error, asyncpg.NotNullViolationError) and error.table_name == revision_table.name:
+        return Unavailable(UNFIT)  # See ``REQUIRE_REVISION``.
     return unavailable(error)
 
 

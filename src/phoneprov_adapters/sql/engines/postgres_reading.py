@@ -8,7 +8,7 @@ parameters: the higher the load, the cheaper a query. No result is older than it
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -30,8 +30,8 @@ from sqlalchemy.dialects.postgresql import asyncpg as dialect
 from sqlalchemy.sql import visitors
 from sqlalchemy.types import TypeEngine
 
-from phoneprov_adapters.sql.engines.connection import Connection, Row, first
-from phoneprov_adapters.sql.engines.statements import Compiler, Statement
+from phoneprov_adapters.sql.engines.connection import Compiler, Connection, Row, first
+from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_core.kernel.errors import Unavailable
 
 MOST = 100
@@ -80,52 +80,41 @@ def for_many(statement: Statement) -> Select[Any] | None:
     return select(asked.c.place, *answer.c).select_from(asked.join(answer, true()))
 
 
-class PostgresReadConnection(Connection):
-    """``ask`` executes one query with a deadline of its own. ``wait`` is the maximum waiting time
-    of a query in seconds while earlier ones fail."""
-
-    def __init__(self, ask: Ask, wait: float) -> None:
-        self._ask = ask
-        self._together = _Together(ask, wait)
-
-    async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
-        compiled = compiled_for(statement)
-        return await self._ask(compiled.sql, compiled.parameters(values))
-
-    async def row(self, statement: Statement, **values: Any) -> Row | None:
-        if for_many(statement) is not None:
-            return await self._together.row(statement, values)
-        return first(await self.rows(statement, **values))
-
-
-class _Question(NamedTuple):
+class _Query(NamedTuple):
     values: Mapping[str, Any]
     answer: asyncio.Future[Row | None]
-    asked_at: float
+
+    def fail(self, error: Exception) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(error)
 
 
-class _Together:
-    """Waiting queries, by statement."""
+class PostgresReadConnection(Connection):
+    """``ask`` executes one statement with a deadline of its own."""
 
-    def __init__(self, ask: Ask, wait: float) -> None:
+    def __init__(self, ask: Ask) -> None:
         self._ask = ask
-        self._wait = wait
-        self._waiting: defaultdict[Statement, list[_Question]] = defaultdict(list)
+        self._waiting: defaultdict[Statement, list[_Query]] = defaultdict(list)
         self._lanes: Counter[Statement] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def row(self, statement: Statement, values: Mapping[str, Any]) -> Row | None:
-        """The first row. Raises ``Unavailable``."""
+    async def fetch_all(self, statement: Statement, **values: Any) -> Sequence[Row]:
+        compiled = compiled_for(statement)
+        return await self._ask(compiled.sql, compiled.parameters(values))
+
+    async def fetch_one(self, statement: Statement, **values: Any) -> Row | None:
+        if for_many(statement) is None:
+            return first(await self.fetch_all(statement, **values))
         loop = asyncio.get_running_loop()
-        question = _Question(values, loop.create_future(), loop.time())
+        query = _Query(values, loop.create_future())
         waiting = self._waiting[statement]
         if not waiting:
             # At the end of this turn of the loop, when all its queries have been added.
-            loop.call_soon(self._go, statement)
-        waiting.append(question)
-        return await question.answer
+            loop.call_soon(self._send, statement)
+        waiting.append(query)
+        return await query.answer
 
-    def _go(self, statement: Statement) -> None:
+    def _send(self, statement: Statement) -> None:
         while self._waiting[statement] and self._lanes[statement] < LANES:
             self._lanes[statement] += 1
             waiting = self._waiting[statement]
@@ -134,67 +123,48 @@ class _Together:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _answer(self, statement: Statement, together: list[_Question]) -> None:
+    async def _answer(self, statement: Statement, queries: list[_Query]) -> None:
         try:
-            await self._answer_all(statement, together)
+            await self._answer_all(statement, queries)
         except Exception as error:  # noqa: BLE001 - it is raised where it was asked
-            for question in together:
-                _fail(question, _copied(error))
-            self._refuse_overdue(statement)
+            # Those that waited meanwhile would wait for the same failure.
+            for query in (*queries, *self._waiting.pop(statement, ())):
+                query.fail(_copied(error))
         finally:
             self._lanes[statement] -= 1
-            self._go(statement)
+            self._send(statement)
 
-    async def _answer_all(self, statement: Statement, questions: list[_Question]) -> None:
+    async def _answer_all(self, statement: Statement, queries: list[_Query]) -> None:
         """Raises the error that prevents the database from executing any of them."""
-        questions = [question for question in questions if not question.answer.done()]
-        if not questions:
+        queries = [query for query in queries if not query.answer.done()]
+        if not queries:
             return  # All of them were cancelled.
         try:
-            rows = await self._found(statement, questions)
+            rows = await self._found(statement, queries)
         except Exception as error:
             if not _may_be_of_one(error):
                 raise
-            if len(questions) == 1:
-                _fail(questions[0], error)
+            if len(queries) == 1:
+                queries[0].fail(error)
                 return
-            half = len(questions) // 2
-            await self._answer_all(statement, questions[:half])
-            await self._answer_all(statement, questions[half:])
+            for query in queries:
+                await self._answer_all(statement, [query])
             return
-        for question, row in zip(questions, rows, strict=True):
-            if not question.answer.done():
-                question.answer.set_result(row)
+        for query, row in zip(queries, rows, strict=True):
+            if not query.answer.done():
+                query.answer.set_result(row)
 
-    def _refuse_overdue(self, statement: Statement) -> None:
-        """Queued queries are tried again, but not after they have waited for too long."""
-        latest = asyncio.get_running_loop().time() - self._wait
-        waiting = self._waiting[statement]
-        for question in waiting:
-            if question.asked_at <= latest:
-                _fail(question, Unavailable("The database is busy; try again."))
-        self._waiting[statement] = [one for one in waiting if not one.answer.done()]
-
-    async def _found(
-        self, statement: Statement, questions: Sequence[_Question]
-    ) -> Iterable[Row | None]:
-        if len(questions) == 1:
-            one = compiled_for(statement)
-            return [first(await self._ask(one.sql, one.parameters(questions[0].values)))]
+    async def _found(self, statement: Statement, queries: list[_Query]) -> list[Row | None]:
+        if len(queries) == 1:
+            return [first(await self.fetch_all(statement, **queries[0].values))]
         together = for_many(statement)
         assert together is not None
-        many = compiled_for(together)
-        values = {name: [one.values[name] for one in questions] for name in questions[0].values}
-        found: list[Row | None] = [None] * len(questions)
-        for row in await self._ask(many.sql, many.parameters(values)):
+        values = {name: [one.values[name] for one in queries] for name in queries[0].values}
+        found: list[Row | None] = [None] * len(queries)
+        for row in await self.fetch_all(together, **values):
             if found[row[0] - 1] is None:
                 found[row[0] - 1] = row[1:]
         return found
-
-
-def _fail(question: _Question, error: Exception) -> None:
-    if not question.answer.done():
-        question.answer.set_exception(error)
 
 
 def _may_be_of_one(error: Exception) -> bool:

@@ -6,22 +6,31 @@ from functools import cache
 from typing import Any, TypeAlias
 
 import asyncpg
-from sqlalchemy import bindparam, func, literal_column, select
+from sqlalchemy.dialects import postgresql
 
-from phoneprov_adapters.sql.engines.connection import VERSION, Connection, Row, first
+from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_reading import compiled_for
+from phoneprov_adapters.sql.engines.revisions import REQUIRE_REVISION
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
 from phoneprov_core.kernel.errors import Unavailable
 
-# The isolation is named because a server may have another default.
-BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
-_HOLD_VERSION = VERSION.with_for_update()
-# Advisory locks have two numbers here, of which the first one is ours.
-_CLAIM_IMPORT = select(
-    func.pg_try_advisory_xact_lock(literal_column("1886415973"), func.hashtext(bindparam("kind")))
+_REQUIRED = REQUIRE_REVISION.cte("required")
+
+_literal = REQUIRE_REVISION.compile(
+    dialect=postgresql.dialect(),  # type: ignore[no-untyped-call]
+    compile_kwargs={"literal_binds": True},
 )
+
+
+def begin_with(settings: Sequence[str] = ()) -> str:
+    """The statements that begin a transaction, in one message: a round trip. The isolation is named
+    because a server may have another default."""
+    return ";".join(["BEGIN ISOLATION LEVEL READ COMMITTED", *settings, str(_literal)])
+
+
+BEGIN = begin_with()
 
 _Step: TypeAlias = tuple[Statement, dict[str, Any]]
 
@@ -46,11 +55,11 @@ class WriteConnection(Connection):
         self.lost: Exception | None = None
         self._begun = False
 
-    async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
+    async def fetch_all(self, statement: Statement, **values: Any) -> Sequence[Row]:
         await self.flush()
         return await self._run((statement, values))
 
-    async def soon(self, statement: Statement, **values: Any) -> None:
+    async def execute(self, statement: Statement, **values: Any) -> None:
         await self.flush()
         self._deferred = statement, values
 
@@ -58,18 +67,6 @@ class WriteConnection(Connection):
         if self._deferred is not None:
             step, self._deferred = self._deferred, None
             await self._run(step)
-
-    async def at_once(self, statement: Statement, **values: Any) -> Row | None:
-        if self._begun or self._deferred is not None or self._begin is not BEGIN:
-            return await self.row(statement, **values)
-        return first(await self._alone((statement, values)))
-
-    async def one_at_a_time(self) -> None:
-        await self.rows(_HOLD_VERSION)
-
-    async def claim_import(self, kind: str) -> bool:
-        row = await self.row(_CLAIM_IMPORT, kind=kind)
-        return row is not None and bool(row[0])
 
     async def _run(self, step: _Step) -> Sequence[Row]:
         try:
@@ -92,7 +89,7 @@ class WriteConnection(Connection):
         self._deadline.reschedule(None)
         self._begun = True  # When cancelled, ``settle`` waits for the end of the statement.
         try:
-            rows = await self._fetch(step)
+            rows = await self._fetch((_requiring(step[0]), step[1]))
         except FAILURES as error:
             self._begun = False
             raise self._not_committed(error) from error
@@ -108,13 +105,17 @@ class WriteConnection(Connection):
             statement, values = self._deferred
             if len(entries) == 1:
                 steps = [(_with_entry(statement), {**values, **entries[0]})]
+            elif entries:
+                await self.flush()
             else:
-                steps.insert(0, self._deferred)
+                steps = [self._deferred]
         if len(steps) == 1 and not self._begun and self._begin is BEGIN:
             await self._alone(steps[0])
             return
-        for step in steps:
-            await self._run(step)
+        if len(steps) > 1:
+            await self._add(entries)
+        elif steps:
+            await self._run(steps[0])
         if not self._begun:
             return
         self._deadline.reschedule(None)
@@ -126,6 +127,19 @@ class WriteConnection(Connection):
         if ended != "COMMIT":
             # A statement had failed, and the caller continued all the same.
             raise Unavailable("The database rolled the change back; nothing was changed.")
+
+    async def _add(self, entries: Sequence[dict[str, Any]]) -> None:
+        """Add several audit entries in one round trip."""
+        compiled = compiled_for(ADD_ENTRY)
+        try:
+            if not self._begun:
+                self._begun = True
+                await self._driver.execute(self._begin)
+            values = [compiled.parameters(entry) for entry in entries]
+            await self._driver.executemany(compiled.sql, values)
+        except FAILURES as error:
+            self._doubt(error)
+            raise translated(error) from error
 
     def _not_committed(self, error: Exception) -> Exception:
         self._doubt(error)
@@ -154,6 +168,12 @@ class WriteConnection(Connection):
         self.usable &= usable
         if lost:
             self.lost = error
+
+
+@cache
+def _requiring(statement: Statement) -> Statement:
+    """The statement that fails if the database has another schema."""
+    return statement.add_cte(_REQUIRED)
 
 
 @cache

@@ -1,7 +1,7 @@
-"""The embedded database: SQLite, one writer and a few readers over one file.
+"""The embedded database: SQLite, one writer and a few readers over one file, each a connection of
+aiosqlite, which has a thread of its own: the event loop never waits for the disk.
 
-Queries for one row run on a reader that executes many at a time; longer ones have their own
-connections, so that they do not delay others.
+Queries for one row share a connection; longer ones have others, so that they delay no short one.
 
 Acknowledged changes survive a crash and a power failure: write-ahead log with ``synchronous=FULL``.
 Every writing transaction begins with ``BEGIN IMMEDIATE``, so that it cannot fail with SQLITE_BUSY
@@ -14,39 +14,53 @@ can be rolled back alone until then.
 """
 
 import asyncio
+import logging
 import sqlite3
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+import aiosqlite
+
+from phoneprov_adapters.runtime.system import random_id
 from phoneprov_adapters.runtime.tasks import to_its_end
 from phoneprov_adapters.security.box import SecretBox
-from phoneprov_adapters.sql.engines.connection import Row, log_failure, version_at
-from phoneprov_adapters.sql.engines.sqlite_connections import (
-    DAMAGED,
-    Group,
-    SqliteReadConnection,
-    WriteConnection,
-    unavailable,
+from phoneprov_adapters.sql.engines.connection import (
+    Connection,
+    Row,
+    first,
+    log_failure,
+    revision_at,
 )
 from phoneprov_adapters.sql.engines.sqlite_file import (
-    PAGES,
-    Checkpoints,
+    UseLock,
     damage_of,
     protect,
     require_content,
     warn_about_folder,
 )
-from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread
+from phoneprov_adapters.sql.engines.sqlite_writing import (
+    DAMAGED,
+    PAGES,
+    UNUSABLE,
+    Checkpoints,
+    WriteConnection,
+    compiled_for,
+    unavailable,
+)
+from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.trail import Trail
+
+# At DEBUG it logs the parameters of statements, among them hashes and tokens.
+logging.getLogger("aiosqlite").setLevel(logging.INFO)
 
 READERS = 4
 BUSY_SECONDS = 10
@@ -57,30 +71,59 @@ _OPTIONS: Any = {
     "timeout": BUSY_SECONDS,
     "isolation_level": None,
     "cached_statements": 256,
-    # The connection is made and used in one thread, and closed there.
-    "check_same_thread": True,
 }
+
+Ask: TypeAlias = Callable[[str, Sequence[Any]], Awaitable[Iterable[Any]]]
+Group: TypeAlias = "asyncio.Future[Unavailable | None]"
+"""The end of transactions that are committed together: None, or why they were rolled back."""
+
+
+class SqliteReadConnection(Connection):
+    """``short`` executes a query for one row, ``long`` one that may take long."""
+
+    def __init__(self, path: Path, short: Ask, long: Ask) -> None:
+        self._path = path
+        self._short = short
+        self._long = long
+
+    async def fetch_all(self, statement: Statement, **values: Any) -> Sequence[Row]:
+        return await self._fetch(self._long, statement, values)
+
+    async def fetch_one(self, statement: Statement, **values: Any) -> Row | None:
+        return first(await self._fetch(self._short, statement, values))
+
+    async def _fetch(self, ask: Ask, statement: Statement, values: dict[str, Any]) -> Sequence[Row]:
+        compiled = compiled_for(statement)
+        try:
+            rows = await ask(compiled.sql, compiled.parameters(values))
+        except (sqlite3.Error, ValueError) as error:
+            raise unavailable(error, self._path) from error
+        return compiled.typed(list(rows))
 
 
 class SqliteDatabase(ReadAndWrite[SqlTransaction]):
-    """A SQLite file. ``box`` encrypts the secrets in it."""
+    """A SQLite file. ``box`` encrypts the secrets in it. ``process`` holds the leases acquired
+    here."""
 
     def __init__(self, path: Path, box: SecretBox) -> None:
         self.path = path
+        self.process = random_id()
         self._box = box
         self._is_open = False
+        self._lock: UseLock | None = None
         self._checked_at = -_CHECK_EVERY_SECONDS
         self._damage: str | None = None
-        self._quick = SqliteThread(path, self._connect)
-        self._writer = SqliteThread(path, self._connect)
+        self._short: aiosqlite.Connection
+        self._writer: aiosqlite.Connection
         self._checkpoints = Checkpoints(self._connect)
         self._one_writer = asyncio.Lock()
         self._writers_waiting = 0
         self._group: Group | None = None
-        self._readers: deque[SqliteThread] = deque()
+        self._readers: deque[aiosqlite.Connection] = deque()
+        self._opened: list[aiosqlite.Connection] = []
         self._reader_free = asyncio.Semaphore(READERS)
         # Reads hold no state, so that all readers share it.
-        self._read_connection = SqliteReadConnection(path, self.quick_rows, self.long_rows)
+        self._read_connection = SqliteReadConnection(path, self._short_rows, self._long_rows)
         self._reading = nullcontext(SqlTransaction(self._read_connection, box))
 
     @property
@@ -106,27 +149,38 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         require_content(self.path)
         protect(self.path)
         warn_about_folder(self.path)
+        self._lock = UseLock(self.path)
         try:
-            await self._writer.open()
-            await self._quick.open()
-            for _ in range(READERS):
-                reader = SqliteThread(self.path, self._connect)
-                await reader.open()
-                self._readers.append(reader)
+            await self._lock.share()
+            for _ in range(2 + READERS):
+                await to_its_end(self._open_one())
+            self._writer, self._short, *readers = self._opened
+            self._readers = deque(readers)
             self._is_open = True
-        except sqlite3.Error as error:
+        except BaseException as error:
             await self.close()
-            raise unavailable(error, self.path) from error
+            if isinstance(error, sqlite3.Error):
+                raise unavailable(error, self.path) from error
+            raise
 
     async def close(self) -> None:
         """Close the connections; to be called when they are no longer in use."""
         self._is_open = False
         await self._checkpoints.close()
-        for connection in (self._writer, self._quick, *self._readers):
-            await connection.close()
-        self._readers.clear()
+        await to_its_end(self._close_all())
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
-    async def schema_version(self) -> str | None:
+    # Both to their end: a thread that outlives the event loop fails when it reports to it.
+    async def _open_one(self) -> None:
+        self._opened.append(await aiosqlite.Connection(self._connect, 0))
+
+    async def _close_all(self) -> None:
+        while self._opened:
+            await self._opened.pop().close()
+
+    async def revision(self) -> str | None:
         """The revision of the schema, or None. Raises ``Unavailable``, for a damaged file
         too."""
         now = time.monotonic()
@@ -136,23 +190,24 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         if self._damage is not None:
             log_failure(f"file {self.path}", self._damage)
             raise Unavailable(DAMAGED)
-        return await version_at(self._read_connection)
+        return await revision_at(self._read_connection)
+
+    async def require_privileges(self) -> None:
+        """A file has no users: does nothing."""
 
     def read(self) -> AbstractAsyncContextManager[SqlTransaction]:
         return self._reading
 
-    async def quick_rows(self, sql: str, parameters: Sequence[Any]) -> Sequence[Row]:
-        """The rows of a short query."""
+    async def _short_rows(self, sql: str, parameters: Sequence[Any]) -> Iterable[Any]:
         self._require_open()
-        return await self._quick.ask((sql, parameters))
+        return await self._short.execute_fetchall(sql, parameters)
 
-    async def long_rows(self, sql: str, parameters: Sequence[Any]) -> Sequence[Row]:
-        """The rows of a query that may take long."""
+    async def _long_rows(self, sql: str, parameters: Sequence[Any]) -> Iterable[Any]:
         self._require_open()
         async with self._reader_free:
             reader = self._readers.pop()
             try:
-                return await reader.ask((sql, parameters))
+                return await reader.execute_fetchall(sql, parameters)
             finally:
                 # A cancelled query may still run in the thread; the next one waits for it there.
                 self._readers.append(reader)
@@ -164,34 +219,28 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     @asynccontextmanager
     async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
         self._require_open()
-        joined, leads = False, False
+        leads = False
         async with self._turn():
             group = self._group
-            connection = WriteConnection(self._writer, Trail(by), within=group is not None)
+            connection = WriteConnection(
+                self.path, self._writer, Trail(by), within=group is not None
+            )
             try:
-                transaction = SqlTransaction(connection, self._box)
+                transaction = SqlTransaction(connection, self._box, self.process)
                 yield transaction
                 for entry in transaction.audit.of_trail():
-                    await connection.soon(ADD_ENTRY, **entry)
-                if group is not None:
-                    joined = await connection.release()
-                elif self._writers_waiting and await connection.caught_up():
-                    group = self._group = Group()
-                    leads = True
+                    await connection.execute(ADD_ENTRY, **entry)
+                leads = group is None and self._writers_waiting > 0 and connection.begun
+                if leads:
+                    group = self._group = asyncio.get_running_loop().create_future()
                 else:
-                    await connection.commit()
-                    self._checkpoints.committed()
+                    await self._commit(connection)
             except BaseException as error:
-                await connection.settle()
-                if group is not None and not self._writer.in_transaction:
-                    # Some errors roll back the whole transaction, and not only this part.
-                    self._group = None
-                    group.fail(error)
+                if not await connection.roll_back() and group is not None:
+                    self._end(group, error)
                 raise
-        if group is not None and leads:
-            await to_its_end(self._commit(group))
-        elif group is not None and joined:
-            await to_its_end(group.committed())
+        if group is not None and connection.begun:
+            await to_its_end(self._commit_all(group, connection) if leads else _committed(group))
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
@@ -206,19 +255,34 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         finally:
             self._one_writer.release()
 
-    async def _commit(self, group: Group) -> None:
+    async def _commit(self, connection: WriteConnection) -> None:
+        await connection.commit()
+        if self._group is None:
+            self._checkpoints.committed()
+
+    async def _commit_all(self, group: Group, connection: WriteConnection) -> None:
         """Commit for all writers that waited when this was called."""
         async with self._turn():
-            if group is not self._group:
-                await group.committed()
-                return
-            self._group = None
-            connection = WriteConnection(self._writer, begun=True)
-            try:
-                await connection.commit()
-                self._checkpoints.committed()
-            except BaseException as error:
-                await connection.settle()
-                group.fail(error)
-                raise
-            group.succeed()
+            if group is self._group:
+                try:
+                    await connection.commit()
+                    self._checkpoints.committed()
+                except BaseException as error:
+                    await connection.roll_back()
+                    self._end(group, error)
+                    raise
+                self._end(group)
+        await _committed(group)
+
+    def _end(self, group: Group, error: BaseException | None = None) -> None:
+        self._group = None
+        if error is not None and not isinstance(error, Unavailable):
+            error = Unavailable(UNUSABLE)
+        group.set_result(error)
+
+
+async def _committed(group: Group) -> None:
+    """Wait for the commit. Raises ``Unavailable`` if the changes were rolled back."""
+    failure = await asyncio.shield(group)
+    if failure is not None:
+        raise Unavailable(failure.message, code=failure.code)

@@ -1,12 +1,7 @@
-"""The file of an embedded database: its mode, its creation, its damage and its checkpoints, and the
-locks of the processes that use it.
+"""The file of an embedded database: its mode, its creation and its damage, and the lock of the
+processes that use it.
 
-The locks are on files beside it. The system releases a lock when its process ends, for any reason.
-
-A checkpoint copies the write-ahead log into the database file: it writes and flushes both files,
-which takes up to 300 ms on a slow disk. By default the commit that finds 1,000 pages in the log
-does it while its caller waits. Here another thread does it, and other transactions commit
-meanwhile.
+The lock is on a file beside it. The system releases it when its process ends, for any reason.
 """
 
 import asyncio
@@ -22,17 +17,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
+from phoneprov_adapters.sql.engines.revisions import REVISION
 from phoneprov_core.kernel.errors import Unavailable
-
-COMMITS = 100
-"""Number of commits between two checkpoints."""
-
-PAGES = 8_000
-"""Pages in the log (32 MiB) from which a commit checkpoints itself, so that the log stays bounded
-when the thread does not keep up."""
 
 _CHECK_SECONDS = 1.0
 _LOCK_SECONDS = 120.0
+_USERS_SECONDS = 10.0
+"""Time for commands to end before an upgrade is refused."""
+_LOOK_SECONDS = 0.2
+
 _POLL_SECONDS = 0.02
 _DRAFT = "-new-"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -95,6 +88,14 @@ def _finish(draft: Path, path: Path) -> None:
     draft.replace(path)
 
 
+def revision_of(path: Path) -> str | None:
+    """The revision of the schema; None if there is none or it cannot be read. Blocks."""
+    with contextlib.suppress(sqlite3.Error), read_only(path) as connection:
+        row = connection.execute(str(REVISION)).fetchone()
+        return None if row is None else str(row[0])
+    return None
+
+
 @contextlib.contextmanager
 def read_only(path: Path, timeout: float = 1) -> Iterator[sqlite3.Connection]:
     """A connection that changes nothing and creates no file. Raises ``sqlite3.Error``."""
@@ -121,81 +122,76 @@ def damages(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
 
 
-class Checkpoints:
-    """Runs a checkpoint after every ``COMMITS`` commits of this process."""
+class UseLock:
+    """The lock of the processes that use a database, beside its file. Each of them shares it; the
+    one that creates, restores or upgrades the database holds it alone. Raises ``Unavailable``."""
 
-    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
-        self._connect = connect
-        self._commits = 0
-        self._running: asyncio.Task[None] | None = None
+    def __init__(self, path: Path) -> None:
+        self._path = path.with_name(f"{path.name}-schema")
+        self._file = _lock_file(self._path)
 
-    def committed(self) -> None:
-        """Count a commit."""
-        self._commits += 1
-        if self._commits >= COMMITS and (self._running is None or self._running.done()):
-            self._commits = 0
-            self._running = asyncio.create_task(asyncio.to_thread(self._run))
+    async def share(self) -> None:
+        """Share the lock; waits for the end of an upgrade. Raises ``Unavailable``."""
+        if not await self._obtained(fcntl.LOCK_SH, _LOCK_SECONDS):
+            raise Unavailable(
+                f"Another process upgrades the database{self._holders()}; try again later."
+            )
 
-    async def close(self) -> None:
-        """Wait for the running checkpoint."""
-        if self._running is not None:
-            await self._running
-
-    def _run(self) -> None:
-        try:
-            with contextlib.closing(self._connect()) as connection:
-                # PASSIVE waits for no reader and no writer, and none of them waits for it.
-                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        except sqlite3.Error as error:
-            # The log still holds all changes.
-            log.warning("A checkpoint of the database failed: %s", error)
-
-
-class Presence:
-    """A process that is registered as a user of a database.
-
-    A process that registers when no other one is registered is the ``first``: work that earlier
-    processes started will not be finished by them. Until the first has called ``admit``, all others
-    wait.
-    """
-
-    def __init__(self, file: int) -> None:
-        self._file = file
-        self.first = _locked(file, fcntl.LOCK_EX)
-
-    async def admit(self) -> None:
-        """Admit the other processes."""
-        # The others are separate processes: there is no event to wait for.
-        while not _locked(self._file, fcntl.LOCK_SH):  # noqa: ASYNC110
-            await asyncio.sleep(_POLL_SECONDS)
-
-
-@contextlib.asynccontextmanager
-async def present(path: Path) -> AsyncIterator[Presence]:
-    """Register as a process that uses the database at ``path``. Raises ``Unavailable``."""
-    file = _lock_file(path.with_name(f"{path.name}-users"))
-    try:
-        presence = Presence(file)
-        if not presence.first:
-            await presence.admit()
-        yield presence
-    finally:
-        os.close(file)
-
-
-@contextlib.asynccontextmanager
-async def alone(path: Path) -> AsyncIterator[None]:
-    """Lock: one process at a time creates or migrates the database. Raises ``Unavailable``."""
-    lock = _lock_file(path.with_name(f"{path.name}-schema"))
-    try:
-        deadline = time.monotonic() + _LOCK_SECONDS
-        while not _locked(lock, fcntl.LOCK_EX):
+    async def hold(self, needless: Callable[[], bool] = lambda: False) -> bool:
+        """Hold the lock alone; returns False if it is ``needless`` before it is free. Raises
+        ``Unavailable`` if other processes use the database."""
+        deadline = time.monotonic() + _USERS_SECONDS
+        while not await self._obtained(fcntl.LOCK_EX, _LOOK_SECONDS):
+            if await asyncio.to_thread(needless):
+                return False
             if time.monotonic() > deadline:
-                raise Unavailable("Another process is migrating the database; try again later.")
+                raise Unavailable(
+                    "Another process uses the database: stop"
+                    f"{self._holders() or ' every service and command of phoneprov'} first."
+                )
+        return True
+
+    async def _obtained(self, kind: int, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        # The others are separate processes: there is no event to wait for.
+        while not _locked(self._file, kind):
+            if time.monotonic() > deadline:
+                return False
             await asyncio.sleep(_POLL_SECONDS)
-        yield
+        return True
+
+    def _holders(self) -> str:
+        """The processes that hold the lock, if the system tells."""
+        node = f":{os.fstat(self._file).st_ino}"
+        pids = set()
+        with contextlib.suppress(OSError):
+            for line in Path("/proc/locks").read_text("ascii").splitlines():
+                _, kind, *_, pid, place, _, _ = line.split()
+                if kind == "FLOCK" and place.endswith(node) and int(pid) != os.getpid():
+                    pids.add(int(pid))
+        return " " + ", ".join(map(_process, sorted(pids))) if pids else ""
+
+    def release(self) -> None:
+        """Release the lock."""
+        os.close(self._file)
+
+
+def _process(pid: int) -> str:
+    command = b""
+    with contextlib.suppress(OSError):
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    name = " ".join(command.decode(errors="replace").replace("\0", " ").split())
+    return f"process {pid}" + (f" ({name[:80]})" if name else "")
+
+
+@contextlib.asynccontextmanager
+async def alone(path: Path, needless: Callable[[], bool] = lambda: False) -> AsyncIterator[bool]:
+    """Hold the lock of the database alone. See ``UseLock.hold``."""
+    lock = UseLock(path)
+    try:
+        yield await lock.hold(needless)
     finally:
-        os.close(lock)
+        lock.release()
 
 
 def _lock_file(path: Path) -> int:

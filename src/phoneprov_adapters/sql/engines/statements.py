@@ -1,12 +1,11 @@
-"""Compilation of SQLAlchemy statements for the drivers, once per statement."""
+"""Expressions of the statements that both databases execute."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
-    ClauseElement,
     ColumnElement,
     Table,
     Text,
@@ -15,60 +14,12 @@ from sqlalchemy import (
     tuple_,
 )
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import Delete, Insert, Select, Update
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 Statement: TypeAlias = "Select[Any] | Insert | Update | Delete"
-
-
-class Compiled(NamedTuple):
-    """SQL text with positional parameters, their names in order, and the values that the statement
-    contains. ``booleans`` are the positions of truth values in its rows."""
-
-    sql: str
-    names: tuple[str, ...]
-    fixed: Mapping[str, Any]
-    booleans: tuple[int, ...]
-
-    def parameters(self, values: Mapping[str, Any]) -> list[Any]:
-        """The values in the order of their positions."""
-        if self.fixed:
-            values = {**self.fixed, **values}
-        return [values[name] for name in self.names]
-
-
-class Compiler:
-    """Compiles each statement once for one dialect and keeps it.
-
-    Statements are module constants or cached by their store, so that their number is bounded.
-    Values are passed to the driver unchanged: the schema has only types that drivers support.
-    """
-
-    def __init__(self, dialect: Dialect) -> None:
-        self._dialect = dialect
-        self._compiled: dict[ClauseElement, Compiled] = {}
-
-    def __call__(self, statement: Statement) -> Compiled:
-        compiled = self._compiled.get(statement)
-        if compiled is None:
-            compiled = self._compiled[statement] = self._compile(statement)
-        return compiled
-
-    def _compile(self, statement: Statement) -> Compiled:
-        compiled = statement.compile(dialect=self._dialect)
-        assert isinstance(compiled, SQLCompiler)
-        names = tuple(compiled.positiontup or ())
-        fixed = {
-            name: value
-            for name, value in compiled.construct_params(_check=False).items()
-            if value is not None and name in names
-        }
-        answered = enumerate(statement.exported_columns)
-        booleans = tuple(place for place, column in answered if isinstance(column.type, Boolean))
-        return Compiled(compiled.string, names, fixed, booleans)
 
 
 def page(
@@ -78,11 +29,12 @@ def page(
     after: bool = False,
     newest_first: bool = False,
 ) -> Select[Any]:
-    """A page of rows in the order of ``position``: a time and a key, or a key alone. With
-    ``after`` it begins after ``after_time`` and ``after_key``, at the same cost for every
-    position. The other parameters are ``limit`` and ``offset``."""
+    """A page of rows in the order of ``position``: a time and a key, a key alone, or a rank before
+    both. With ``after`` it begins after ``after_rank``, ``after_time`` and ``after_key``; without
+    a rank at the same cost for every position. The other parameters are ``limit`` and
+    ``offset``."""
     if after:
-        names = ("after_time", "after_key")[-len(position) :]
+        names = ("after_rank", "after_time", "after_key")[-len(position) :]
         place, last = tuple_(*position), tuple_(*(bindparam(name) for name in names))
         rows = rows.where(place < last if newest_first else place > last)
     order = [column.desc() if newest_first else column for column in position]
@@ -158,6 +110,16 @@ class json_field(_ByDialect):  # noqa: N801 - see above
     type = Text()
     sqlite = "json_extract({}, '$[' || {} || ']')"
     postgresql = "(CAST({} AS JSON) ->> {})"
+
+
+class claimed(_ByDialect):  # noqa: N801 - see above
+    """Whether this transaction has the claim of that name, until it ends: True unless another open
+    transaction has it. SQLite has one writing transaction at a time."""
+
+    type = Boolean()
+    sqlite = "({} IS NOT NULL)"
+    # Advisory locks have two numbers here, of which the first one is ours.
+    postgresql = "pg_try_advisory_xact_lock(1886415973, hashtext({}))"
 
 
 LONGEST_MS = 180_000

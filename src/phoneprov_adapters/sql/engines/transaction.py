@@ -1,13 +1,18 @@
 """All stores over one connection."""
 
+from contextlib import AbstractAsyncContextManager
 from functools import cached_property
+from typing import Protocol
+
+from sqlalchemy import Text, bindparam, select
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection
+from phoneprov_adapters.sql.engines.statements import claimed
 from phoneprov_adapters.sql.stores.audit import SqlAudit
 from phoneprov_adapters.sql.stores.batches import SqlBatches
 from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
-from phoneprov_adapters.sql.stores.desks import SqlDesks
+from phoneprov_adapters.sql.stores.desks import SqlDesks, listed_desks
 from phoneprov_adapters.sql.stores.directory import SqlCompanyContacts
 from phoneprov_adapters.sql.stores.extensions import SqlExtensions, SqlLinks
 from phoneprov_adapters.sql.stores.phones import (
@@ -26,43 +31,42 @@ from phoneprov_adapters.sql.stores.retention import SqlRetention
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
 from phoneprov_adapters.sql.stores.sessions import SqlSessions
 from phoneprov_adapters.sql.stores.statistics import SqlStatistics
-from phoneprov_adapters.sql.stores.store import Records, SqlStore
+from phoneprov_adapters.sql.stores.store import SqlStore
 from phoneprov_adapters.sql.stores.throttle import SqlLoginAddresses, SqlLoginAttempts, SqlRates
 from phoneprov_adapters.sql.stores.users import SqlAssignments, SqlUsers, SqlVendorUsers
-from phoneprov_adapters.sql.tables.accounts import permissions
-from phoneprov_adapters.sql.tables.directory import personal_contacts
-from phoneprov_adapters.sql.tables.inventory import vendor_services
-from phoneprov_core.access.model import Permission
-from phoneprov_core.directory.model import PersonalContact
-from phoneprov_core.vendor_services import VendorService
+from phoneprov_adapters.sql.tables.accounts import PERMISSIONS
+from phoneprov_adapters.sql.tables.directory import PERSONAL_CONTACTS
+from phoneprov_adapters.sql.tables.inventory import VENDOR_SERVICES
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.store import ReadAndWrite
 
-# Records that need no more than the methods of every store.
-_PERMISSIONS = Records(Permission, permissions, one_name="permission")
-_VENDOR_SERVICES = Records(VendorService, vendor_services, one_name="service")
-_PERSONAL_CONTACTS = Records(
-    PersonalContact, personal_contacts, owner="user_uuid", one_name="personal contact"
-)
+_CLAIM = select(claimed(bindparam("kind", type_=Text())))
 
 
 class SqlTransaction:
-    """Satisfies the transaction protocol of every feature. A store is made when it is first used:
-    a transaction uses few of them."""
+    """The stores of one transaction, listed here alone. It satisfies the transaction protocol of
+    every feature. A store is made when it is first used: a transaction uses few of them.
+    ``process`` acquires its leases."""
 
-    def __init__(self, connection: Connection, box: SecretBox) -> None:
+    def __init__(self, connection: Connection, box: SecretBox, process: str = "") -> None:
         self._connection = connection
         self._box = box
+        self._process = process
         self.trail = connection.trail
 
     async def flush(self) -> None:
-        """Execute the deferred statements."""
+        """Execute the changes that a store has deferred. Raises the errors of ``add`` and ``put``
+        that are still to come."""
         await self._connection.flush()
 
     async def claim_import(self, kind: str) -> bool:
-        """See ``Stores``."""
-        return await self._connection.claim_import(kind)
+        """Claim the import of a kind of table for this writing transaction. False, at once, while
+        another open transaction has the claim; where writers wait for each other it never is."""
+        row = await self._connection.fetch_one(_CLAIM, kind=kind)
+        return row is not None and bool(row[0])
 
     users = cached_property(lambda self: SqlUsers(self._connection))
-    permissions = cached_property(lambda self: SqlStore(self._connection, _PERMISSIONS))
+    permissions = cached_property(lambda self: SqlStore(self._connection, PERMISSIONS))
     assignments = cached_property(lambda self: SqlAssignments(self._connection))
     sessions = cached_property(lambda self: SqlSessions(self._connection))
     attempts = cached_property(lambda self: SqlLoginAttempts(self._connection))
@@ -72,16 +76,17 @@ class SqlTransaction:
     kems = cached_property(lambda self: SqlKems(self._connection))
     vendor_phones = cached_property(lambda self: SqlVendorPhones(self._connection))
     enriched_phones = cached_property(lambda self: SqlEnrichedPhones(self._connection))
-    vendor_services = cached_property(lambda self: SqlStore(self._connection, _VENDOR_SERVICES))
+    vendor_services = cached_property(lambda self: SqlStore(self._connection, VENDOR_SERVICES))
     profiles = cached_property(lambda self: SqlProfiles(self._connection))
     whole_profiles = cached_property(lambda self: SqlWholeProfiles(self._connection, self._box))
     deployments = cached_property(lambda self: SqlDeployments(self._connection, self._box))
     revisions = cached_property(
         lambda self: SqlRevisions(self._connection, self._box, self.deployments)
     )
-    leases = cached_property(lambda self: SqlLeases(self._connection))
-    batches = cached_property(lambda self: SqlBatches(self._connection))
+    leases = cached_property(lambda self: SqlLeases(self._connection, self._process))
+    batches = cached_property(lambda self: SqlBatches(self._connection, self._process))
     desks = cached_property(lambda self: SqlDesks(self._connection))
+    listed_desks = cached_property(lambda self: listed_desks(self._connection))
     retention = cached_property(lambda self: SqlRetention(self._connection, self.deployments))
     statistics = cached_property(lambda self: SqlStatistics(self._connection))
     served_files = cached_property(lambda self: SqlServedFiles(self._connection, self._box))
@@ -91,6 +96,22 @@ class SqlTransaction:
     extensions = cached_property(lambda self: SqlExtensions(self._connection, self._box))
     links = cached_property(lambda self: SqlLinks(self._connection))
     company_contacts = cached_property(lambda self: SqlCompanyContacts(self._connection))
-    personal_contacts = cached_property(lambda self: SqlStore(self._connection, _PERSONAL_CONTACTS))
+    personal_contacts = cached_property(lambda self: SqlStore(self._connection, PERSONAL_CONTACTS))
     audit = cached_property(lambda self: SqlAudit(self._connection))
     secrets = cached_property(lambda self: SqlSecrets(self._connection))
+
+
+class Database(ReadAndWrite[SqlTransaction], Protocol):
+    """A database with all stores. It is opened once, before it is used, and may be opened again
+    after it was closed."""
+
+    def write(self, *, by: Actor | None = None) -> AbstractAsyncContextManager[SqlTransaction]:
+        """As in ``ReadAndWrite``. Without an actor nothing is recorded in the audit trail: for
+        maintenance that changes no record of a user's."""
+
+    async def open(self) -> None:
+        """Open the database for reading and writing. Raises ``Unavailable``."""
+
+    async def close(self) -> None:
+        """Release all resources; committed data stay. Later reads and writes raise ``Unavailable``.
+        Closing twice has no effect."""

@@ -32,8 +32,7 @@ from phoneprov_core.audit.model import AuditEntry
 from phoneprov_core.kernel.errors import Conflict, Refused
 
 _LARGEST_KEYS = 64 * 1024
-_AUDITED = "0010"
-"""The first schema with an audit trail."""
+_FOREIGN = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
 
 
 def back_up(source: Path, target: Path, created_at: str, *, keys: Path | None = None) -> Manifest:
@@ -72,8 +71,9 @@ def extract_database(backup: Path, target: Path, entry: AuditEntry) -> Manifest:
         with contextlib.closing(sqlite3.connect(target)) as connection:
             if _schema_of(connection, backup) != manifest.schema:
                 raise damaged(backup)
-            if manifest.schema >= _AUDITED:
-                _add(connection, entry)
+            if connection.execute(_FOREIGN).fetchone() is not None:
+                raise Refused(f"{backup} contains triggers or views; phoneprov has none.")
+            _add(connection, entry)
     return manifest
 
 

@@ -16,7 +16,7 @@ from typing import IO
 import msgspec
 from msgspec import Struct
 
-from phoneprov_adapters.sql.maintenance.schema import newest
+from phoneprov_adapters.sql.engines.revisions import foreign, known
 from phoneprov_core.kernel.errors import Refused
 
 FORMAT = 1
@@ -42,6 +42,11 @@ class Manifest(Struct, frozen=True):
     schema: str
     created_at: str
     files: dict[str, BackedUpFile]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What is shown of it."""
+        return self.version, self.schema, self.created_at
 
 
 def write_archive(
@@ -87,8 +92,10 @@ def opened(backup: Path) -> Iterator[tuple[tarfile.TarFile, Manifest]]:
     try:
         with tarfile.open(backup, mode="r:") as archive:
             entry = archive.getmember(_MANIFEST)
+            if not entry.isreg() or entry.issparse() or entry.size > _LARGEST_MANIFEST:
+                raise damaged(backup)
             text = archive.extractfile(entry)
-            if text is None or entry.size > _LARGEST_MANIFEST:
+            if text is None:
                 raise damaged(backup)
             content = text.read()
             declared = msgspec.json.decode(content, type=_Declared).format
@@ -98,10 +105,11 @@ def opened(backup: Path) -> Iterator[tuple[tarfile.TarFile, Manifest]]:
                     "the version of phoneprov that made it."
                 )
             manifest = msgspec.json.decode(content, type=Manifest)
-            if manifest.schema > newest():
+            if not all(map(str.isprintable, manifest.texts)):
+                raise damaged(backup)
+            if manifest.schema not in known():
                 raise Refused(
-                    f"{backup} was made by version {manifest.version}, whose schema "
-                    f"({manifest.schema}) is newer than that of this version ({newest()})."
+                    f"{backup} was made by version {manifest.version}. {foreign(manifest.schema)}"
                 )
             if DATABASE not in manifest.files:
                 raise damaged(backup)
@@ -125,8 +133,11 @@ def copy(
 ) -> None:
     """Read a file of a backup, and write it to ``target``. Raises ``Refused`` if it is not what the
     manifest describes."""
-    source, described = archive.extractfile(name), manifest.files[name]
-    if source is None:
+    entry, described = archive.getmember(name), manifest.files[name]
+    # A sparse entry of 10 kB can claim a TiB of zeros.
+    is_whole = entry.isreg() and not entry.issparse() and entry.size == described.size
+    source = archive.extractfile(entry) if is_whole else None
+    if source is None or entry.size > backup.stat().st_size:
         raise damaged(backup)
     digest, size = hashlib.sha256(), 0
     while piece := source.read(_PIECE):

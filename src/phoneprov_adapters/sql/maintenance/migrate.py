@@ -1,31 +1,44 @@
-"""Migrations of the database schema."""
+"""Upgrades of the schema.
+
+An upgrade is one transaction: all later revisions, the search texts and the new revision. No other
+process writes meanwhile: on SQLite the upgrade holds the lock of the file's users, on PostgreSQL
+the locks of all tables. A new database is made from the tables.
+"""
 
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import asyncpg
 from alembic import command
 from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.util.exc import CommandError
-from sqlalchemy import Connection, NullPool, exc
+from sqlalchemy import Connection, NullPool, event, exc, inspect
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from phoneprov_adapters.sql.engines.address import POSTGRES, PostgresAddress
+from phoneprov_adapters.sql.engines import revisions
+from phoneprov_adapters.sql.engines.address import (
+    POSTGRES,
+    PostgresAddress,
+    embedded_file,
+    embedded_url,
+)
 from phoneprov_adapters.sql.engines.hosts import Hosts
 from phoneprov_adapters.sql.engines.postgres import Deadlines
-from phoneprov_adapters.sql.engines.postgres_errors import unavailable
-from phoneprov_adapters.sql.engines.sqlite_file import alone, create, require_content
-from phoneprov_adapters.sql.engines.urls import embedded_file, embedded_url
+from phoneprov_adapters.sql.engines.postgres_errors import unavailable as unavailable_server
+from phoneprov_adapters.sql.engines.revisions import REVISION, newest, revision_table
+from phoneprov_adapters.sql.engines.sqlite_file import alone, create, require_content, revision_of
+from phoneprov_adapters.sql.engines.sqlite_writing import unavailable as unavailable_file
+from phoneprov_adapters.sql.maintenance.derived import derive
+from phoneprov_adapters.sql.maintenance.upgrade_locks import Tell, locked
+from phoneprov_adapters.sql.tables import metadata
 from phoneprov_core.kernel.errors import Unavailable
 
 T = TypeVar("T")
 
 _HERE = Path(__file__).parents[1] / "migrations"
 _STEP_SECONDS = 610.0
-"""Longer than the timeout of the server; see ``migrations/env.py``."""
+"""Longer than the timeout of the server, which is 600 seconds for a statement."""
 
 
 async def current(url: str) -> str | None:
@@ -34,55 +47,117 @@ async def current(url: str) -> str | None:
     file = embedded_file(url)
     if file is not None:
         require_content(file)
-    return await _with_connection(url, _current)
+    return await with_connection(url, _current)
 
 
-async def upgrade(url: str, revision: str = "head") -> None:
-    """Upgrade the database at ``url`` to a revision. Of concurrent processes and hosts one does it,
-    and the others wait. If a step fails, a shared database is unchanged; a new file exists only
-    once it is complete. Raises ``Unavailable``."""
-
-    async def upgrade_at(url: str) -> None:
-        await _with_connection(
-            url, lambda connection: command.upgrade(_config(connection), revision)
-        )
-
+async def upgrade(url: str, tell: Tell = lambda _: None) -> None:
+    """Upgrade the database at ``url`` to the newest revision; ``tell`` is called with what it waits
+    for. Of concurrent processes and hosts one does it, and the others wait. If it fails or is
+    killed, the database is unchanged. Raises ``Unavailable``."""
     file = embedded_file(url)
     if file is None:
-        await upgrade_at(url)
+        await with_connection(url, lambda connection: _upgrade_shared(connection, tell))
         return
-    async with alone(file):
+
+    async def fill(draft: Path) -> None:
+        await with_connection(embedded_url(draft), _upgrade_alone)
+
+    async with alone(file, lambda: revision_of(file) == newest()) as needed:
         require_content(file)
+        if not needed:
+            return
         if await asyncio.to_thread(file.exists):
-            await upgrade_at(url)
+            await fill(file)
         else:
-            await create(file, lambda draft: upgrade_at(embedded_url(draft)))
+            await create(file, fill)
 
 
-async def downgrade(url: str, revision: str) -> None:
-    """Downgrade the database at ``url`` to a revision (``base`` empties it)."""
-    await _with_connection(url, lambda connection: command.downgrade(_config(connection), revision))
+def _upgrade_alone(connection: Connection) -> None:
+    with connection.begin():
+        _upgrade(connection, _current(connection))
 
 
-async def _with_connection(url: str, work: Callable[[Connection], T]) -> T:
+def _upgrade_shared(connection: Connection, tell: Tell) -> None:
+    with locked(connection, lambda connection: _current(connection) != newest(), tell):
+        _upgrade(connection, _current(connection))
+
+
+def _upgrade(connection: Connection, found: str | None) -> None:
+    """Upgrade within the transaction of the connection."""
+    if found == newest():
+        return
+    if found is None:
+        _create(connection)
+        return
+    if found not in revisions.known():
+        raise Unavailable(revisions.foreign(found))
+    try:
+        command.upgrade(_config(connection), newest())
+        derive(connection)
+        _require_references(connection)
+    except Exception as error:
+        if _is_of_database(error):
+            raise
+        cause = getattr(error, "orig", None) or error
+        raise Unavailable(
+            f"The upgrade from schema {found} to {newest()} failed and was rolled back; nothing "
+            "was changed. Continue with the earlier version, and report this: "
+            f"{type(cause).__name__}: {str(cause).splitlines()[0] if str(cause) else 'no message'}"
+        ) from error
+
+
+def _create(connection: Connection) -> None:
+    """Make the schema from the tables. Raises ``Unavailable`` if there are others of theirs."""
+    if present := sorted(set(inspect(connection).get_table_names()) & set(metadata.tables)):
+        raise Unavailable(
+            f"The database has the table {present[0]}, but no revision of a schema: it is not one "
+            "of phoneprov, or its upgrade by an unreleased version was cut off. Restore a backup, "
+            "or name an empty database."
+        )
+    metadata.create_all(connection, checkfirst=False)
+    revision_table.create(connection, checkfirst=True)
+    connection.execute(revision_table.insert().values(version_num=newest()))
+
+
+def _require_references(connection: Connection) -> None:
+    """On SQLite references are not enforced during an upgrade, in which tables are replaced."""
+    if connection.dialect.name == "sqlite":
+        broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+        if broken is not None:
+            raise ValueError(f"a row of {broken[0]} refers to no row of {broken[2]}")
+
+
+def _is_of_database(error: Exception) -> bool:
+    """Whether the error is of the file or of the server, and not of the revision."""
+    if not isinstance(error, exc.DBAPIError):
+        return isinstance(error, OSError)
+    cause: Any = error.driver_exception
+    if isinstance(cause, asyncpg.PostgresError):
+        return (cause.sqlstate or "")[:2] in {"08", "25", "28", "53", "55", "57", "58"}
+    if isinstance(cause, asyncpg.InterfaceError | OSError):
+        return True
+    return getattr(cause, "sqlite_errorname", "").startswith(_OF_FILE)
+
+
+_OF_FILE = tuple(
+    f"SQLITE_{name}"
+    for name in ("CORRUPT", "NOTADB", "FULL", "IOERR", "READONLY", "CANTOPEN", "BUSY", "PERM")
+)
+
+
+async def with_connection(url: str, work: Callable[[Connection], T]) -> T:
+    """The result of ``work`` with a connection to the database at ``url``. Raises
+    ``Unavailable``."""
     engine = _engine(url)
     try:
         async with engine.connect() as connection:
             return await connection.run_sync(work)
     except exc.DBAPIError as error:
-        if engine.dialect.name == "postgresql":
-            raise unavailable(error.driver_exception) from error
-        raise Unavailable(
-            "The database file is not a SQLite database, is damaged, or cannot be written; see "
-            "PHONEPROV_DATA_DIR and PHONEPROV_DATABASE_URL."
-        ) from error
-    except CommandError as error:
-        if "Can't locate revision" not in str(error):
-            raise
-        raise Unavailable(
-            "The database's schema is newer than this version of phoneprov. Use the newer "
-            "version, or restore the backup from before the upgrade."
-        ) from error
+        cause: Any = error.driver_exception
+        file = embedded_file(url)
+        if file is None:
+            raise unavailable_server(cause) from error
+        raise unavailable_file(cause, file) from error
     except OSError as error:
         raise Unavailable("The database cannot be reached.") from error
     finally:
@@ -91,7 +166,10 @@ async def _with_connection(url: str, work: Callable[[Connection], T]) -> T:
 
 def _engine(url: str) -> AsyncEngine:
     if not url.startswith(POSTGRES):
-        return create_async_engine(url, poolclass=NullPool)
+        engine = create_async_engine(url, poolclass=NullPool)
+        event.listen(engine.sync_engine, "connect", _leave_transactions_to_us)
+        event.listen(engine.sync_engine, "begin", _begin)
+        return engine
     address = PostgresAddress.parse(url)
     # The service's own connection code, so that a URL has the same meaning. Statements are unnamed:
     # through pgbouncer, other clients might have used the names.
@@ -111,12 +189,28 @@ def _engine(url: str) -> AsyncEngine:
     )
 
 
+def _leave_transactions_to_us(connection: Any, _: object) -> None:
+    """Python's driver would commit before it changes a table."""
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys=OFF").close()  # Not possible in a transaction.
+    connection.execute("PRAGMA synchronous=FULL").close()
+
+
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
 def _current(connection: Connection) -> str | None:
-    return MigrationContext.configure(connection).get_current_revision()
+    if not inspect(connection).has_table(revision_table.name):
+        return None
+    row = connection.execute(REVISION).first()
+    return None if row is None else str(row[0])
 
 
 def _config(connection: Connection) -> Config:
     config = Config()
     config.set_main_option("script_location", str(_HERE))
+    config.set_main_option("path_separator", "os")
+    config.set_main_option("version_locations", str(revisions.STEPS))
     config.attributes["connection"] = connection
     return config

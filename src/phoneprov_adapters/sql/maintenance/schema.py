@@ -1,39 +1,41 @@
-"""The version of a schema, without importing alembic, which takes a fifth of a second and is rarely
-needed."""
+"""The schema, and whether it has to be upgraded, without importing alembic (see
+``engines/revisions.py``)."""
 
 import asyncio
-import contextlib
-import sqlite3
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
-from phoneprov_adapters.sql.engines.sqlite_file import read_only
-from phoneprov_adapters.sql.engines.urls import embedded_file
+from sqlalchemy import create_mock_engine
 
-STEPS = Path(__file__).parents[1] / "migrations" / "versions"
-
-
-@cache
-def newest() -> str:
-    """The name of the newest revision. A file is named by its revision and its content:
-    ``0001_the_first_schema.py``."""
-    return max(file.name for file in STEPS.glob("[0-9]*_*.py")).partition("_")[0]
+from phoneprov_adapters.sql.engines.address import embedded_file
+from phoneprov_adapters.sql.engines.revisions import newest, revision_table
+from phoneprov_adapters.sql.engines.sqlite_file import revision_of
+from phoneprov_adapters.sql.tables import metadata
 
 
-async def bring_up_to_date(url: str) -> None:
-    """Upgrade the database at ``url``, unless it has the newest revision. Raises
-    ``Unavailable``."""
+def statements_of(dialect: str) -> list[str]:
+    """The statements that create all tables and indexes of the newest schema."""
+    statements: list[Any] = []
+    engine = create_mock_engine(f"{dialect}://", lambda one, *_: statements.append(one))
+    metadata.create_all(engine, checkfirst=False)
+    revision_table.create(engine, checkfirst=False)
+    return [str(one.compile(dialect=engine.dialect)) for one in statements]
+
+
+async def bring_up_to_date(url: str, tell: Callable[[str], None] = lambda _: None) -> None:
+    """Upgrade the database at ``url``, unless it has the newest revision; ``tell`` is called with
+    what it waits for. Raises ``Unavailable``."""
     file = embedded_file(url)
-    if file is not None and await asyncio.to_thread(_stands_at, file) == newest():
+    if file is not None and await asyncio.to_thread(revision_of, file) == newest():
         return
     from phoneprov_adapters.sql.maintenance import migrate  # noqa: PLC0415 - see above
 
-    await migrate.upgrade(url)
+    await migrate.upgrade(url, tell)
 
 
-def _stands_at(file: Path) -> str | None:
-    """The revision of an embedded database; None if it has none or cannot be read."""
-    with contextlib.suppress(sqlite3.Error), read_only(file) as connection:
-        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-        return None if row is None else str(row[0])
-    return None
+async def create_missing(url: str) -> None:
+    """Create an embedded database that does not exist; any other is not changed. Raises
+    ``Unavailable``."""
+    file = embedded_file(url)
+    if file is not None and not await asyncio.to_thread(file.exists):
+        await bring_up_to_date(url)

@@ -13,7 +13,7 @@ from phoneprov_adapters.sql.tables.accounts import audit
 from phoneprov_core.audit.entries import entries
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
 from phoneprov_core.audit.ports import AuditStore
-from phoneprov_core.kernel.origin import current_origin
+from phoneprov_core.kernel.actor import current_origin
 from phoneprov_core.kernel.system import shown
 
 _NAMES = AuditEntry.__struct_fields__
@@ -41,7 +41,7 @@ class SqlAudit(SqlQueries, AuditStore):
     """Audit entries, by uuid."""
 
     async def add(self, entry: TracedEntry) -> None:
-        await self._connection.soon(ADD_ENTRY, **_row_of(entry))
+        await self._connection.execute(ADD_ENTRY, **_row_of(entry))
 
     def of_trail(self) -> list[dict[str, Any]]:
         """The entries of this transaction, as parameters of ``ADD_ENTRY``."""
@@ -53,7 +53,7 @@ class SqlAudit(SqlQueries, AuditStore):
         return [_row_of(entry) for entry in made]
 
     async def find(self, uuid: str) -> TracedEntry | None:
-        row = await self._connection.row(_FIND, uuid=uuid) if uuid else None
+        row = await self._connection.fetch_one(_FIND, uuid=uuid) if uuid else None
         return None if row is None else _entry(row)
 
     async def newest(

@@ -8,10 +8,8 @@ from sqlalchemy import (
     Update,
     bindparam,
     cast,
-    exists,
     insert,
     literal_column,
-    or_,
     select,
     update,
 )
@@ -24,7 +22,7 @@ from phoneprov_adapters.sql.engines.statements import (
     now_ms,
 )
 from phoneprov_adapters.sql.tables.switching import batch_phones as phones, batches
-from phoneprov_core.batches.model import PhoneState
+from phoneprov_core.batches.model import Batch, PhoneState
 from phoneprov_core.batches.transitions import BatchItem, Turn
 
 _WAITING, _RUNNING = PhoneState.WAITING.value, PhoneState.RUNNING.value
@@ -32,6 +30,7 @@ _MILLIS = batches.c.expires_at.type
 _TURN = [phones.c[name] for name in Turn.__struct_fields__]
 
 ADD = insert(batches)
+FIELDS = tuple(name for name in Batch.__struct_fields__ if name != "phones")
 
 
 _ADDED = json_items(bindparam("phones", type_=Text())).table_valued("value")
@@ -49,10 +48,10 @@ ADD_PHONES = insert(phones).from_select(
 
 STATE = select(batches.c.state).where(batches.c.uuid == bindparam("the_uuid"))
 LOCK_STATE = STATE.with_for_update()
-CHANGE = (
+PUT = (
     update(batches)
-    .where(batches.c.uuid == bindparam("the_uuid"), batches.c.state == bindparam("the_state"))
-    .values(state=bindparam("state"), message=bindparam("message"))
+    .where(batches.c.uuid == bindparam("the_uuid"))
+    .values({name: bindparam(name) for name in FIELDS if name != "uuid"})
     .returning(batches.c.uuid)
 )
 
@@ -70,7 +69,12 @@ _oldest = (
 TAKE = (
     update(batches)
     .where(batches.c.uuid == _oldest.scalar_subquery(), *_FREE)
-    .values(holder=bindparam("the_holder"), fence=batches.c.fence + 1, expires_at=_until)
+    .values(
+        holder=bindparam("the_holder"),
+        process=bindparam("the_process"),
+        fence=batches.c.fence + 1,
+        expires_at=_until,
+    )
     .returning(batches.c.uuid, batches.c.holder, batches.c.fence)
 )
 _HELD = (
@@ -86,7 +90,11 @@ KEEP = (
     .returning(batches.c.state)
 )
 RELEASE = update(batches).where(*_HELD).values(expires_at=0)
-RELEASE_ALL = update(batches).where(batches.c.expires_at != 0).values(expires_at=0)
+RELEASE_OF = (
+    update(batches)
+    .where(batches.c.process == bindparam("the_process"), batches.c.expires_at != 0)
+    .values(expires_at=0)
+)
 
 ABANDONED = (
     select(*_TURN)
@@ -144,22 +152,3 @@ def _moved(transition: Shape) -> Update:
     if is_due_later:
         values["not_before"] = now_ms() + bindparam("rest_ms", type_=_MILLIS)
     return update(phones).where(phones.c.state == of).values(values)
-
-
-FINISH = (
-    update(batches)
-    .where(
-        *_HELD,
-        batches.c.ended_at.is_(None),
-        ~exists().where(
-            phones.c.batch_uuid == batches.c.uuid,
-            or_(phones.c.state == _WAITING, phones.c.state == _RUNNING),
-        ),
-    )
-    .values(
-        state=bindparam("state"),
-        ended_at=bindparam("now"),
-        expires_at=0,
-    )
-    .returning(batches.c.uuid)
-)

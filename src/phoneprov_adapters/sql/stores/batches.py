@@ -23,9 +23,9 @@ from phoneprov_core.batches.model import (
 )
 from phoneprov_core.batches.ports import BatchStore
 from phoneprov_core.batches.transitions import BatchItem, Hold, Transition, Turn
+from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.store import Rows
 
-_FIELDS = tuple(name for name in Batch.__struct_fields__ if name != "phones")
 _STATES = tuple(state.value for state in PhoneState)
 _PHONE_COLUMNS = [batch_phones.c[name] for name in BatchPhone.__struct_fields__]
 
@@ -43,8 +43,8 @@ def _counts_in(rows: Any) -> Counts:
 
 
 def _batch_in(row: Row, phones: Counts) -> Batch:
-    """The batch in a row of its columns, in the order of ``_FIELDS``."""
-    fields = dict(zip(_FIELDS, row, strict=True))
+    """The batch in a row of its columns, in the order of ``FIELDS``."""
+    fields = dict(zip(sql.FIELDS, row, strict=True))
     fields["action"] = BatchAction(fields["action"])
     fields["state"] = BatchState(fields["state"])
     return Batch(**fields, phones=phones)
@@ -71,7 +71,7 @@ def _phone_in(row: Row) -> BatchPhone:
     return BatchPhone(**fields)
 
 
-_BATCH_COLUMNS = [batches.c[name] for name in _FIELDS]
+_BATCH_COLUMNS = [batches.c[name] for name in sql.FIELDS]
 _FIND = select(*_BATCH_COLUMNS).where(batches.c.uuid == bindparam("uuid"))
 _FIND_AND_HOLD: Statement = _FIND.with_for_update()
 
@@ -96,29 +96,30 @@ _BATCHES = Query(
 
 def _counted_batch_in(row: Row) -> Batch:
     """The batch in a row of ``_BATCHES``."""
-    size = len(_FIELDS)
+    size = len(sql.FIELDS)
     return _batch_in(row[:size], _counts_in(zip(_STATES, row[size:], strict=True)))
 
 
 class SqlBatches(SqlNewestRows[Batch], BatchStore):
-    """Batches, by uuid."""
+    """Batches, by uuid. ``process`` acquires them."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, process: str) -> None:
         super().__init__(connection, _BATCHES, _counted_batch_in)
+        self._process = process
 
     async def add(self, batch: Batch) -> None:
-        row = {**msgspec.to_builtins(batch), "holder": "", "fence": 0, "expires_at": 0}
-        await self._connection.rows(sql.ADD, **row)
+        free = {"holder": "", "process": "", "fence": 0, "expires_at": 0}
+        await self._connection.fetch_all(sql.ADD, **msgspec.to_builtins(batch), **free)
 
     async def add_phones(self, phones: Sequence[BatchItem]) -> None:
         rows = [msgspec.structs.astuple(phone) for phone in phones]
-        await self._connection.rows(sql.ADD_PHONES, phones=msgspec.json.encode(rows).decode())
+        await self._connection.fetch_all(sql.ADD_PHONES, phones=msgspec.json.encode(rows).decode())
 
     async def find(self, key: str) -> Batch | None:
         if not key:
             return None
         statement = _FIND_AND_HOLD if self._connection.writing else _FIND
-        row = await self._connection.row(statement, uuid=key)
+        row = await self._connection.fetch_one(statement, uuid=key)
         return None if row is None else _batch_in(row, await self.counts(key))
 
     def phones(self, batch_uuid: str, wanted: WantedPhones) -> Rows[BatchPhone]:
@@ -129,49 +130,52 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
         return SqlRows(self._connection, query, _phone_in, **values)
 
     async def counts(self, batch_uuid: str) -> Counts:
-        return _counts_in(await self._connection.rows(_COUNTS, batch_uuid=batch_uuid))
+        return _counts_in(await self._connection.fetch_all(_COUNTS, batch_uuid=batch_uuid))
 
     async def state(self, batch_uuid: str) -> BatchState | None:
         statement = sql.LOCK_STATE if self._connection.writing else sql.STATE
-        row = await self._connection.row(statement, the_uuid=batch_uuid)
+        row = await self._connection.fetch_one(statement, the_uuid=batch_uuid)
         return None if row is None else BatchState(row[0])
 
-    async def change(
-        self, batch_uuid: str, of: BatchState, to: BatchState, message: str | None
-    ) -> bool:
-        values = {"the_state": of.value, "state": to.value, "message": message}
-        return bool(await self._connection.rows(sql.CHANGE, the_uuid=batch_uuid, **values))
+    async def put(self, batch: Batch) -> None:
+        row = msgspec.to_builtins(batch)
+        row["the_uuid"] = row.pop("uuid")
+        if await self._connection.fetch_one(sql.PUT, **row) is None:
+            raise NotFound("There is no such batch.")
 
     async def any_free(self) -> bool:
-        return await self._connection.row(sql.ANY_FREE) is not None
+        return await self._connection.fetch_one(sql.ANY_FREE) is not None
 
     async def take(self, holder: str, seconds: int) -> Hold | None:
-        row = await self._connection.row(sql.TAKE, the_holder=holder, lifetime_ms=seconds * 1000)
+        values = {"the_process": self._process, "lifetime_ms": seconds * 1000}
+        row = await self._connection.fetch_one(sql.TAKE, the_holder=holder, **values)
         return None if row is None else Hold(*row)
 
     async def keep(self, hold: Hold, seconds: int) -> BatchState | None:
-        row = await self._connection.row(sql.KEEP, **_held(hold), lifetime_ms=seconds * 1000)
+        row = await self._connection.fetch_one(sql.KEEP, **_held(hold), lifetime_ms=seconds * 1000)
         return None if row is None else BatchState(row[0])
 
     async def release(self, hold: Hold) -> None:
-        await self._connection.rows(sql.RELEASE, **_held(hold))
+        await self._connection.fetch_all(sql.RELEASE, **_held(hold))
 
-    async def release_all(self) -> None:
-        await self._connection.rows(sql.RELEASE_ALL)
+    async def release_of(self, process: str) -> None:
+        await self._connection.fetch_all(sql.RELEASE_OF, the_process=process)
 
     async def claim(self, hold: Hold, most: int, transition: Transition) -> list[Turn]:
         statement, values = sql.claim(_shape(transition)), _values(transition)
-        rows = await self._connection.rows(statement, the_uuid=hold.batch_uuid, most=most, **values)
+        rows = await self._connection.fetch_all(
+            statement, the_uuid=hold.batch_uuid, most=most, **values
+        )
         return sorted((Turn(*row) for row in rows), key=lambda turn: turn.position)
 
     async def abandoned(self, hold: Hold, most: int) -> list[Turn]:
-        rows = await self._connection.rows(
+        rows = await self._connection.fetch_all(
             sql.ABANDONED, the_uuid=hold.batch_uuid, the_fence=hold.fence, most=most
         )
         return [Turn(*row) for row in rows]
 
     async def move(self, turn: Turn, transition: Transition) -> bool:
-        rows = await self._connection.rows(
+        rows = await self._connection.fetch_all(
             sql.move(_shape(transition)),
             the_uuid=turn.batch_uuid,
             the_position=turn.position,
@@ -182,11 +186,7 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
 
     async def move_all(self, batch_uuid: str, transition: Transition) -> None:
         statement = sql.move_all(_shape(transition))
-        await self._connection.rows(statement, the_uuid=batch_uuid, **_values(transition))
-
-    async def finish(self, hold: Hold, state: BatchState, now: str) -> bool:
-        values = {**_held(hold), "state": state.value, "now": now}
-        return bool(await self._connection.rows(sql.FINISH, **values))
+        await self._connection.fetch_all(statement, the_uuid=batch_uuid, **_values(transition))
 
 
 def _shape(transition: Transition) -> sql.Shape:

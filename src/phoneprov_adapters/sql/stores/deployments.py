@@ -12,8 +12,9 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import is_over, now_ms, upsert
 from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows, SqlQueries
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
-from phoneprov_adapters.sql.stores.store import Records, SqlStore
+from phoneprov_adapters.sql.stores.store import SqlStore
 from phoneprov_adapters.sql.tables.inventory import phones
+from phoneprov_adapters.sql.tables.records import Records
 from phoneprov_adapters.sql.tables.switching import current_deployments, deployments, leases
 from phoneprov_core.deployments.model import (
     Action,
@@ -44,6 +45,8 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "mac": deployments.c.mac == bindparam("mac"),
     "profile_uuid": deployments.c.profile_uuid == bindparam("profile_uuid"),
     "outcome": deployments.c.outcome == bindparam("outcome"),
+    "since": deployments.c.created_at >= bindparam("since"),
+    "until": deployments.c.created_at < bindparam("until"),
     # In ``_from`` below.
     "current": true(),
 }
@@ -97,7 +100,7 @@ _REMEMBER = (
 _KEEP_CURRENT = upsert(
     current_deployments,
     ["mac"],
-    *("number", "created_at", "uuid"),
+    *("number", "created_at", "uuid", "owner_uuid"),
     where=lambda new: current_deployments.c.number < new.number,
 )
 _PLACED = (
@@ -113,7 +116,7 @@ _FIRST_PIECE, _LARGEST_PIECE = 4, 1024
 class SqlDeployments(SqlStore[Deployment], DeploymentStore):
     """Deployments, by uuid."""
 
-    records = Records(Deployment, deployments, columns=_NAMES, one_name="deployment")
+    records = Records(Deployment, deployments, columns=_NAMES, one_name="deployment", audited=False)
 
     def __init__(self, connection: Connection, box: SecretBox) -> None:
         super().__init__(connection)
@@ -159,7 +162,7 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
     async def previous(self, current: Deployment) -> Deployment | None:
         number, limit = current.number, _FIRST_PIECE
         while True:
-            found = await self._connection.rows(
+            found = await self._connection.fetch_all(
                 _BEFORE, mac=current.mac, number=number, limit=limit
             )
             for row in found:
@@ -172,7 +175,7 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
             limit = min(4 * limit, _LARGEST_PIECE)
 
     async def interrupt_abandoned(self, now: str) -> int:
-        interrupted = await self._connection.rows(_INTERRUPT, now=now)
+        interrupted = await self._connection.fetch_all(_INTERRUPT, now=now)
         for mac, number in sorted(tuple(row) for row in interrupted):
             await self._remember(mac, number, Outcome.INTERRUPTED)
         return len(interrupted)
@@ -182,25 +185,26 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
         is older."""
         await self._remember(entity.mac, entity.number, entity.outcome)
         if entity.place is not None:
-            await self._connection.soon(_KEEP_CURRENT, **msgspec.structs.asdict(entity))
+            await self._connection.execute(_KEEP_CURRENT, **msgspec.structs.asdict(entity))
 
     async def _remember(self, mac: str, number: int, outcome: Outcome) -> None:
         """Keep the outcome of the newest deployment beside the phone, for the list of phones."""
         values = {"the_mac": mac, "the_number": number, "the_outcome": outcome.value}
-        await self._connection.soon(_REMEMBER, **values)
+        await self._connection.execute(_REMEMBER, **values)
 
 
 _TAKE = (
     upsert(
         leases,
         ["mac"],
-        *("holder", "expires_at"),
+        *("holder", "process", "expires_at"),
         fence=leases.c.fence + 1,
         where=lambda _: is_over(leases.c.expires_at),
     )
     .values(
         mac=bindparam("mac"),
         holder=bindparam("holder"),
+        process=bindparam("process"),
         fence=1,
         expires_at=now_ms() + bindparam("lifetime_ms", type_=leases.c.expires_at.type),
     )
@@ -220,24 +224,36 @@ _RELEASE = (
 _HOLDER = select(leases.c.holder).where(
     leases.c.mac == bindparam("mac"), ~is_over(leases.c.expires_at)
 )
-_RELEASE_ALL = update(leases).where(leases.c.expires_at != 0).values(expires_at=0)
+_RELEASE_OF = (
+    update(leases)
+    .where(leases.c.process == bindparam("the_process"), leases.c.expires_at != 0)
+    .values(expires_at=0)
+)
 
 
 class SqlLeases(SqlQueries, LeaseStore):
-    """Leases, by MAC. The row of a released lease is kept, so that its fence continues to grow."""
+    """Leases, by MAC. The row of a released lease is kept, so that its fence continues to grow.
+    ``process`` acquires them."""
+
+    def __init__(self, connection: Connection, process: str) -> None:
+        super().__init__(connection)
+        self._process = process
 
     async def take(self, mac: str, holder: str, seconds: int) -> int | None:
-        row = await self._connection.row(_TAKE, mac=mac, holder=holder, lifetime_ms=seconds * 1000)
+        values = {"holder": holder, "process": self._process, "lifetime_ms": seconds * 1000}
+        row = await self._connection.fetch_one(_TAKE, mac=mac, **values)
         return None if row is None else int(row[0])
 
     async def release(self, mac: str, holder: str, fence: int) -> bool:
         return bool(
-            await self._connection.rows(_RELEASE, the_mac=mac, the_holder=holder, the_fence=fence)
+            await self._connection.fetch_all(
+                _RELEASE, the_mac=mac, the_holder=holder, the_fence=fence
+            )
         )
 
     async def holder(self, mac: str) -> str | None:
-        row = await self._connection.row(_HOLDER, mac=mac)
+        row = await self._connection.fetch_one(_HOLDER, mac=mac)
         return None if row is None else str(row[0])
 
-    async def release_all(self) -> None:
-        await self._connection.rows(_RELEASE_ALL)
+    async def release_of(self, process: str) -> None:
+        await self._connection.fetch_all(_RELEASE_OF, the_process=process)

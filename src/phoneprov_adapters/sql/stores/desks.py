@@ -1,39 +1,160 @@
 """Desks in SQL."""
 
 from collections.abc import Sequence
-from typing import Any
 
-from phoneprov_adapters.sql.engines.connection import Row
-from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores import desk_statements as sql
-from phoneprov_adapters.sql.stores.rows import SqlQueries, SqlRows
-from phoneprov_core.deployments.ports import DeskUse
-from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
+import msgspec
+from sqlalchemy import and_, bindparam, delete, exists, func, null, or_, select, update
+
+from phoneprov_adapters.sql.engines.connection import Connection, Row
+from phoneprov_adapters.sql.engines.statements import is_over, upsert
+from phoneprov_adapters.sql.stores.rows import Query, SqlQueries, SqlRows
+from phoneprov_adapters.sql.tables.accounts import users
+from phoneprov_adapters.sql.tables.inventory import phones, vendor_phones
+from phoneprov_adapters.sql.tables.switching import desks, leases, profiles
+from phoneprov_core.desk_records import DeskRecord, Due
+from phoneprov_core.desks.model import Desk, ListedDesk, PhoneState
 from phoneprov_core.desks.ports import DeskStore
-from phoneprov_core.kernel.store import Rows
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.users.model import User
+
+_FIELDS = DeskRecord.__struct_fields__
+_RECORD = [desks.c[name] for name in _FIELDS]
+_PHONE = [phones.c[name] for name in Phone.__struct_fields__]
+_USER = [users.c[name] for name in User.__struct_fields__]
+
+_FIND = select(*_RECORD).where(desks.c.mac == bindparam("mac"))
+_FIND_AND_HOLD = _FIND.with_for_update()
+_PUT = upsert(desks, ["mac"], *_FIELDS[1:])
+# Of two transactions that find no row, one waits here, and gets the row of the other.
+_ADD_AND_HOLD = upsert(desks, ["mac"], mac=desks.c.mac).returning(*_RECORD)
+_REMOVE = delete(desks).where(desks.c.mac == bindparam("mac")).returning(*_RECORD)
+_OF_USER = (
+    select(*_RECORD)
+    .where(
+        or_(
+            desks.c.user_uuid == bindparam("of"),
+            desks.c.change_user_uuid == bindparam("of"),
+        )
+    )
+    .order_by(desks.c.mac)
+)
+_OF_DEFAULT = (
+    select(*_RECORD).where(desks.c.default_profile_uuid == bindparam("of")).order_by(desks.c.mac)
+)
+_HOLD_OF_USER, _HOLD_OF_DEFAULT = _OF_USER.with_for_update(), _OF_DEFAULT.with_for_update()
+_IS_HELD = exists().where(
+    leases.c.mac == desks.c.mac,
+    leases.c.holder == desks.c.change_uuid,
+    ~is_over(leases.c.expires_at),
+)
+_UNSETTLED = (
+    select(*_RECORD)
+    .where(
+        or_(
+            desks.c.due.is_not(None),
+            desks.c.until <= bindparam("now"),
+            and_(desks.c.change_uuid.is_not(None), ~_IS_HELD),
+        ),
+        desks.c.not_before <= bindparam("now_ms"),
+    )
+    .order_by(desks.c.mac)
+    .limit(bindparam("limit"))
+)
+_AT = (
+    select(*_PHONE, vendor_phones.c.vendor, *_RECORD, *_USER)
+    .select_from(
+        phones.outerjoin(vendor_phones, vendor_phones.c.mac == phones.c.mac)
+        .outerjoin(desks, desks.c.mac == phones.c.mac)
+        .outerjoin(users, users.c.uuid == desks.c.user_uuid)
+    )
+    .where(phones.c.mac == bindparam("mac"))
+)
+# The default profile is one profile, or one of a user.
+_IS_DEFAULT = desks.c.default_profile_uuid.in_(
+    select(profiles.c.uuid).where(
+        or_(
+            profiles.c.uuid == bindparam("the_profile"),
+            profiles.c.user_uuid == bindparam("of_user"),
+        )
+    )
+)
+_TO_CLEAR = select(*_RECORD).where(_IS_DEFAULT).order_by(desks.c.mac).with_for_update()
+_CLEAR_DEFAULT = update(desks).where(_IS_DEFAULT).values(default_profile_uuid=null())
+
+_DEFAULTS = profiles.alias("defaults")
+_LISTED = Query(
+    select(
+        phones.c.created_at,
+        phones.c.mac,
+        _DEFAULTS.c.uuid,
+        desks.c.hotdesk,
+        users.c.uuid,
+        users.c.username,
+        profiles.c.uuid,
+        desks.c.since,
+        desks.c.until,
+    ).select_from(
+        phones.outerjoin(desks, desks.c.mac == phones.c.mac)
+        .outerjoin(users, users.c.uuid == desks.c.user_uuid)
+        .outerjoin(profiles, profiles.c.uuid == desks.c.profile_uuid)
+        .outerjoin(_DEFAULTS, _DEFAULTS.c.uuid == desks.c.default_profile_uuid)
+    ),
+    (phones.c.created_at, phones.c.mac),
+    owner=desks.c.user_uuid == bindparam("owner"),
+    counted=select(func.count()).select_from(phones.outerjoin(desks, desks.c.mac == phones.c.mac)),
+)
 
 
 class SqlDesks(SqlQueries, DeskStore):
     """Desks, one row a phone."""
 
-    @property
-    def all(self) -> Rows[ListedDesk]:
-        return SqlRows(self._connection, sql.ALL, _listed)
-
     async def find(self, mac: str) -> DeskRecord:
-        statement = sql.FIND_AND_HOLD if self._connection.writing else sql.FIND
-        row = await self._connection.row(statement, mac=mac)
-        return DeskRecord(mac) if row is None else _record(row)
+        if not self._connection.writing:
+            row = await self._connection.fetch_one(_FIND, mac=mac)
+            return DeskRecord(mac) if row is None else _record(row)
+        row = await self._connection.fetch_one(_FIND_AND_HOLD, mac=mac)
+        if row is None:
+            [row] = await self._connection.fetch_all(_ADD_AND_HOLD, **_row(DeskRecord(mac)))
+        return _record(row)
+
+    async def of(self, *, user: str = "", default: str = "") -> list[DeskRecord]:
+        if self._connection.writing:
+            statement = _HOLD_OF_USER if user else _HOLD_OF_DEFAULT
+        else:
+            statement = _OF_USER if user else _OF_DEFAULT
+        return _records(await self._connection.fetch_all(statement, of=user or default))
+
+    async def unsettled(self, now: str, now_ms: int, limit: int) -> list[DeskRecord]:
+        values = {"now": now, "now_ms": now_ms, "limit": limit}
+        return _records(await self._connection.fetch_all(_UNSETTLED, **values))
+
+    async def put(self, desk: DeskRecord) -> None:
+        await self._connection.execute(_PUT, **_row(desk))
+
+    async def remove(self, mac: str) -> bool:
+        row = await self._connection.fetch_one(_REMOVE, mac=mac)
+        if row is None or _record(row) == DeskRecord(mac):
+            return False
+        self._connection.trail.changed(mac, _record(row), None)
+        return True
+
+    async def forget_default(self, profile_uuid: str = "", *, of_user: str = "") -> None:
+        """Clear a profile, or those of a user, as the default of desks, with an entry for each."""
+        values = {"the_profile": profile_uuid, "of_user": of_user}
+        cleared = _records(await self._connection.fetch_all(_TO_CLEAR, **values))
+        if cleared:
+            await self._connection.execute(_CLEAR_DEFAULT, **values)
+        for desk in cleared:
+            after = msgspec.structs.replace(desk, default_profile_uuid=None)
+            self._connection.trail.changed(desk.mac, desk, after)
 
     async def at(self, mac: str) -> PhoneState | None:
-        row = await self._connection.row(sql.AT, mac=mac) if mac else None
+        row = await self._connection.fetch_one(_AT, mac=mac) if mac else None
         if row is None:
             return None
-        phone = Phone(*row[: len(sql.PHONE)])
-        vendor, rest = row[len(sql.PHONE)], row[len(sql.PHONE) + 1 :]
-        record, user = rest[: len(sql.RECORD)], rest[len(sql.RECORD) :]
+        phone = Phone(*row[: len(_PHONE)])
+        vendor, rest = row[len(_PHONE)], row[len(_PHONE) + 1 :]
+        record, user = rest[: len(_RECORD)], rest[len(_RECORD) :]
         return PhoneState(
             phone=phone,
             vendor=vendor,
@@ -41,72 +162,26 @@ class SqlDesks(SqlQueries, DeskStore):
             user=None if user[0] is None else User(*user),
         )
 
-    async def default_profile(self, mac: str) -> str | None:
-        return (await self.find(mac)).default_profile_uuid
 
-    async def configure(self, mac: str, default_profile_uuid: str | None, *, hotdesk: bool) -> None:
-        changes = {"default_profile_uuid": default_profile_uuid, "hotdesk": hotdesk}
-        await self._put(sql.CONFIGURE, mac, **changes)
+def listed_desks(connection: Connection) -> SqlRows[ListedDesk]:
+    """The desk of every phone."""
+    return SqlRows(connection, _LISTED, _listed)
 
-    async def take_turn(self, mac: str, turn: int | None) -> bool:
-        if turn:
-            # Only a desk with a row has a turn other than 0.
-            return bool(await self._connection.rows(sql.NEXT_TURN, the_mac=mac, the_turn=turn))
-        statement = sql.TAKE_TURN if turn is None else sql.TAKE_FIRST_TURN
-        return bool(await self._put(statement, mac, turn=1))
 
-    async def begin_change(self, mac: str, change_uuid: str, user_uuid: str | None) -> None:
-        changes = {"change_uuid": change_uuid, "change_user_uuid": user_uuid}
-        await self._put(sql.BEGIN_CHANGE, mac, **changes)
-
-    async def end_change(self, mac: str, change_uuid: str) -> None:
-        await self._connection.rows(sql.END_CHANGE, the_mac=mac, the_change=change_uuid)
-
-    async def use(self, mac: str, use: DeskUse, now: str) -> None:
-        since = now if use.user_uuid else None
-        changes = {name: getattr(use, name) for name in use.__struct_fields__}
-        await self._put(sql.USE, mac, turn=1, since=since, **changes)
-
-    async def _put(self, statement: Statement, mac: str, **changes: Any) -> Sequence[Row]:
-        """Insert a new desk with these changes, or do to the existing one what the statement
-        says."""
-        return await self._connection.rows(statement, **{**sql.NEW, "mac": mac, **changes})
-
-    async def end_user(self, user_uuid: str) -> int:
-        return len(await self._connection.rows(sql.END_USER, the_user=user_uuid))
-
-    async def is_elsewhere(self, user_uuid: str, mac: str) -> bool:
-        row = await self._connection.row(sql.ELSEWHERE, user_uuid=user_uuid, mac=mac)
-        return row is not None
-
-    async def end_elsewhere(self, user_uuid: str, mac: str) -> int:
-        ended = await self._connection.rows(sql.END_ELSEWHERE, the_user=user_uuid, the_mac=mac)
-        return len(ended)
-
-    async def release(self, mac: str, due: Due) -> bool:
-        return bool(await self._connection.rows(sql.RELEASE, the_mac=mac, the_due=due.value))
-
-    async def expire(self, now: str) -> int:
-        return len(await self._connection.rows(sql.EXPIRE, now=now))
-
-    async def unsettled(self, now: str, now_ms: int, limit: int) -> list[DeskRecord]:
-        found = await self._connection.rows(sql.UNSETTLED, now=now, now_ms=now_ms, limit=limit)
-        return [_record(row) for row in found]
-
-    async def postpone(self, mac: str, until_ms: int) -> None:
-        await self._connection.rows(sql.POSTPONE, the_mac=mac, until_ms=until_ms)
-
-    async def settle(self, mac: str) -> None:
-        await self._connection.rows(sql.SETTLE, the_mac=mac)
-
-    async def remove(self, mac: str) -> bool:
-        return bool(await self._connection.rows(sql.REMOVE, mac=mac))
+def _row(desk: DeskRecord) -> dict[str, object]:
+    row = msgspec.structs.asdict(desk)
+    row["due"] = desk.due and desk.due.value
+    return row
 
 
 def _record(row: Row) -> DeskRecord:
-    values = dict(zip(DeskRecord.__struct_fields__, row, strict=True))
+    values = dict(zip(_FIELDS, row, strict=True))
     values["due"] = None if values["due"] is None else Due(values["due"])
     return DeskRecord(**values)
+
+
+def _records(rows: Sequence[Row]) -> list[DeskRecord]:
+    return [_record(row) for row in rows]
 
 
 def _listed(row: Row) -> ListedDesk:

@@ -1,16 +1,31 @@
 """Contacts in SQL."""
 
 from functools import cache
+from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, delete, exists, func, insert, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    select,
+    tuple_,
+)
 
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
-from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore
-from phoneprov_adapters.sql.tables.directory import company_contacts, contact_terms
-from phoneprov_core.directory.model import CONTACT_FIELDS, CompanyContact
+from phoneprov_adapters.sql.stores.store import SqlSearchedStore
+from phoneprov_adapters.sql.tables.directory import (
+    COMPANY_CONTACTS,
+    company_contacts,
+    contact_terms,
+)
+from phoneprov_core.directory.model import CompanyContact
 from phoneprov_core.directory.ports import CompanyContactStore
-from phoneprov_core.directory.terms import LAST, FoundContact, TermSearch, terms_of
+from phoneprov_core.directory.terms import LAST, NAME, FoundContact, TermSearch, terms_of
 
 _COLUMNS = [company_contacts.c[name] for name in FoundContact.__struct_fields__]
 _FORGET_TERMS = delete(contact_terms).where(
@@ -21,50 +36,64 @@ _ADD_TERMS = insert(contact_terms).from_select(
     ["term", "contact_uuid"],
     select(_ITEMS.c.value, bindparam("contact_uuid", type_=contact_terms.c.contact_uuid.type)),
 )
-_FIRST_TERM = select(func.min(contact_terms.c.term)).where(
+_NAME_OF = select(contact_terms.c.term).where(
     contact_terms.c.contact_uuid == bindparam("contact_uuid"),
-    contact_terms.c.term >= bindparam("low"),
-    contact_terms.c.term < bindparam("high"),
+    contact_terms.c.term >= NAME,
+    contact_terms.c.term < NAME + LAST,
 )
+
+MOST_SORTED = 5000
+"""Maximum number of matches that are sorted by name. More are a good part of all contacts: then the
+names are walked in order, which finds a page of them sooner."""
+
+
+def _has_term(number: int, contact: ColumnElement[Any]) -> ColumnElement[bool]:
+    other = contact_terms.alias(f"other{number}")
+    return exists().where(
+        other.c.contact_uuid == contact,
+        other.c.term >= bindparam(f"low{number}"),
+        other.c.term < bindparam(f"high{number}"),
+    )
 
 
 @cache
-def _search(others: int, *, after: bool, once: bool) -> Statement:
-    """Contacts with a term in the first range, by that term, and a term in each other one.
-    ``once``: a contact has one term at most in the first range."""
-    found, earlier = contact_terms, contact_terms.alias("earlier")
-    matches = select(found.c.term, found.c.contact_uuid).where(
-        found.c.term >= bindparam("low0"),
-        found.c.term < bindparam("high0"),
+def _search(prefixes: int, *, after: bool, is_sorted: bool) -> Statement:
+    """Contacts with a term in each range, by name, and the number of matches. ``is_sorted``: the
+    matches are found by the first range and sorted; else the names are walked in order."""
+    names, found = contact_terms.alias("names"), contact_terms
+    walked = select(names.c.term, names.c.contact_uuid).where(
+        names.c.term >= NAME, names.c.term < NAME + LAST
     )
-    if not once:
-        matches = matches.where(
-            ~exists().where(
-                earlier.c.contact_uuid == found.c.contact_uuid,
-                earlier.c.term >= bindparam("low0"),
-                earlier.c.term < found.c.term,
+    total: ColumnElement[Any] = literal(0)
+    if is_sorted:
+        matches = (
+            select(found.c.contact_uuid)
+            .distinct()
+            .where(
+                found.c.term >= bindparam("low0"),
+                found.c.term < bindparam("high0"),
+                *(_has_term(number, found.c.contact_uuid) for number in range(1, prefixes)),
             )
+            .limit(MOST_SORTED + 1)
+            .cte("matches")
         )
-    for number in range(1, others + 1):
-        other = contact_terms.alias(f"other{number}")
-        matches = matches.where(
-            exists().where(
-                other.c.contact_uuid == found.c.contact_uuid,
-                other.c.term >= bindparam(f"low{number}"),
-                other.c.term < bindparam(f"high{number}"),
-            )
+        total = select(func.count()).select_from(matches).scalar_subquery()
+        walked = walked.join(matches, matches.c.contact_uuid == names.c.contact_uuid)
+    else:
+        walked = walked.where(
+            *(_has_term(number, names.c.contact_uuid) for number in range(prefixes))
         )
     if after:
         last = tuple_(bindparam("after_term"), bindparam("after_key"))
-        matches = matches.where(tuple_(found.c.term, found.c.contact_uuid) > last)
+        walked = walked.where(tuple_(names.c.term, names.c.contact_uuid) > last)
     # The limit stands inside, so that only the contacts of the page are read.
     of_page = (
-        matches.order_by(found.c.term, found.c.contact_uuid)
+        walked.order_by(names.c.term, names.c.contact_uuid)
         .limit(bindparam("limit"))
         .subquery("of_page")
     )
     return (
-        select(*_COLUMNS)
+        select(*_COLUMNS, total)
         .select_from(
             of_page.join(company_contacts, company_contacts.c.uuid == of_page.c.contact_uuid)
         )
@@ -75,9 +104,7 @@ def _search(others: int, *, after: bool, once: bool) -> Statement:
 class SqlCompanyContacts(SqlSearchedStore[CompanyContact], CompanyContactStore):
     """Contacts of the company, by uuid; their terms lie beside them."""
 
-    records = Records(
-        CompanyContact, company_contacts, one_name="company contact", search=CONTACT_FIELDS
-    )
+    records = COMPANY_CONTACTS
 
     async def add(self, entity: CompanyContact) -> None:
         await super().add(entity)
@@ -85,30 +112,30 @@ class SqlCompanyContacts(SqlSearchedStore[CompanyContact], CompanyContactStore):
 
     async def put(self, entity: CompanyContact) -> None:
         await super().put(entity)
-        await self._connection.soon(_FORGET_TERMS, contact_uuid=entity.uuid)
+        await self._connection.execute(_FORGET_TERMS, contact_uuid=entity.uuid)
         await self._add_terms(entity)
 
     async def search(
         self, search: TermSearch, limit: int, *, after: str | None = None
     ) -> list[FoundContact]:
         values: dict[str, object] = {"limit": limit}
-        for number, prefix in enumerate(search.prefixes):
-            values |= {f"low{number}": prefix, f"high{number}": prefix + LAST}
         if after is not None:
-            row = await self._connection.row(
-                _FIRST_TERM, contact_uuid=after, low=values["low0"], high=values["high0"]
-            )
-            if row is None or row[0] is None:
+            row = await self._connection.fetch_one(_NAME_OF, contact_uuid=after)
+            if row is None:
                 return []
             values |= {"after_term": row[0], "after_key": after}
-        others = len(search.prefixes) - 1
-        statement = _search(others, after=after is not None, once=search.is_everyone)
-        # With one prefix, about as many rows are read as are found.
-        read = self._connection.rows if others else self._connection.few
-        return [FoundContact(*row) for row in await read(statement, **values)]
+        prefixes = () if search.is_everyone else search.prefixes
+        for number, prefix in enumerate(prefixes):
+            values |= {f"low{number}": prefix, f"high{number}": prefix + LAST}
+        statement = _search(len(prefixes), after=after is not None, is_sorted=bool(prefixes))
+        rows = await self._connection.fetch_all(statement, **values)
+        if rows and rows[0][-1] > MOST_SORTED:
+            statement = _search(len(prefixes), after=after is not None, is_sorted=False)
+            rows = await self._connection.fetch_all(statement, **values)
+        return [FoundContact(*row[:-1]) for row in rows]
 
     async def _add_terms(self, contact: CompanyContact) -> None:
         if terms := sorted(terms_of(contact)):
-            await self._connection.soon(
+            await self._connection.execute(
                 _ADD_TERMS, terms=msgspec.json.encode(terms).decode(), contact_uuid=contact.uuid
             )

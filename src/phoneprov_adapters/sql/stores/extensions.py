@@ -1,5 +1,6 @@
 """Extensions, and their links to users, in SQL."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -9,29 +10,34 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
-from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
+from phoneprov_adapters.sql.stores.store import Removes, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables.accounts import users
-from phoneprov_adapters.sql.tables.inventory import extensions, user_extensions
-from phoneprov_core.extensions import EXTENSION_FIELDS, Extension
+from phoneprov_adapters.sql.tables.inventory import (
+    EXTENSIONS,
+    LINKS,
+    extensions,
+    user_extensions,
+)
+from phoneprov_core.extensions import Extension
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
 
 _PASSWORD = SealedColumn(extensions, "password")
 _PASSCODE = SealedColumn(extensions, "voicemail_passcode")
 _PLAIN = [name for name in Extension.__struct_fields__ if name in extensions.c]
-_COLUMNS = [*_PLAIN, *_PASSWORD.names, *_PASSCODE.names]
 
 
 class SqlExtensions(SqlSearchedStore[Extension]):
     """Extensions, by uuid; passwords and passcodes are encrypted."""
 
-    records = Records(
-        Extension, extensions, one_name="extension", search=EXTENSION_FIELDS, columns=_COLUMNS
-    )
+    records = EXTENSIONS
 
     def __init__(self, connection: Connection, box: SecretBox) -> None:
         super().__init__(connection)
         self._box = box
+
+    def _dependents(self) -> Sequence[tuple[Removes, str]]:
+        return [(SqlLinks(self._connection), "extension_uuid")]
 
     def _row_of(self, entity: Extension) -> dict[str, Any]:
         row = super()._row_of(entity)
@@ -82,7 +88,7 @@ _USERS = _query(LinkedUser, owner="extension_uuid")
 class SqlLinks(SqlStore[Link], LinkStore):
     """Links, by uuid."""
 
-    records = Records(Link, user_extensions, one_name="link")
+    records = LINKS
 
     async def add(self, entity: Link) -> None:
         await super().add(entity)

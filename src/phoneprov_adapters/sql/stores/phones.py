@@ -1,21 +1,52 @@
 """Phones, their expansion modules and their vendor flags in SQL."""
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import groupby
 from typing import Any
 
 import msgspec
-from sqlalchemy import Select, Text, bindparam, exists, func, null, select, update
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    exists,
+    func,
+    null,
+    or_,
+    select,
+    true,
+    union_all,
+    update,
+)
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import json_items, upsert
+from phoneprov_adapters.sql.engines.statements import json_items, like, upsert
 from phoneprov_adapters.sql.stores.rows import Query, SqlRows
-from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
-from phoneprov_adapters.sql.tables.inventory import kems, phones, vendor_phones
-from phoneprov_adapters.sql.tables.switching import deployments, desks
+from phoneprov_adapters.sql.stores.store import SqlSearchedStore, SqlStore
+from phoneprov_adapters.sql.tables.accounts import users
+from phoneprov_adapters.sql.tables.inventory import (
+    KEMS,
+    VENDOR_PHONES,
+    extensions,
+    kems,
+    phones,
+    user_extensions,
+    vendor_phones,
+)
+from phoneprov_adapters.sql.tables.records import Records
+from phoneprov_adapters.sql.tables.switching import (
+    current_deployments,
+    deployments,
+    desks,
+    profiles,
+)
 from phoneprov_core.kems import Kem, KemStore
 from phoneprov_core.me import EnrichedPhone, enriched
-from phoneprov_core.phones.model import PHONE_FIELDS, Phone
+from phoneprov_core.phones.model import PHONE_FIELDS, Phone, PhoneUse
 from phoneprov_core.phones.ports import PhoneStore
 from phoneprov_core.vendor_phones import VendorPhone, VendorPhoneRecord, VendorPhoneStore
 
@@ -38,6 +69,70 @@ _LAST = {
 """A MAC may have deployments before it is in the inventory: from a phone that was deleted."""
 
 _USED = select(desks.c.mac).where(desks.c.user_uuid == bindparam("only_user_uuid"))
+_IN_USE = select(desks.c.mac).where(desks.c.user_uuid.is_not(None))
+
+
+def _people(first: ColumnElement[Any], line: ColumnElement[Any]) -> Select[Any]:
+    """The phones of the users who are named like this, or have an extension like this."""
+
+    def named(text: ColumnElement[Any]) -> ColumnElement[bool]:
+        return or_(like(text, first), like(text, line))
+
+    extension = user_extensions.join(
+        extensions, extensions.c.uuid == user_extensions.c.extension_uuid
+    )
+    who = union_all(
+        select(users.c.uuid).where(named(users.c.search)),
+        select(user_extensions.c.user_uuid)
+        .select_from(extension)
+        .where(named(extensions.c.search)),
+    ).subquery()
+    return select(
+        union_all(
+            select(desks.c.mac).where(desks.c.user_uuid.in_(select(who))),
+            select(current_deployments.c.mac).where(
+                current_deployments.c.owner_uuid.in_(select(who))
+            ),
+        ).subquery()
+    )
+
+
+_newest, _current = deployments.alias("newest"), deployments.alias("current")
+_default = profiles.alias("default_profile")
+_SUMMARY = (
+    select(
+        phones.c.mac,
+        phones.c.last_outcome,
+        _newest.c.created_at,
+        _newest.c.confirmation,
+        _current.c.profile_uuid,
+        _current.c.profile_name,
+        desks.c.user_uuid,
+        users.c.username,
+        desks.c.since,
+        func.coalesce(desks.c.hotdesk, true()),
+        desks.c.default_profile_uuid,
+        _default.c.name,
+    )
+    .select_from(
+        phones.outerjoin(
+            _newest, and_(_newest.c.mac == phones.c.mac, _newest.c.number == phones.c.last_number)
+        )
+        .outerjoin(current_deployments, current_deployments.c.mac == phones.c.mac)
+        .outerjoin(_current, _current.c.uuid == current_deployments.c.uuid)
+        .outerjoin(desks, desks.c.mac == phones.c.mac)
+        .outerjoin(users, users.c.uuid == desks.c.user_uuid)
+        .outerjoin(_default, _default.c.uuid == desks.c.default_profile_uuid)
+    )
+    .where(phones.c.mac.in_(select(_MACS.c.value)))
+)
+
+
+@cache
+def _counts(field: str, *, active_only: bool) -> Select[Any]:
+    column = phones.c[field]
+    counts = select(column, func.count()).group_by(column)
+    return counts.where(phones.c.is_active.is_(True)) if active_only else counts
 
 
 class SqlPhones(SqlSearchedStore[Phone], PhoneStore):
@@ -46,17 +141,29 @@ class SqlPhones(SqlSearchedStore[Phone], PhoneStore):
     records = Records(
         Phone,
         phones,
-        key="mac",
         one_name="phone",
         search=PHONE_FIELDS,
-        conditions={"user_uuid": phones.c.mac.in_(_USED)},
+        conditions={
+            "user_uuid": phones.c.mac.in_(_USED),
+            "in_use": phones.c.mac.in_(_IN_USE) == bindparam("only_in_use", type_=Boolean()),
+        },
         derived=_LAST,
+        people=_people,
     )
 
     async def unknown(self, macs: Sequence[str]) -> list[str]:
         text = msgspec.json.encode(macs).decode()
-        unknown = {row[0] for row in await self._connection.rows(_UNKNOWN, macs=text)}
+        unknown = {row[0] for row in await self._connection.fetch_all(_UNKNOWN, macs=text)}
         return [mac for mac in macs if mac in unknown]
+
+    async def counts(self, field: str, *, active_only: bool = False) -> dict[str | None, int]:
+        rows = await self._connection.fetch_all(_counts(field, active_only=active_only))
+        return {row[0]: row[1] for row in rows}
+
+    async def uses(self, macs: Sequence[str]) -> dict[str, PhoneUse]:
+        text = msgspec.json.encode(macs).decode()
+        found = await self._connection.fetch_all(_SUMMARY, macs=text)
+        return {row[0]: PhoneUse(*row[1:]) for row in found}
 
 
 _DISCONNECT = (
@@ -68,12 +175,12 @@ _DISCONNECT = (
 
 
 class SqlKems(SqlStore[Kem], KemStore):
-    """KEMs, by uuid."""
+    """KEMs, by uuid; their owner is the connected phone."""
 
-    records = Records(Kem, kems, one_name="KEM")
+    records = KEMS
 
     async def disconnect(self, phone_mac: str) -> None:
-        for row in await self._connection.rows(_DISCONNECT, phone_mac=phone_mac):
+        for row in await self._connection.fetch_all(_DISCONNECT, phone_mac=phone_mac):
             kem = self._entity_of(row)
             self._changed(msgspec.structs.replace(kem, connected_phone=phone_mac), kem)
 
@@ -84,11 +191,11 @@ _SAVE_FLAG = upsert(vendor_phones, ["mac"], "vendor")
 class SqlVendorPhones(SqlStore[VendorPhoneRecord], VendorPhoneStore):
     """Flags, by MAC."""
 
-    records = Records(VendorPhoneRecord, vendor_phones, key="mac", one_name="vendor phone")
+    records = VENDOR_PHONES
 
     async def save(self, record: VendorPhoneRecord) -> None:
         before = await self._before(record)
-        await self._connection.rows(_SAVE_FLAG, **self._row_of(record))
+        await self._connection.fetch_all(_SAVE_FLAG, **self._row_of(record))
         self._changed(before, record)
 
 

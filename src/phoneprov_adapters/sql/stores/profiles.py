@@ -8,6 +8,7 @@ from sqlalchemy import and_, bindparam, delete, exists, func, insert, or_, selec
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
+from phoneprov_adapters.sql.stores.desks import SqlDesks
 from phoneprov_adapters.sql.stores.retention import (
     OTHERS,
     is_in_running_batch,
@@ -18,8 +19,9 @@ from phoneprov_adapters.sql.stores.retention import (
 from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.searching import SearchedTable
-from phoneprov_adapters.sql.stores.store import Records, SqlStore
+from phoneprov_adapters.sql.stores.store import SqlStore
 from phoneprov_adapters.sql.tables.switching import (
+    PROFILES,
     deployments,
     profile_revisions as revisions,
     profiles,
@@ -98,21 +100,23 @@ class SqlRevisions(SqlRows[Revision], RevisionStore):
         row = {name: getattr(revision, name) for name in _PLAIN}
         row |= _SHA256.sealed(self._box, bytes.fromhex(revision.sha256), revision.uuid)
         row |= _CNF_XML.sealed(self._box, cnf_xml.encode(), revision.uuid)
-        await self._connection.rows(_ADD, **row)
+        await self._connection.fetch_all(_ADD, **row)
         self._connection.trail.changed(revision.uuid, None, revision)
 
     async def find(self, profile_uuid: str, number: int) -> Revision | None:
         if not 0 < number < 2**31:
             return None
-        row = await self._connection.row(_FIND_REVISION, profile_uuid=profile_uuid, number=number)
+        row = await self._connection.fetch_one(
+            _FIND_REVISION, profile_uuid=profile_uuid, number=number
+        )
         return None if row is None else await self._revision(row)
 
     async def newest(self, profile_uuid: str) -> Revision | None:
-        row = await self._connection.row(_NEWEST, profile_uuid=profile_uuid)
+        row = await self._connection.fetch_one(_NEWEST, profile_uuid=profile_uuid)
         return None if row is None else await self._revision(row)
 
     async def cnf_xml(self, uuid: str) -> str | None:
-        row = await self._connection.row(_XML_OF, uuid=uuid)
+        row = await self._connection.fetch_one(_XML_OF, uuid=uuid)
         return None if row is None else _CNF_XML.opened(self._box, row[0], row[1], uuid).decode()
 
     async def remove_oldest(self, profile_uuid: str, most: int) -> int:
@@ -121,17 +125,17 @@ class SqlRevisions(SqlRows[Revision], RevisionStore):
         if newest is None or excess <= 0:
             return 0
         removed = 0
-        for uuid, number in await self._connection.rows(
+        for uuid, number in await self._connection.fetch_all(
             _UNNEEDED, profile_uuid=profile_uuid, newest=newest.number
         ):
             if removed < excess and not await self._is_target(profile_uuid, number):
-                removed += len(await self._connection.rows(_REMOVE, the_uuid=uuid))
+                removed += len(await self._connection.fetch_all(_REMOVE, the_uuid=uuid))
         return removed
 
     async def _is_target(self, profile_uuid: str, number: int) -> bool:
         """Whether a rollback of a phone deploys the revision again, or of too many phones to
         examine."""
-        rows = await self._connection.rows(
+        rows = await self._connection.fetch_all(
             _PERHAPS_TARGET_ON, profile_uuid=profile_uuid, number=number
         )
         if len(rows) > _MOST_PHONES:
@@ -184,16 +188,22 @@ _WHOLE = select(
 _POSITION = (profiles.c.created_at, profiles.c.uuid)
 _OWNER = profiles.c.user_uuid == bindparam("owner")
 _PROFILES = Query(_WHOLE, _POSITION, owner=_OWNER)
-_SEARCHED = SearchedTable(_WHOLE, _POSITION, _OWNER)
+_SEARCHED = SearchedTable(_WHOLE, _POSITION, _OWNER, fields=PROFILE_FIELDS)
 _FIND = _WHOLE.where(profiles.c.uuid == bindparam("uuid"))
 
 
 class SqlProfiles(SqlStore[ProfileRecord]):
     """Profiles, by uuid."""
 
-    records = Records(
-        ProfileRecord, profiles, owner="user_uuid", one_name="profile", search=PROFILE_FIELDS
-    )
+    records = PROFILES
+
+    async def remove(self, key: str) -> bool:
+        await SqlDesks(self._connection).forget_default(key)
+        return await super().remove(key)
+
+    async def remove_of(self, column: str, owner: str) -> None:
+        await SqlDesks(self._connection).forget_default(of_user=owner)
+        await super().remove_of(column, owner)
 
     def _row_of(self, entity: ProfileRecord) -> dict[str, Any]:
         row = super()._row_of(entity)
@@ -212,7 +222,7 @@ class SqlWholeProfiles(SqlRows[Profile], WholeProfileStore):
         self._box = box
 
     async def find(self, key: str) -> Profile | None:
-        row = await self._connection.row(_FIND, uuid=key) if key else None
+        row = await self._connection.fetch_one(_FIND, uuid=key) if key else None
         return None if row is None else self._whole(row)
 
     def matching(self, search: Search) -> Rows[Profile]:

@@ -33,9 +33,9 @@ _FILE = select(
 _PUT_FILE = upsert(
     served_files, ["name_key"], "name", "content_sealed", "content_key_id", "attempt"
 )
-_REMOVE_FILE = (
+_REMOVE_FILES = (
     delete(served_files)
-    .where(served_files.c.name_key == bindparam("the_name_key"))
+    .where(served_files.c.name_key.contains(bindparam("digits")))
     .returning(served_files.c.name_key)
 )
 
@@ -50,18 +50,21 @@ class SqlServedFiles(SqlQueries, ServedFileStore):
     async def put(self, file: ServedFile) -> None:
         row = {"name_key": file.key, "name": file.name, "attempt": file.attempt}
         row |= _CONTENT.sealed(self._box, file.content, file.key)
-        await self._connection.rows(_PUT_FILE, **row)
+        await self._connection.fetch_all(_PUT_FILE, **row)
 
     async def find(self, name: str) -> ServedFile | None:
         key = name.lower()
-        row = await self._connection.row(_FILE, name_key=key)
+        row = await self._connection.fetch_one(_FILE, name_key=key)
         if row is None:
             return None
         stored_name, key_id, data, attempt = row
         return ServedFile(stored_name, _CONTENT.opened(self._box, key_id, data, key), attempt)
 
-    async def remove(self, name: str) -> bool:
-        return bool(await self._connection.rows(_REMOVE_FILE, the_name_key=name.lower()))
+    async def remove_of(self, mac: str) -> bool:
+        digits = mac.replace(":", "").lower()
+        if not digits.isalnum():
+            return False
+        return bool(await self._connection.fetch_all(_REMOVE_FILES, digits=digits))
 
 
 _FETCH_COLUMNS = [fetches.c[name] for name in Fetch.__struct_fields__]
@@ -77,12 +80,12 @@ class SqlFetches(SqlQueries, FetchStore):
     """Requests for files, by uuid."""
 
     async def add(self, fetch: Fetch) -> None:
-        await self._connection.rows(_ADD_FETCH, **msgspec.to_builtins(fetch))
+        await self._connection.execute(_ADD_FETCH, **msgspec.to_builtins(fetch))
 
     async def newest(self, mac: str, limit: int, *, before: str | None = None) -> list[Fetch]:
         last = None
         if before is not None:
-            row = await self._connection.row(_FIND_FETCH, uuid=before)
+            row = await self._connection.fetch_one(_FIND_FETCH, uuid=before)
             if row is None:
                 return []
             last = _fetch(row)
@@ -136,15 +139,15 @@ class SqlDiscoveredPhones(SqlRows[DiscoveredPhone], DiscoveredPhoneStore):
     async def see(self, mac: str, client_ip: str, model: str | None, name: str, now: str) -> None:
         values = {"client_ip": client_ip, "last_seen_at": now}
         new = {"mac": mac, "model": model, "first_seen_at": now, "names": _text((name,))}
-        if await self._connection.rows(_ADD_PHONE, **values, **new):
-            await self._connection.rows(_FORGET_OLDEST)
+        if await self._connection.fetch_all(_ADD_PHONE, **values, **new):
+            await self._connection.fetch_all(_FORGET_OLDEST)
             return
-        row = await self._connection.row(_HOLD, mac=mac)
+        row = await self._connection.fetch_one(_HOLD, mac=mac)
         if row is None:
             return
         before = _phone(row)
         seen = {"model": model or before.model, "names": _text(with_name(before.names, name))}
-        await self._connection.rows(_UPDATE, the_mac=mac, **values, **seen)
+        await self._connection.fetch_all(_UPDATE, the_mac=mac, **values, **seen)
 
 
 def _text(names: tuple[str, ...]) -> str:

@@ -151,7 +151,7 @@ class SqlRetention(SqlQueries, RetentionStore):
     async def look(
         self, kind: Kept, before: Moment, limit: int, *, after: Place | None = None
     ) -> Piece | None:
-        rows = await self._connection.rows(
+        rows = await self._connection.fetch_all(
             _look(kind, after=after is not None),
             before=before,
             limit=limit,
@@ -173,7 +173,7 @@ class SqlRetention(SqlQueries, RetentionStore):
         self, kind: Kept, before: Moment, piece: Piece, *, after: Place | None = None
     ) -> int:
         keep = {"keep": msgspec.json.encode(piece.keep).decode()} if piece.keep else {}
-        removed = await self._connection.rows(
+        removed = await self._connection.fetch_all(
             _remove(kind, after=after is not None, keep=bool(keep)),
             before=before,
             **_values("after", after),

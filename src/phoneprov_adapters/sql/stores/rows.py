@@ -32,7 +32,7 @@ class Query:
     def __init__(
         self,
         rows: Select[Any],
-        position: Sequence[Column[Any]],
+        position: Sequence[ColumnElement[Any]],
         *,
         owner: ColumnElement[bool] | None = None,
         counted: Select[Any] | None = None,
@@ -42,7 +42,9 @@ class Query:
         self._position = position
         self._owner = owner
         if counted is None:
-            counted = select(func.count()).select_from(position[-1].table)
+            key = position[-1]
+            assert isinstance(key, Column)
+            counted = select(func.count()).select_from(key.table)
         self._counted = counted
         self._quick_count = quick_count
         self.page = cache(self._page)
@@ -51,7 +53,7 @@ class Query:
     def place(self, entity: Any) -> dict[str, Any]:
         """The parameters of a page that begins after this entity."""
         names = ("after_time", "after_key")[-len(self._position) :]
-        fields = (getattr(entity, column.name) for column in self._position)
+        fields = (getattr(entity, str(column.name)) for column in self._position)
         return dict(zip(names, fields, strict=True))
 
     def _page(self, *, owned: bool, after: bool, newest_first: bool = False) -> Select[Any]:
@@ -89,7 +91,7 @@ class SqlRows(SqlQueries, Rows[E], Generic[E]):
     async def count(self, owner: str | None = None) -> int:
         statement = self._query.count(owned=owner is not None)
         # The cost of counting grows with the number of rows: ``row`` is for short queries.
-        return int((await self._connection.rows(statement, **self._of(owner)))[0][0])
+        return int((await self._connection.fetch_all(statement, **self._of(owner)))[0][0])
 
     async def rows(
         self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
@@ -105,9 +107,13 @@ class SqlRows(SqlQueries, Rows[E], Generic[E]):
     ) -> Sequence[Row]:
         values = {**self._of(owner), "limit": limit, "offset": offset}
         if after is not None:
-            values |= self._query.place(after)
+            values |= self._place(after)
         statement = self._query.page(owned=owner is not None, after=after is not None, **order)
-        return await self._connection.rows(statement, **values)
+        return await self._connection.fetch_all(statement, **values)
+
+    def _place(self, entity: E) -> dict[str, Any]:
+        """The parameters of a page that begins after this entity."""
+        return self._query.place(entity)
 
     def _of(self, owner: str | None) -> dict[str, Any]:
         return self._values if owner is None else {**self._values, "owner": owner}

@@ -132,7 +132,7 @@ class SqlSecrets:
         return [
             KeyUse(column.what, *row)
             for column in SEALED_COLUMNS
-            for row in await self._connection.rows(column.counts)
+            for row in await self._connection.fetch_all(column.counts)
         ] + await self._pins()
 
     async def needed(self) -> list[KeyUse]:
@@ -140,15 +140,15 @@ class SqlSecrets:
         return [
             KeyUse(column.what, row[0], 0)
             for column in SEALED_COLUMNS
-            for row in await self._connection.rows(column.needed)
+            for row in await self._connection.fetch_all(column.needed)
         ] + await self._pins()
 
     async def _pins(self) -> list[KeyUse]:
-        return [KeyUse(PINS, *row) for row in await self._connection.rows(_PIN_COUNTS)]
+        return [KeyUse(PINS, *row) for row in await self._connection.fetch_all(_PIN_COUNTS)]
 
     async def pin_owners(self, key_id: str, limit: int) -> list[str]:
         """The names of users whose PIN needs this key, at most ``limit`` of them."""
-        rows = await self._connection.rows(_PIN_OWNERS, key_id=key_id, limit=limit)
+        rows = await self._connection.fetch_all(_PIN_OWNERS, key_id=key_id, limit=limit)
         return [str(row[0]) for row in rows]
 
     async def under(
@@ -157,12 +157,14 @@ class SqlSecrets:
         """Rows whose secret was sealed with this key, in the order of their uuids, after ``after``.
         They are locked until the transaction ends; rows that other transactions hold are
         skipped."""
-        rows = await self._connection.rows(column.under, key_id=key_id, after=after, limit=limit)
+        rows = await self._connection.fetch_all(
+            column.under, key_id=key_id, after=after, limit=limit
+        )
         return [(str(row[0]), Sealed(key_id, bytes(row[1]))) for row in rows]
 
     async def replace(self, column: SealedColumn, row: str, before: Sealed, sealed: Sealed) -> bool:
         """Replace the secret ``before``; returns False if it was changed meanwhile."""
-        replaced = await self._connection.rows(
+        replaced = await self._connection.fetch_all(
             column.replace,
             row=row,
             before=before.data,

@@ -12,13 +12,25 @@ from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from msgspec import Struct
-from sqlalchemy import Column, ColumnElement, Select, bindparam, func, or_, select
+from msgspec.json import encode
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Select,
+    Text,
+    bindparam,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+)
 from sqlalchemy.sql.util import ClauseAdapter
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import like, page
+from phoneprov_adapters.sql.engines.statements import json_items, like, page
 from phoneprov_adapters.sql.stores.rows import Query, SqlRows
-from phoneprov_core.kernel.search import Search
+from phoneprov_core.kernel.search import Search, SearchFields
 from phoneprov_core.kernel.store import Rows
 
 E = TypeVar("E", bound=Struct)
@@ -30,43 +42,56 @@ _ESCAPED = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
 
 
 class _SearchQuery(Query):
-    """Finds the keys of the page first."""
+    """Finds the keys of the page first. ``place`` finds the parameters of a page after an entity;
+    with ``plain`` the order is that of the list."""
 
     def __init__(
         self,
         rows: Select[Any],
-        position: Sequence[Column[Any]],
+        position: Sequence[ColumnElement[Any]],
         owner: ColumnElement[bool] | None,
         conditions: Sequence[ColumnElement[bool]],
+        *,
+        key: Column[Any],
+        plain: bool,
+        backwards: bool,
     ) -> None:
-        key = position[-1]
         counted = select(func.count()).select_from(key.table).where(*conditions)
         super().__init__(rows, position, owner=owner, counted=counted)
+        self.plain = plain
+        self._key = key
+        self._backwards = backwards
         self._keys = select(key).where(*conditions)
         self._conditions = conditions
         self.near = cache(self._near)
         self.counted = cache(self._with_total)
 
+    @property
+    def _order(self) -> Sequence[ColumnElement[Any]]:
+        return [one.desc() for one in self._position] if self._backwards else self._position
+
     def _page(self, *, owned: bool, after: bool, newest_first: bool = False) -> Select[Any]:
-        assert not newest_first, "a search is listed oldest first"
-        found = page(self._narrowed(self._keys, owned), self._position, after=after)
-        return self._rows.where(self._position[-1].in_(found)).order_by(*self._position)
+        assert not newest_first, "a search has its own order"
+        keys = self._narrowed(self._keys, owned)
+        found = page(keys, self._position, after=after, newest_first=self._backwards)
+        return self._rows.where(self._key.in_(found)).order_by(*self._order)
 
     def _near(self, *, owned: bool) -> Select[Any]:
         """A page of the matches among the first rows of the list; ``near`` is their number."""
-        key = self._position[-1]
-        first = select(key.table).order_by(*self._position).limit(bindparam("near")).subquery()
+        key = self._key
+        position = [key.table.c[column.name] for column in self._position]
+        first = select(key.table).order_by(*position).limit(bindparam("near")).subquery()
         keys = self._narrowed(select(key).where(*self._conditions), owned)
         among = ClauseAdapter(first)
         found = select(first.c[key.name])
         if keys.whereclause is not None:
             found = found.where(among.traverse(keys.whereclause))
-        found = page(found, [first.c[column.name] for column in self._position])
-        return self._rows.where(key.in_(found)).order_by(*self._position)
+        found = page(found, [first.c[column.name] for column in position])
+        return self._rows.where(key.in_(found)).order_by(*position)
 
     def _with_total(self, *, owned: bool) -> Select[Any]:
         """A page of all matches; the last column is their number."""
-        key = self._position[-1]
+        key = self._key
         keys = self._narrowed(self._keys.add_columns(func.count().over().label("total")), owned)
         found = page(keys, self._position).cte("found")
         total = select(func.max(found.c.total)).scalar_subquery()
@@ -79,24 +104,43 @@ class _SearchedRows(SqlRows[E]):
 
     _query: _SearchQuery
 
+    def __init__(
+        self,
+        connection: Connection,
+        query: _SearchQuery,
+        entity_of: Callable[[Row], E],
+        place_of: Callable[[E], dict[str, Any]],
+        **values: Any,
+    ) -> None:
+        super().__init__(connection, query, entity_of, **values)
+        self._place_of = place_of
+
+    def _place(self, entity: E) -> dict[str, Any]:
+        return self._place_of(entity)
+
     async def page(
         self, limit: int, *, offset: int = 0, owner: str | None = None
     ) -> tuple[list[E], int | None]:
+        if not self._query.plain:
+            # Every row that matches is ranked or sorted: the page alone, and the count alone.
+            return await self.rows(limit, offset=offset, owner=owner), None
         values = {**self._of(owner), "limit": limit, "offset": offset}
         near = min(_NEAR * (offset + limit), 2**62)
         statement = self._query.near(owned=owner is not None)
-        rows = await self._connection.rows(statement, **values, near=near)
+        rows = await self._connection.fetch_all(statement, **values, near=near)
         if len(rows) == limit:
             return self._entities(rows), None
         statement = self._query.counted(owned=owner is not None)
-        rows = await self._connection.rows(statement, **values)
+        rows = await self._connection.fetch_all(statement, **values)
         return self._entities([row[:-1] for row in rows]), rows[0][-1] if rows else None
 
 
 class SearchedTable:
     """The statements that search the table of a key. ``rows``, ``position`` and ``owner`` are those
-    of ``Query``. ``conditions`` are the filters that are not columns, by name; the parameter of one
-    is ``only_`` and its name."""
+    of ``Query``, ``fields`` those in which words are found. ``conditions`` are the filters that are
+    not columns, by name; the parameter of one is ``only_`` and its name. ``people`` finds the keys
+    of records of people whose searched text has a line like the parameter ``person_``, of whom a
+    word may be the begin of the name: for a search with ``people``."""
 
     def __init__(
         self,
@@ -104,42 +148,108 @@ class SearchedTable:
         position: Sequence[Column[Any]],
         owner: ColumnElement[bool] | None = None,
         conditions: Mapping[str, ColumnElement[bool]] | None = None,
+        *,
+        fields: SearchFields | None = None,
+        people: Callable[[ColumnElement[Any], ColumnElement[Any]], Select[Any]] | None = None,
     ) -> None:
         self._rows = rows
         self._position = position
         self._owner = owner
         self._others = conditions or {}
+        self._fields = fields or SearchFields()
+        self._people = people
         self._query = lru_cache(_MOST_STATEMENTS)(self._query_of)
 
     def rows(
         self, connection: Connection, search: Search, entity_of: Callable[[Row], E]
     ) -> Rows[E]:
         """The rows that a search matches."""
-        shape = tuple(len(word) for word in search.words)
-        filters = tuple(name for name, _ in search.filters)
-        values = {
-            f"word_{place}_{notation}": f"%{text.translate(_ESCAPED)}%"
-            for place, word in enumerate(search.words)
-            for notation, text in enumerate(word)
-        } | {f"only_{name}": value for name, value in search.filters}
-        return _SearchedRows(connection, self._query(shape, filters), entity_of, **values)
+        words = [self._fields.notations(word) for word in search.words]
+        values: dict[str, Any] = {}
+        for place, word in enumerate(words):
+            for notation, text in enumerate(word):
+                values[f"word_{place}_{notation}"] = f"%{text.translate(_ESCAPED)}%"
+            begin = search.words[place][0].translate(_ESCAPED)
+            values |= {f"first_{place}": f"{begin}%", f"line_{place}": f"%\n{begin}%"}
+        for place, phrase in enumerate(search.phrases if words else ()):
+            line = phrase.translate(_ESCAPED)
+            values |= {f"same_{place}": f"%\n{line}\n%", f"begin_{place}": f"%\n{line}%"}
+        for name, value in search.filters:
+            values[f"only_{name}"] = encode(value).decode() if isinstance(value, tuple) else value
+        query = self._query(
+            tuple(len(word) for word in words),
+            tuple((name, isinstance(value, tuple)) for name, value in search.filters),
+            search.sort,
+            len(search.phrases),
+            search.people,
+        )
 
-    def _query_of(self, words: tuple[int, ...], filters: tuple[str, ...]) -> _SearchQuery:
-        """``words`` is the number of notations of each word."""
-        columns = self._position[-1].table.c
-        conditions: list[ColumnElement[bool]] = [
-            or_(
-                *(
-                    like(columns.search, bindparam(f"word_{word}_{notation}"))
-                    for notation in range(notations)
-                )
-            )
-            for word, notations in enumerate(words)
-        ]
-        conditions += [
-            self._others[name]
-            if name in self._others
-            else columns[name] == bindparam(f"only_{name}")
-            for name in filters
-        ]
-        return _SearchQuery(self._rows, self._position, self._owner, conditions)
+        def place_of(entity: E) -> dict[str, Any]:
+            if search.sort is not None:
+                name = search.sort.removeprefix("-")
+                value = getattr(entity, name) or ""
+                return {"after_time": value, "after_key": getattr(entity, self._position[-1].name)}
+            place = query.place(entity) if query.plain else self._listed(entity)
+            if not query.plain:
+                place["after_rank"] = search.rank(self._fields.text(entity))
+            return place
+
+        return _SearchedRows(connection, query, entity_of, place_of, **values)
+
+    def _listed(self, entity: Any) -> dict[str, Any]:
+        created_at, key = (getattr(entity, column.name) for column in self._position)
+        return {"after_time": created_at, "after_key": key}
+
+    def _query_of(
+        self,
+        words: tuple[int, ...],
+        filters: tuple[tuple[str, bool], ...],
+        sort: str | None,
+        phrases: int,
+        people: bool,
+    ) -> _SearchQuery:
+        """``words`` is the number of notations of each word; a filter may have several values."""
+        key = self._position[-1]
+        columns = key.table.c
+        conditions: list[ColumnElement[bool]] = []
+        for word, notations in enumerate(words):
+            found: list[ColumnElement[bool]] = [
+                like(columns.search, bindparam(f"word_{word}_{notation}"))
+                for notation in range(notations)
+            ]
+            if people and self._people is not None:
+                first: ColumnElement[str] = bindparam(f"first_{word}")
+                line: ColumnElement[str] = bindparam(f"line_{word}")
+                found.append(key.in_(self._people(first, line)))
+            conditions.append(or_(*found))
+        for name, several in filters:
+            if name in self._others:
+                conditions.append(self._others[name])
+            elif several:
+                values = json_items(bindparam(f"only_{name}", type_=Text())).table_valued("value")
+                conditions.append(columns[name].in_(select(values.c.value)))
+            else:
+                conditions.append(columns[name] == bindparam(f"only_{name}"))
+        position: Sequence[ColumnElement[Any]] = self._position
+        if sort is not None:
+            column = columns[sort.removeprefix("-")]
+            position = [key] if column is key else [func.coalesce(column, ""), key]
+        elif words:
+            position = [_rank(columns.search, phrases), *position]
+        return _SearchQuery(
+            self._rows,
+            position,
+            self._owner,
+            conditions,
+            key=key,
+            plain=position is self._position,
+            backwards=sort is not None and sort.startswith("-"),
+        )
+
+
+def _rank(text: ColumnElement[str], phrases: int) -> ColumnElement[int]:
+    """``Search.rank`` in SQL."""
+    lines = literal("\n").concat(text).concat("\n")
+    same = [like(lines, bindparam(f"same_{phrase}")) for phrase in range(phrases)]
+    begins = [like(lines, bindparam(f"begin_{phrase}")) for phrase in range(phrases)]
+    return case((or_(*same), 0), (or_(*begins), 1), else_=2)

@@ -1,11 +1,11 @@
 """Sessions in SQL."""
 
 import msgspec
-from sqlalchemy import Case, bindparam, case, delete, insert, select, update
+from sqlalchemy import bindparam, case, delete, insert, select, update
 
 from phoneprov_adapters.sql.stores.rows import SqlQueries
 from phoneprov_adapters.sql.tables.accounts import assignments, permissions, sessions, users
-from phoneprov_core.auth.model import Exchange, Principal, Session
+from phoneprov_core.auth.model import Principal, Session
 from phoneprov_core.auth.ports import SessionStore
 
 _START = insert(sessions)
@@ -27,12 +27,8 @@ _PRINCIPAL = (
 )
 
 
-def _earlier_of_end_and(expires_at: str) -> Case[int]:
-    wanted = bindparam(expires_at, type_=sessions.c.expires_at.type)
-    return case((sessions.c.ends_at < wanted, sessions.c.ends_at), else_=wanted)
-
-
-_EXCHANGE = (
+_expires_at = bindparam("wanted_expires_at", type_=sessions.c.expires_at.type)
+_REPLACE_TOKEN = (
     update(sessions)
     .where(
         sessions.c.uuid == bindparam("session_uuid"),
@@ -43,23 +39,23 @@ _EXCHANGE = (
         token_id=bindparam("successor"),
         previous_token_id=bindparam("presented"),
         exchanged_at=bindparam("now"),
-        expires_at=_earlier_of_end_and("wanted_expires_at"),
+        expires_at=case((sessions.c.ends_at < _expires_at, sessions.c.ends_at), else_=_expires_at),
     )
     .returning(
         select(users.c.is_active).where(users.c.uuid == sessions.c.user_uuid).scalar_subquery()
     )
 )
-_IN_GRACE = select(sessions.c.uuid).where(
-    sessions.c.uuid == bindparam("session_uuid"),
-    sessions.c.previous_token_id == bindparam("presented"),
-    sessions.c.exchanged_at > bindparam("grace_begins"),
-    sessions.c.expires_at > bindparam("now"),
+_FIND = select(*(sessions.c[name] for name in Session.__struct_fields__)).where(
+    sessions.c.uuid == bindparam("session_uuid")
 )
+_FIND_AND_HOLD = _FIND.with_for_update()
 _END = (
     delete(sessions).where(sessions.c.uuid == bindparam("session_uuid")).returning(sessions.c.uuid)
 )
-_END_ALL = delete(sessions).where(
-    sessions.c.user_uuid == bindparam("user_uuid"), sessions.c.uuid != bindparam("besides")
+_END_ALL = (
+    delete(sessions)
+    .where(sessions.c.user_uuid == bindparam("user_uuid"), sessions.c.uuid != bindparam("besides"))
+    .returning(sessions.c.uuid)
 )
 _END_EVERY = delete(sessions).returning(sessions.c.uuid)
 
@@ -68,43 +64,41 @@ class SqlSessions(SqlQueries, SessionStore):
     """Sessions, one row each; the row of a session that ends is deleted."""
 
     async def start(self, session: Session) -> None:
-        await self._connection.soon(
+        await self._connection.execute(
             _FORGET_EXPIRED, user_uuid=session.user_uuid, now=session.created_at
         )
-        row = msgspec.structs.asdict(session)
-        row |= {"previous_token_id": None, "exchanged_at": session.created_at}
-        await self._connection.rows(_START, **row)
+        await self._connection.fetch_all(_START, **msgspec.structs.asdict(session))
 
     async def principal(self, session_uuid: str, now: int) -> Principal | None:
-        row = await self._connection.row(_PRINCIPAL, session_uuid=session_uuid, now=now)
+        row = await self._connection.fetch_one(_PRINCIPAL, session_uuid=session_uuid, now=now)
         return None if row is None else Principal(*row)
 
-    async def exchange(
-        self,
-        session_uuid: str,
-        token_id: str,
-        successor: str,
-        *,
-        now: int,
-        expires_at: int,
-        grace: int,
-    ) -> Exchange:
-        named = {"session_uuid": session_uuid, "presented": token_id, "now": now}
-        exchanged = await self._connection.at_once(
-            _EXCHANGE, **named, successor=successor, wanted_expires_at=expires_at
+    async def replace_token(
+        self, session_uuid: str, token_id: str, successor: str, *, now: int, expires_at: int
+    ) -> bool | None:
+        row = await self._connection.fetch_one(
+            _REPLACE_TOKEN,
+            session_uuid=session_uuid,
+            presented=token_id,
+            successor=successor,
+            now=now,
+            wanted_expires_at=expires_at,
         )
-        if exchanged is not None:
-            return Exchange.DONE if exchanged[0] else Exchange.NO_SESSION
-        if await self._connection.row(_IN_GRACE, **named, grace_begins=now - grace):
-            return Exchange.ALREADY_USED
-        # Every other token of this session was used before.
-        return Exchange.REUSED if await self.end(session_uuid) else Exchange.NO_SESSION
+        return None if row is None else bool(row[0])
+
+    async def find(self, session_uuid: str) -> Session | None:
+        statement = _FIND_AND_HOLD if self._connection.writing else _FIND
+        row = await self._connection.fetch_one(statement, session_uuid=session_uuid)
+        return None if row is None else Session(*row)
 
     async def end(self, session_uuid: str) -> bool:
-        return bool(await self._connection.rows(_END, session_uuid=session_uuid))
+        return bool(await self._connection.fetch_all(_END, session_uuid=session_uuid))
 
-    async def end_all(self, user_uuid: str, *, besides: str | None = None) -> None:
-        await self._connection.soon(_END_ALL, user_uuid=user_uuid, besides=besides or "")
+    async def end_all(self, user_uuid: str, *, besides: str | None = None) -> list[str]:
+        rows = await self._connection.fetch_all(
+            _END_ALL, user_uuid=user_uuid, besides=besides or ""
+        )
+        return [row[0] for row in rows]
 
     async def end_every(self) -> int:
-        return len(await self._connection.rows(_END_EVERY))
+        return len(await self._connection.fetch_all(_END_EVERY))

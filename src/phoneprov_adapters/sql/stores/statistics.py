@@ -24,9 +24,9 @@ class SqlStatistics(SqlQueries, StatisticsStore):
     """Numbers of records, by ``GROUP BY``."""
 
     async def read(self) -> Statistics:
-        by_active = await self._connection.rows(_PHONES)
-        by_state = await self._connection.rows(_BATCHES)
-        sessions = await self._connection.rows(_SESSIONS)
+        by_active = await self._connection.fetch_all(_PHONES)
+        by_state = await self._connection.fetch_all(_BATCHES)
+        sessions = await self._connection.fetch_all(_SESSIONS)
         return Statistics(
             {"active" if active else "inactive": count for active, count in by_active},
             {str(state): count for state, count in by_state},
@@ -34,5 +34,5 @@ class SqlStatistics(SqlQueries, StatisticsStore):
         )
 
     async def clock(self) -> int:
-        rows = await self._connection.rows(_CLOCK)
+        rows = await self._connection.fetch_all(_CLOCK)
         return int(rows[0][0])

@@ -53,24 +53,24 @@ class SqlLoginAttempts(SqlQueries, LoginAttemptStore):
     """Counted guesses; old rows of unknown names are deleted when other guesses are counted."""
 
     async def begin(self, key: str, attempts: Attempts) -> bool:
-        return bool(await self._connection.rows(_BEGIN_COUNT, **_row_of(key, attempts)))
+        return bool(await self._connection.fetch_all(_BEGIN_COUNT, **_row_of(key, attempts)))
 
     async def of(self, key: str) -> Attempts:
         # The row must exist to be locked against concurrent guesses for the account. A correct
         # guess may delete it between any two statements.
-        while (row := await self._connection.row(_FIND_ATTEMPTS, account_key=key)) is None:
+        while (row := await self._connection.fetch_one(_FIND_ATTEMPTS, account_key=key)) is None:
             await self.begin(key, Attempts())
         return Attempts(*row)
 
     async def keep(self, key: str, attempts: Attempts) -> None:
-        await self._connection.soon(_KEEP_COUNT, **_row_of(key, attempts))
+        await self._connection.execute(_KEEP_COUNT, **_row_of(key, attempts))
         if attempts.failures == 1:
-            await self._connection.soon(
+            await self._connection.execute(
                 _FORGET_OLD_ATTEMPTS, before=attempts.last_at - KEPT_UNKNOWN, but=key
             )
 
     async def clear(self, key: str) -> None:
-        await self._connection.soon(_CLEAR_ATTEMPTS, account_key=key)
+        await self._connection.execute(_CLEAR_ATTEMPTS, account_key=key)
 
 
 _recent = login_addresses.c.last_at > bindparam("since")
@@ -97,15 +97,17 @@ class SqlLoginAddresses(SqlQueries, LoginAddressStore):
     async def familiarity(self, username: str, address: str, since: int) -> Familiarity:
         # PostgreSQL refuses NUL in text, also in parameters of comparisons.
         name = "" if "\0" in username else folded(username)
-        row = await self._connection.row(
+        row = await self._connection.fetch_one(
             _FAMILIARITY, username_key=name, address=address, since=since
         )
         return Familiarity() if row is None else Familiarity(*map(bool, row))
 
     async def remember(self, user_uuid: str, address: str, now: int) -> None:
-        await self._connection.soon(_FORGET_OLD_ADDRESSES, user_uuid=user_uuid, before=now - RECENT)
+        await self._connection.execute(
+            _FORGET_OLD_ADDRESSES, user_uuid=user_uuid, before=now - RECENT
+        )
         row = {"user_uuid": user_uuid, "address": address, "last_at": now}
-        await self._connection.rows(_REMEMBER, **row)
+        await self._connection.fetch_all(_REMEMBER, **row)
 
 
 _DAY = 24 * 3600 * 1000
@@ -153,7 +155,7 @@ class SqlRates(SqlQueries, RateStore):
     ) -> int:
         if not rate.most:
             return 0
-        rows = await self._connection.rows(
+        rows = await self._connection.fetch_all(
             _ADD,
             subject=subject,
             first_at=now,
@@ -163,11 +165,11 @@ class SqlRates(SqlQueries, RateStore):
             most=2**31 - 1 if force else rate.most,
         )
         if not rows:
-            first = await self._connection.row(_FIRST_AT, subject=subject)
+            first = await self._connection.fetch_one(_FIRST_AT, subject=subject)
             return max(1, min(rate.window, int(first[0]) + rate.window - now)) if first else 1
         if rows[0][0] == 1:
-            await self._connection.soon(_FORGET_OLD_RATES, before=now - _DAY)
+            await self._connection.execute(_FORGET_OLD_RATES, before=now - _DAY)
         return 0
 
     async def take_back(self, subject: str) -> None:
-        await self._connection.soon(_TAKE_BACK, the_subject=subject)
+        await self._connection.execute(_TAKE_BACK, the_subject=subject)

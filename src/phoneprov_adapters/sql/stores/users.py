@@ -1,25 +1,36 @@
 """Accounts, the assignments of their permissions, and their PINs in SQL."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 from sqlalchemy import bindparam, delete, or_, select, update
 
+from phoneprov_adapters.sql.engines.revisions import LOCK_REVISION
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
+from phoneprov_adapters.sql.stores.extensions import SqlLinks
+from phoneprov_adapters.sql.stores.profiles import SqlProfiles
 from phoneprov_adapters.sql.stores.rows import SqlQueries
-from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
+from phoneprov_adapters.sql.stores.store import Removes, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables.accounts import (
+    USERS,
     assignments,
     passwords,
     permissions,
     username_looks,
     users,
 )
-from phoneprov_adapters.sql.tables.inventory import extensions, user_extensions, vendor_users
+from phoneprov_adapters.sql.tables.directory import PERSONAL_CONTACTS
+from phoneprov_adapters.sql.tables.inventory import (
+    VENDOR_USERS,
+    extensions,
+    user_extensions,
+    vendor_users,
+)
 from phoneprov_core.access.model import Assignment
 from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kernel.actor import LevelRule
-from phoneprov_core.users.model import USER_FIELDS, User, folded
+from phoneprov_core.users.model import User, folded
 from phoneprov_core.users.names import looks_alike
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_users import VendorUser, VendorUserStore
@@ -67,7 +78,13 @@ _CLAIM = (
 class SqlUsers(SqlSearchedStore[User], UserStore):
     """Accounts, with the comparable forms of their names."""
 
-    records = Records(User, users, one_name="user", search=USER_FIELDS)
+    records = USERS
+
+    def _dependents(self) -> Sequence[tuple[Removes, str]]:
+        on = self._connection
+        contacts = SqlStore(on, PERSONAL_CONTACTS)
+        owned = (SqlProfiles(on), contacts, SqlVendorUsers(on), SqlLinks(on), SqlAssignments(on))
+        return [(store, "user_uuid") for store in owned]
 
     def _row_of(self, entity: User) -> dict[str, Any]:
         row = super()._row_of(entity)
@@ -82,39 +99,39 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
 
     async def taken_fields(self, user: User) -> list[str]:
         names = {"username_key": folded(user.username), "email_key": folded(user.email)}
-        others = await self._connection.rows(_OTHERS_OF_THESE_NAMES, uuid=user.uuid, **names)
+        others = await self._connection.fetch_all(_OTHERS_OF_THESE_NAMES, uuid=user.uuid, **names)
         taken = {pair for row in others for pair in zip(names, row, strict=True)}
         return [key.removesuffix("_key") for key in names if (key, names[key]) in taken]
 
     async def by_extension(self, number: str) -> User | None:
         if "\0" in number:
             return None
-        found = await self._connection.rows(_BY_EXTENSION, number=number)
+        found = await self._connection.fetch_all(_BY_EXTENSION, number=number)
         return self._entity_of(found[0]) if len(found) == 1 else None
 
     async def with_password(self, username: str) -> tuple[User, str] | None:
         if "\0" in username:
             return None
-        row = await self._connection.row(_WITH_PASSWORD, username_key=folded(username))
+        row = await self._connection.fetch_one(_WITH_PASSWORD, username_key=folded(username))
         return None if row is None else (self._entity_of(row[:-1]), row[-1])
 
     async def logged_in(self, user_uuid: str, ip: str, at: str) -> User | None:
         return await self._one(_LOGGED_IN, user_uuid=user_uuid, ip=ip, at=at)
 
     async def claim_looks(self, user_uuid: str, looks: frozenset[str]) -> None:
-        await self._connection.soon(_UNCLAIM, user_uuid=user_uuid)
+        await self._connection.execute(_UNCLAIM, user_uuid=user_uuid)
         for look in sorted(looks):  # In sorted order, so that two claims do not deadlock.
-            if not await self._connection.rows(_CLAIM, look=look, user_uuid=user_uuid):
+            if not await self._connection.fetch_all(_CLAIM, look=look, user_uuid=user_uuid):
                 raise looks_alike()
 
     async def password_hash(self, user_uuid: str) -> str | None:
-        row = await self._connection.row(_PASSWORD_HASH, user_uuid=user_uuid)
+        row = await self._connection.fetch_one(_PASSWORD_HASH, user_uuid=user_uuid)
         return None if row is None else str(row[0])
 
     async def set_password_hash(
         self, user_uuid: str, hash_: str, *, same_password: bool = False
     ) -> None:
-        await self._connection.rows(_SET_PASSWORD_HASH, user_uuid=user_uuid, hash=hash_)
+        await self._connection.fetch_all(_SET_PASSWORD_HASH, user_uuid=user_uuid, hash=hash_)
         trail = self._connection.trail
         if same_password or not trail.active:
             return
@@ -158,27 +175,31 @@ class SqlAssignments(SqlQueries, AssignmentStore):
     """Assignments; level and name come from the permission when they are read."""
 
     async def of_user(self, user_uuid: str) -> Assignment | None:
-        row = await self._connection.row(_ASSIGNED_TO, user_uuid=user_uuid)
+        row = await self._connection.fetch_one(_ASSIGNED_TO, user_uuid=user_uuid)
         return None if row is None else Assignment(*row)
 
     async def assign(self, assignment: Assignment) -> None:
         trail = self._connection.trail
         before = await self.of_user(assignment.user_uuid) if trail.active else None
-        await self._connection.rows(_ASSIGN, **msgspec.structs.asdict(assignment))
+        await self._connection.fetch_all(_ASSIGN, **msgspec.structs.asdict(assignment))
         trail.changed(assignment.user_uuid, before, assignment)
 
     async def remove(self, user_uuid: str) -> bool:
         trail = self._connection.trail
         before = await self.of_user(user_uuid) if trail.active else None
-        removed = bool(await self._connection.rows(_UNASSIGN, user_uuid=user_uuid))
+        removed = bool(await self._connection.fetch_all(_UNASSIGN, user_uuid=user_uuid))
         if removed:
             trail.changed(user_uuid, before, None)
         return removed
 
+    async def remove_of(self, column: str, owner: str) -> None:  # noqa: ARG002 - one a user
+        """Remove the assignment of a user."""
+        await self.remove(owner)
+
     async def another_superadmin(self, besides: str, rule: LevelRule) -> bool:
-        await self._connection.one_at_a_time()
+        await self._connection.execute(LOCK_REVISION)
         largest = rule.largest_that_holds_superadmin()
-        row = await self._connection.row(
+        row = await self._connection.fetch_one(
             _ANOTHER_SUPERADMIN,
             besides=besides,
             largest_level=_ANY_LEVEL if largest is None else largest,
@@ -194,13 +215,13 @@ _SAVE_PIN = upsert(vendor_users, ["user_uuid"], "pin_code").returning(
 class SqlVendorUsers(SqlStore[VendorUser], VendorUserStore):
     """PINs, by user."""
 
-    records = Records(VendorUser, vendor_users, key="user_uuid", one_name="PIN")
+    records = VENDOR_USERS
 
     async def of_user(self, user_uuid: str) -> VendorUser | None:
         return await self._one(self.records.find, key=user_uuid)
 
     async def save(self, vendor_user: VendorUser) -> VendorUser:
-        (kept,) = await self._connection.rows(_SAVE_PIN, **self._row_of(vendor_user))
+        (kept,) = await self._connection.fetch_all(_SAVE_PIN, **self._row_of(vendor_user))
         saved = VendorUser(*kept)
         # A record that existed keeps its uuid. The PIN counts as changed even if it is the same.
         before = None if saved.uuid == vendor_user.uuid else saved

@@ -12,4 +12,4 @@ from phoneprov_adapters.sql.tables import (
     provisioning as provisioning,
     switching as switching,
 )
-from phoneprov_adapters.sql.tables.columns import metadata as metadata
+from phoneprov_adapters.sql.tables.records import metadata as metadata

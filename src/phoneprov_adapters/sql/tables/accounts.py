@@ -2,9 +2,7 @@
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     Column,
-    ForeignKey,
     Index,
     Integer,
     Table,
@@ -12,45 +10,27 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from phoneprov_adapters.sql.tables.columns import (
-    listed,
+from phoneprov_adapters.sql.tables.records import (
+    Records,
     metadata,
-    moment,
-    search,
     string,
+    table_of,
     text,
     user,
     uuid,
 )
+from phoneprov_core.access.model import Assignment, Permission
+from phoneprov_core.audit.model import AuditEntry
+from phoneprov_core.users.model import USER_FIELDS, User, UserSearch
 
-users = Table(
+users = table_of(
+    User,
     "users",
-    metadata,
-    uuid(),
-    Column("first_name", Text, nullable=False),
-    Column("last_name", Text, nullable=False),
-    Column("username", Text, nullable=False),
-    Column("email", Text, nullable=False),
-    Column("phone", Text),
-    Column("lang", Text, nullable=False),
-    Column("location", Text),
-    Column("nationality", Text),
-    Column("timezone", Text, nullable=False),
-    Column("is_active", Boolean, nullable=False),
-    Column("last_uuid", string(36)),
-    Column("last_login_ip", string(45)),
-    Column("last_logout_ip", string(45)),
-    moment("last_login_at", nullable=True),
-    moment("created_at"),
-    moment("updated_at"),
-    Column("created_by", string(36)),
-    Column("created_ip", string(45), nullable=False),
-    Column("updated_ip", string(45), nullable=False),
     Column("username_key", text, nullable=False, unique=True),
     Column("email_key", text, nullable=False, unique=True),
-    search(),
-    *listed("users", "uuid", "lang", "location", "nationality", "timezone", "is_active"),
+    searched=UserSearch,
 )
+USERS = Records(User, users, one_name="user", search=USER_FIELDS)
 
 passwords = Table(
     "passwords",
@@ -67,31 +47,17 @@ username_looks = Table(
     Index(None, "user_uuid"),
 )
 
-permissions = Table(
-    "permissions",
-    metadata,
-    uuid(),
-    Column("level", BigInteger, nullable=False),
-    Column("name", text, nullable=False),
-    Column("description", Text),
-    moment("created_at"),
-    UniqueConstraint("level", "name"),
-    Index(None, "created_at", "uuid"),
-)
+permissions = table_of(Permission, "permissions", UniqueConstraint("level", "name"), name=text)
+PERMISSIONS = Records(Permission, permissions, one_name="permission")
 
-assignments = Table(
+assignments = table_of(
+    Assignment,
     "assignments",
-    metadata,
-    uuid(),
-    user(unique=True),
-    Column(
-        "perm_uuid",
-        string(36),
-        ForeignKey("permissions.uuid", ondelete="RESTRICT"),
-        nullable=False,
-        index=True,
-    ),
-    moment("created_at"),
+    owners={"user_uuid": "users"},
+    used={"perm_uuid": "permissions"},
+    unique="user_uuid",
+    without=("level", "perm_name"),
+    listed=False,
 )
 
 sessions = Table(
@@ -142,23 +108,18 @@ rates = Table(
 )
 
 # It refers to no other table: entries outlive what they name, and adding one waits for no row.
-audit = Table(
+audit = table_of(
+    AuditEntry,
     "audit",
-    metadata,
-    uuid(),
-    moment("at"),
-    Column("actor_uuid", string(36)),
-    Column("actor", Text),
-    Column("client_ip", string(45)),
-    Column("request_id", string(64)),
-    Column("action", string(64), nullable=False),
-    Column("resource", string(32), nullable=False),
-    Column("resource_id", string(255)),
-    Column("changes", Text, nullable=False),
     Column("traceparent", string(55)),
     Index(None, "at", "uuid"),
     Index(None, "actor_uuid", "at", "uuid"),
     Index(None, "action", "at", "uuid"),
     Index(None, "resource", "at", "uuid"),
     Index(None, "resource_id", "at", "uuid"),
+    listed=False,
+    request_id=string(64),
+    action=string(64),
+    resource=string(32),
+    resource_id=string(255),
 )

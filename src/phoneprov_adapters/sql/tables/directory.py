@@ -1,38 +1,18 @@
 """Company and personal contacts."""
 
-from sqlalchemy import Boolean, Column, Index, Table, Text
+from sqlalchemy import Column, Index, Table
 
-from phoneprov_adapters.sql.tables.columns import (
-    listed,
-    metadata,
-    moment,
-    owner,
-    search,
-    text,
-    user,
-    uuid,
+from phoneprov_adapters.sql.tables.records import Records, metadata, owner, table_of, text
+from phoneprov_core.directory.model import (
+    CONTACT_FIELDS,
+    CompanyContact,
+    ContactSearch,
+    PersonalContact,
 )
 
-company_contacts = Table(
-    "company_contacts",
-    metadata,
-    uuid(),
-    Column("name", Text, nullable=False),
-    Column("work", Text),
-    Column("mobile", Text),
-    Column("home", Text),
-    Column("email", Text),
-    Column("ringtone", Text),
-    Column("department", Text),
-    Column("company", Text),
-    Column("location", Text),
-    Column("building", Text),
-    Column("is_active", Boolean, nullable=False),
-    moment("created_at"),
-    search(),
-    *listed(
-        "company_contacts", "uuid", "department", "company", "location", "building", "is_active"
-    ),
+company_contacts = table_of(CompanyContact, "company_contacts", searched=ContactSearch)
+COMPANY_CONTACTS = Records(
+    CompanyContact, company_contacts, one_name="company contact", search=CONTACT_FIELDS
 )
 
 # What company contacts are searched by (phoneprov_core.directory.terms).
@@ -44,17 +24,15 @@ contact_terms = Table(
     Index(None, "contact_uuid", "term"),
 )
 
-personal_contacts = Table(
-    "personal_contacts",
-    metadata,
-    uuid(),
-    user(),
-    Column("name", Text, nullable=False),
-    Column("work", Text),
-    Column("mobile", Text),
-    Column("home", Text),
-    Column("email", Text),
-    Column("ringtone", Text),
-    moment("created_at"),
-    Index(None, "user_uuid", "created_at", "uuid"),
+PERSONAL_CONTACTS = Records(
+    PersonalContact,
+    table_of(
+        PersonalContact,
+        "personal_contacts",
+        Index(None, "user_uuid", "created_at", "uuid"),
+        owners={"user_uuid": "users"},
+        listed=False,
+    ),
+    owner="user_uuid",
+    one_name="personal contact",
 )

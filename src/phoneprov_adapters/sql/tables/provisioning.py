@@ -1,8 +1,9 @@
 """Files that phones fetch, the record of their requests, and phones outside the inventory."""
 
-from sqlalchemy import BigInteger, Column, Index, LargeBinary, Table, Text
+from sqlalchemy import Column, Index, LargeBinary, Table, Text
 
-from phoneprov_adapters.sql.tables.columns import metadata, moment, string, uuid
+from phoneprov_adapters.sql.tables.records import metadata, string, table_of
+from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch
 
 served_files = Table(
     "served_files",
@@ -15,31 +16,19 @@ served_files = Table(
     Index(None, "content_key_id", "name_key"),
 )
 
-fetches = Table(
+fetches = table_of(
+    Fetch,
     "fetches",
-    metadata,
-    uuid(),
-    Column("mac", string(17)),
-    Column("name", Text, nullable=False),
-    Column("transport", string(4), nullable=False),
-    Column("client_ip", string(45), nullable=False),
-    Column("result", string(16), nullable=False),
-    Column("bytes", BigInteger, nullable=False),
-    Column("duration_ms", BigInteger, nullable=False),
-    moment("created_at"),
     Index(None, "mac", "created_at", "uuid"),
-    Index(None, "created_at", "uuid"),
+    transport=string(4),
+    result=string(16),
 )
 
-discovered_phones = Table(
+discovered_phones = table_of(
+    DiscoveredPhone,
     "discovered_phones",
-    metadata,
-    Column("mac", string(17), primary_key=True),
-    Column("client_ip", string(45), nullable=False),
-    Column("model", Text),
-    moment("first_seen_at"),
-    moment("last_seen_at"),
-    Column("names", Text, nullable=False),
     Index(None, "first_seen_at", "mac"),
     Index(None, "last_seen_at", "mac"),
+    key="mac",
+    listed=False,
 )

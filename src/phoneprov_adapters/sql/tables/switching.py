@@ -12,32 +12,28 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from phoneprov_adapters.sql.tables.columns import (
-    listed,
+from phoneprov_adapters.sql.tables.records import (
+    Records,
     metadata,
     moment,
     owner,
     sealed_hash,
-    search,
     string,
-    user,
+    table_of,
     uuid,
 )
+from phoneprov_core.profiles.model import PROFILE_FIELDS, ProfileRecord, ProfileSearch
 
-profiles = Table(
+profiles = table_of(
+    ProfileRecord,
     "profiles",
-    metadata,
-    uuid(),
-    user(),
-    Column("name", Text, nullable=False),
-    Column("description", Text),
-    Column("compatible_models", Text, nullable=False),
-    Column("software_type", string(4)),
-    moment("created_at"),
-    moment("updated_at"),
-    search(),
-    *listed("profiles", "uuid", "user_uuid", "software_type"),
     Index(None, "user_uuid", "created_at", "uuid"),
+    owners={"user_uuid": "users"},
+    searched=ProfileSearch,
+    software_type=string(4),
+)
+PROFILES = Records(
+    ProfileRecord, profiles, owner="user_uuid", one_name="profile", search=PROFILE_FIELDS
 )
 
 profile_revisions = Table(
@@ -94,7 +90,7 @@ deployments = Table(
     Index(None, "sha256_key_id", "uuid"),
 )
 
-# The newest deployment with a place, for each MAC.
+# The newest deployment with a place, for each MAC; the owner is that of its profile then.
 current_deployments = Table(
     "current_deployments",
     metadata,
@@ -102,7 +98,9 @@ current_deployments = Table(
     Column("number", BigInteger, nullable=False),
     moment("created_at"),
     Column("uuid", string(36), nullable=False),
+    Column("owner_uuid", string(36), nullable=False, server_default=""),
     Index(None, "created_at", "uuid"),
+    Index(None, "owner_uuid", "mac"),
 )
 
 leases = Table(
@@ -110,6 +108,7 @@ leases = Table(
     metadata,
     Column("mac", string(17), primary_key=True),
     Column("holder", string(36), nullable=False),
+    Column("process", string(36), nullable=False),
     Column("fence", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
 )
@@ -135,6 +134,7 @@ batches = Table(
     moment("created_at"),
     moment("ended_at", nullable=True),
     Column("holder", string(36), nullable=False),
+    Column("process", string(36), nullable=False),
     Column("fence", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
     Index(None, "created_at", "uuid"),

@@ -1,64 +1,14 @@
-/** The JSON API: one function for all requests, errors as objects, the connection's state. */
+/** The JSON API, with the token of the session. */
 
 import { session } from "./session.js";
-import { texts } from "./texts.js";
+import { ConnectionLost, read, restored, send } from "./transport.js";
 
 const BASE = new URL("../api/v1/", document.baseURI);
-const HEALTH = new URL("../health/live", document.baseURI);
-const RETRY_MS = [500, 1000, 2000, 4000];
+const PAGE = 1000;
+/** Before this key begins the page of the newest rows. */
+export const NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/**
- * @typedef {{field: string, message: string}} Problem
- * @typedef {{limit: number, offset: number, total: number}} Metadata
- * @typedef {{message: string, data: any, metadata: Partial<Metadata>}} Reply
- */
-
-/** An answer of the server that is not a success. */
-export class ApiError extends Error {
-  /**
-   * @param {number} status
-   * @param {string} message
-   * @param {string} code
-   * @param {Problem[]} details
-   */
-  constructor(status, message, code = "", details = []) {
-    super(message);
-    this.status = status;
-    this.code = code;
-    this.details = details;
-  }
-}
-
-/** No answer came: for a request that changes something, its outcome is unknown. */
-export class ConnectionLost extends Error {
-  constructor() {
-    super(texts.connectionLost);
-  }
-}
-
-/** Emits `lost` and `restored`. */
-export const connection = new EventTarget();
-/** While the connection is lost: settled when it is restored.
- * @type {Promise<void> | null} */
-let restoring = null;
-
-/** Try until the server answers. */
-function restored() {
-  restoring ??= (async () => {
-    connection.dispatchEvent(new Event("lost"));
-    for (let attempt = 0; ; attempt += 1) {
-      await pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]);
-      try {
-        if ((await fetch(HEALTH, { cache: "no-store" })).ok) break;
-      } catch {
-        continue;
-      }
-    }
-    restoring = null;
-    connection.dispatchEvent(new Event("restored"));
-  })();
-  return restoring;
-}
+/** @typedef {import("./transport.js").Reply} Reply */
 
 /**
  * @param {string} method
@@ -91,71 +41,19 @@ async function request(method, path, body, signal) {
  * @returns {Promise<Reply>}
  */
 async function once(method, url, body, signal) {
-  let response = await send(method, url, body, signal);
+  /** @type {Record<string, string>} */
+  const headers = body === undefined ? {} : { "Content-Type": "application/json" };
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const sent = () => {
+    headers.Authorization = `Bearer ${session.token}`;
+    return send(url, { method, headers, signal, body: text });
+  };
+  let response = await sent();
   if (response.status === 401) {
     await session.renew();
-    response = await send(method, url, body, signal);
+    response = await sent();
   }
   return read(response);
-}
-
-/**
- * @param {string} method
- * @param {URL} url
- * @param {unknown} body
- * @param {AbortSignal} [signal]
- */
-async function send(method, url, body, signal) {
-  /** @type {Record<string, string>} */
-  const headers = { Authorization: `Bearer ${session.token}` };
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  try {
-    return await fetch(url, {
-      method,
-      headers,
-      signal,
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    throw new ConnectionLost();
-  }
-}
-
-/**
- * Read the envelope of a response.
- *
- * @param {Response} response
- * @returns {Promise<Reply>}
- */
-export async function read(response) {
-  let envelope;
-  try {
-    envelope = await response.json();
-  } catch {
-    if (response.status === 502 || response.status === 504) throw new ConnectionLost();
-    throw new ApiError(response.status, texts.noEnvelope(response.status));
-  }
-  if (!envelope.success) {
-    const { code = "", details = [] } = envelope.error ?? {};
-    throw new ApiError(response.status, envelope.message, code, details ?? []);
-  }
-  return { message: envelope.message, data: envelope.data, metadata: envelope.metadata ?? {} };
-}
-
-/**
- * @param {number} ms
- * @param {AbortSignal} [signal]
- * @returns {Promise<void>}
- */
-export function pause(ms, signal) {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener("abort", () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
 }
 
 /**
@@ -182,4 +80,22 @@ export const api = {
   put: (path, body) => request("PUT", path, body),
   /** @param {string} path */
   remove: (path) => request("DELETE", path),
+  /** The number of rows of a list. @param {string} path @param {Record<string, any>} query
+   * @param {AbortSignal} [signal] @returns {Promise<number>} */
+  count: async (path, query, signal) => {
+    const { metadata } = await request("GET", withQuery(path, { ...query, limit: 1 }), undefined, signal);
+    return metadata.total ?? 0;
+  },
+  /** Every row of a list. @param {string} path @param {Record<string, any>} query
+   * @param {AbortSignal} [signal] @returns {Promise<any[]>} */
+  all: async (path, query = {}, signal = undefined) => {
+    /** @type {any[]} */
+    const rows = [];
+    for (;;) {
+      const page = withQuery(path, { ...query, limit: PAGE, offset: rows.length });
+      const { data } = await request("GET", page, undefined, signal);
+      rows.push(...data);
+      if (data.length < PAGE) return rows;
+    }
+  },
 };

@@ -1,63 +1,21 @@
 /** Start: sign in or resume, then show the view of the address. */
 
-import { connection } from "./api.js";
-import { fill, h } from "./dom.js";
 import { notice } from "./elements/notice.js";
-import { show } from "./router.js";
+import { mayLeave } from "./navigation.js";
+import { mayShow, routes, show } from "./router.js";
 import { session } from "./session.js";
+import { drawHeader, home } from "./shell.js";
+import { help, listenForShortcuts } from "./shortcuts.js";
 import { texts } from "./texts.js";
+import { connection } from "./transport.js";
 import { signInDialog, signInPage } from "./views/sign-in.js";
 
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 const header = /** @type {HTMLElement} */ (document.getElementById("header"));
 const status = /** @type {HTMLElement} */ (document.getElementById("connection"));
 
-const HOME = "/phones";
-
-function drawHeader() {
-  const links = [
-    ["#/phones", texts.phones],
-    session.isAdmin && ["#/batches", texts.batches],
-    ["#/profiles", texts.profiles],
-    ["#/people", texts.people],
-    ["#/directory", texts.directory],
-    session.isAdmin && ["#/audit", texts.audit],
-  ];
-  // Pages below a page of the navigation.
-  const here = (location.hash || `#${HOME}`)
-    .replace(/^#\/(switch|deployments|modules)\b/, "#/phones")
-    .replace(/^#\/(extensions|permissions|services|import)\b/, "#/people");
-  fill(
-    header,
-    h("a", { className: "brand", href: `#${HOME}` }, "phoneprov"),
-    h(
-      "nav",
-      { "aria-label": texts.navigation },
-      h(
-        "ul",
-        {},
-        ...links
-          .filter((link) => link !== false)
-          .map(([href, text]) =>
-            h(
-              "li",
-              {},
-              h("a", { href, "aria-current": here.startsWith(href) ? "page" : undefined }, text),
-            ),
-          ),
-      ),
-    ),
-    h(
-      "div",
-      { className: "account" },
-      h("a", { href: "#/about" }, session.me?.username ?? ""),
-      h("button", { onclick: signOut }, texts.signOut),
-    ),
-  );
-  header.hidden = session.me === null;
-}
-
 async function signOut() {
+  if (!mayLeave()) return;
   try {
     await session.signOut();
   } catch (error) {
@@ -67,14 +25,21 @@ async function signOut() {
 
 /** @param {{focus: boolean}} options */
 async function draw({ focus } = { focus: true }) {
-  drawHeader();
+  drawHeader(header, () => void signOut(), help);
   if (session.me === null) {
     hasAsked = true;
     signInPage(main);
-  } else {
-    await show(main, HOME, { focus });
+    return;
   }
+  await show(main, home(), { focus });
+  // The other views are fetched while the operator reads, so that they open at once.
+  (window.requestIdleCallback ?? setTimeout)(() => routes.forEach(({ load }) => void load()));
 }
+
+document.querySelector(".skip")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
 
 connection.addEventListener("lost", () => {
   status.textContent = texts.connectionIsLost;
@@ -109,7 +74,10 @@ addEventListener("unhandledrejection", ({ reason }) => {
   notice(reason instanceof Error ? reason.message : String(reason), "failed");
 });
 
-addEventListener("hashchange", () => void draw());
+addEventListener("hashchange", () => {
+  if (session.me === null || mayShow(home())) void draw();
+});
+listenForShortcuts();
 
 try {
   await session.renew();

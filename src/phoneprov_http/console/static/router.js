@@ -1,73 +1,74 @@
-/** Views by the part of the address after `#`. */
+/** Views by the part of the address after `#`. A view is loaded when it is first shown. */
 
 import { fill, h } from "./dom.js";
-import { texts } from "./texts.js";
 import { errorBox } from "./elements/error-box.js";
-import { view as about } from "./views/about.js";
-import { view as audit } from "./views/audit.js";
-import { view as batch } from "./views/batch.js";
-import { view as batches } from "./views/batches.js";
-import { view as deployment } from "./views/deployment.js";
-import { view as directory } from "./views/directory.js";
-import { view as importTable } from "./views/import.js";
-import { view as newBatch } from "./views/new-batch.js";
-import { view as people } from "./views/people.js";
-import { view as person } from "./views/person.js";
-import { view as phone } from "./views/phone.js";
-import { view as phones } from "./views/phones.js";
-import { view as profile } from "./views/profile.js";
-import { view as profiles } from "./views/profiles.js";
-import { view as records } from "./views/records.js";
-import { view as switchPhone } from "./views/switch.js";
+import { forgetGuards, keep, kept, mayLeave } from "./navigation.js";
+import { texts } from "./texts.js";
 
 /**
  * @typedef {{element: HTMLElement, signal: AbortSignal, parameters: string[],
  *   query: URLSearchParams}} Place
  * @typedef {(place: Place) => Promise<void> | void} View
+ * @typedef {{name: string, pattern: RegExp, load: () => Promise<{view: View}>}} Route
  */
 
-/** @type {[RegExp, View][]} */
-const routes = [
-  [/^\/phones$/, phones],
-  [/^\/phones\/([^/]+)$/, phone],
-  [/^\/switch$/, switchPhone],
-  [/^\/deployments\/([^/]+)$/, deployment],
-  [/^\/batches$/, batches],
-  [/^\/batches\/new$/, newBatch],
-  [/^\/batches\/([^/]+)$/, batch],
-  [/^\/profiles$/, profiles],
-  [/^\/profiles\/([^/]+)$/, profile],
-  [/^\/people$/, people],
-  [/^\/people\/([^/]+)$/, person],
-  [/^\/(extensions|permissions|modules|services)$/, records],
-  [/^\/import$/, importTable],
-  [/^\/directory$/, directory],
-  [/^\/audit$/, audit],
-  [/^\/about$/, about],
+/** `name` is the link of the navigation that leads here.
+ * @param {string} name @param {RegExp} pattern @param {Route["load"]} load @returns {Route} */
+const route = (name, pattern, load) => ({ name, pattern, load });
+
+export const routes = [
+  route("overview", /^\/overview$/, () => import("./views/overview.js")),
+  route("phones", /^\/phones$/, () => import("./views/phones.js")),
+  route("phones", /^\/phones\/([^/]+)$/, () => import("./views/phone.js")),
+  route("phones", /^\/switch$/, () => import("./views/switch.js")),
+  route("phones", /^\/discovered$/, () => import("./views/discovered.js")),
+  route("phones", /^\/(modules)$/, () => import("./views/records.js")),
+  route("phones", /^\/flags$/, () => import("./views/flags.js")),
+  route("deployments", /^\/deployments$/, () => import("./views/deployments.js")),
+  route("deployments", /^\/deployments\/([^/]+)$/, () => import("./views/deployment.js")),
+  route("desks", /^\/desks$/, () => import("./views/desks.js")),
+  route("batches", /^\/batches$/, () => import("./views/batches.js")),
+  route("batches", /^\/batches\/new$/, () => import("./views/new-batch.js")),
+  route("batches", /^\/batches\/([^/]+)$/, () => import("./views/batch.js")),
+  route("profiles", /^\/profiles$/, () => import("./views/profiles.js")),
+  route("profiles", /^\/profiles\/([^/]+)$/, () => import("./views/profile.js")),
+  route("people", /^\/people$/, () => import("./views/people.js")),
+  route("people", /^\/people\/([^/]+)$/, () => import("./views/person.js")),
+  route("people", /^\/(extensions|permissions|services)$/, () => import("./views/records.js")),
+  route("people", /^\/import$/, () => import("./views/import.js")),
+  route("directory", /^\/directory$/, () => import("./views/directory.js")),
+  route("audit", /^\/audit$/, () => import("./views/audit.js")),
+  route("account", /^\/about$/, () => import("./views/about.js")),
 ];
 
 /** @type {AbortController | null} */
 let current = null;
-/** @type {(() => string | null) | null} */
-let leaveQuestion = null;
-let shownHash = "";
+/** The entry of the history that is shown: its number and its address. */
+let shown = { number: 0, hash: "" };
 
-/**
- * Ask before the view is left: the function returns the question, or null when nothing is lost.
- *
- * @param {() => string | null} question
- */
-export function askBeforeLeaving(question) {
-  leaveQuestion = question;
+/** @param {string} home */
+export const address = (home) => location.hash.slice(1) || home;
+
+/** The route of an address. @param {string} hash */
+export function routeOf(hash) {
+  const [path] = hash.split("?");
+  return routes.find(({ pattern }) => pattern.test(path));
 }
 
-addEventListener("beforeunload", (event) => {
-  if (leaveQuestion?.()) event.preventDefault();
+addEventListener("readdressed", () => {
+  shown.hash = location.hash.slice(1);
 });
 
-/** @param {string} path */
-export function go(path) {
-  location.hash = path;
+/** Whether the address is to be shown: what was typed is kept unless the operator discards it.
+ * @param {string} home */
+export function mayShow(home) {
+  const hash = address(home);
+  if (hash === shown.hash) return kept("number") !== shown.number;
+  if (mayLeave()) return true;
+  const number = kept("number");
+  if (typeof number === "number" && number !== shown.number) history.go(shown.number - number);
+  else history.replaceState({ number: shown.number }, "", `#${shown.hash}`);
+  return false;
 }
 
 /**
@@ -78,44 +79,46 @@ export function go(path) {
  * @param {{focus: boolean}} options whether the view takes the focus: not when a page is opened
  */
 export async function show(main, home, { focus }) {
-  const hash = location.hash.slice(1) || home;
-  const question = leaveQuestion?.();
-  if (question && hash !== shownHash && !confirm(question)) {
-    history.replaceState(null, "", `#${shownHash}`);
-    return;
-  }
-  leaveQuestion = null;
-  shownHash = hash;
+  const hash = address(home);
+  forgetGuards();
+  if (typeof kept("number") !== "number") keep("number", shown.number + 1);
+  shown = { number: kept("number"), hash };
   for (const dialog of document.querySelectorAll("dialog:not(.session)")) {
     /** @type {HTMLDialogElement} */ (dialog).close();
   }
   current?.abort();
   const controller = (current = new AbortController());
+  const { signal } = controller;
   const [path, search = ""] = hash.split("?");
-  const found = routes.find(([pattern]) => pattern.test(path));
-  if (!found) {
-    fill(main, h("h1", {}, texts.notFound), h("p", {}, texts.notFoundHint));
-    return;
-  }
+  const found = routeOf(hash);
   const element = h("div", { className: "view" });
-  fill(main, element);
   element.setAttribute("aria-busy", "true");
+  fill(main, element);
   try {
-    const parameters = (found[0].exec(path) ?? []).slice(1).map(decodeURIComponent);
-    await found[1]({
-      element,
-      signal: controller.signal,
-      parameters,
-      query: new URLSearchParams(search),
-    });
+    if (!found) {
+      fill(element, h("h1", {}, texts.notFound), h("p", {}, texts.notFoundHint));
+    } else {
+      const parameters = (found.pattern.exec(path) ?? []).slice(1).map(decodeURIComponent);
+      const { view } = await found.load();
+      if (signal.aborted) return;
+      await view({ element, signal, parameters, query: new URLSearchParams(search) });
+    }
   } catch (error) {
-    if (controller.signal.aborted) return;
+    if (signal.aborted) return;
     fill(element, h("h1", {}, texts.failed), errorBox(error));
   } finally {
     element.removeAttribute("aria-busy");
   }
-  if (controller.signal.aborted) return;
+  if (signal.aborted) return;
   const heading = main.querySelector("h1");
   document.title = heading ? `${heading.textContent} - phoneprov` : "phoneprov";
-  if (focus) main.focus({ preventScroll: true });
+  const active = document.activeElement;
+  if (focus && (active === null || active === document.body)) main.focus({ preventScroll: true });
+}
+
+/** Show the same view again, with fresh data. */
+export function showAgain() {
+  forgetGuards();
+  shown = { ...shown, hash: "" };
+  dispatchEvent(new HashChangeEvent("hashchange"));
 }

@@ -1,17 +1,17 @@
 /** Who is signed in. The access token lives in memory; the refresh token in a cookie that scripts
  * cannot read. */
 
-import { ApiError, ConnectionLost, read } from "./api.js";
+import { ApiError, read, send } from "./transport.js";
 
 const BASE = new URL("session", document.baseURI);
 const REFRESH = new URL("session/refresh", document.baseURI);
 // The path that the cookie is limited to: a reverse proxy may serve the console under a prefix.
 const PATH = { "X-Console-Path": new URL(".", document.baseURI).pathname };
 
-/**
- * @typedef {{uuid: string, username: string, first_name: string, last_name: string,
- *   permission?: {level: number, perm_name: string} | null}} Me
- */
+/** @typedef {import("../types").MeProfile} Me */
+
+/** The browser has no cookie of a session. */
+class NoSession extends Error {}
 
 class Session extends EventTarget {
   token = "";
@@ -32,10 +32,13 @@ class Session extends EventTarget {
    * @param {string} password
    */
   async signIn(username, password) {
-    await this.#take(await send("POST", BASE, { username, password }));
+    const body = JSON.stringify({ username, password });
+    const headers = { ...PATH, "Content-Type": "application/json" };
+    await this.#take(await send(BASE, { method: "POST", headers, body }));
   }
 
-  /** Exchange the cookie for a new access token. Dispatches `ended` if there is no session. */
+  /** Exchange the cookie for a new access token. Dispatches `ended` if the session is over; at the
+   * start of the page `me` stays null without a session. */
   async renew() {
     this.#renewing ??= this.#exchange().finally(() => {
       this.#renewing = null;
@@ -47,10 +50,12 @@ class Session extends EventTarget {
     try {
       // A refresh token is exchanged once: the tabs of a browser take turns.
       await inTurn(async () => {
-        await this.#take(await send("POST", REFRESH));
+        await this.#take(await send(REFRESH, { method: "POST", headers: PATH }));
       });
     } catch (error) {
-      const isOver = error instanceof ApiError && [401, 403].includes(error.status);
+      const isOver =
+        error instanceof NoSession ||
+        (error instanceof ApiError && [401, 403].includes(error.status));
       if (!isOver || this.me === null) throw error;
       this.token = "";
       const resumed = new Promise((resolve) => {
@@ -63,7 +68,7 @@ class Session extends EventTarget {
   }
 
   async signOut() {
-    await read(await send("DELETE", BASE));
+    await read(await send(BASE, { method: "DELETE", headers: PATH }));
     this.token = "";
     this.me = null;
     this.dispatchEvent(new Event("ended"));
@@ -72,6 +77,7 @@ class Session extends EventTarget {
   /** @param {Response} response */
   async #take(response) {
     const { data } = await read(response);
+    if (data === null) throw new NoSession();
     const isOther = this.me !== null && this.me.uuid !== data.me.uuid;
     this.token = data.accessToken;
     this.me = data.me;
@@ -79,20 +85,6 @@ class Session extends EventTarget {
     this.mayWriteShared = data.sharedWrite;
     this.version = data.version;
     this.dispatchEvent(new CustomEvent("begun", { detail: { isOther } }));
-  }
-}
-
-/**
- * @param {string} method
- * @param {URL} url
- * @param {object} [body]
- */
-async function send(method, url, body) {
-  const headers = body ? { ...PATH, "Content-Type": "application/json" } : PATH;
-  try {
-    return await fetch(url, { method, headers, body: body && JSON.stringify(body) });
-  } catch {
-    throw new ConnectionLost();
   }
 }
 

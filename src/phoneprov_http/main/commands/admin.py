@@ -5,12 +5,12 @@ import sys
 
 import click
 
-from phoneprov_adapters.composition.factories import require_own_database
 from phoneprov_adapters.composition.installation import require_database
-from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
+from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.sql.engines.revisions import newest, obstacle
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_adapters.sql.maintenance.schema import newest
+from phoneprov_core import __version__
 from phoneprov_core.auth.accounts import AdminCreated
 from phoneprov_core.retention import Pruned
 from phoneprov_core.users.model import Registration
@@ -45,7 +45,7 @@ async def _create_admin(
     settings: Settings, username: str, email: str, *, password_stdin: bool
 ) -> AdminCreated:
     container = prepare(settings)
-    await migrate_embedded(settings)
+    await create_database(settings)
     async with running(container):
         create = container.create_admin()
         password = "" if await create.exists(username) else _password(from_stdin=password_stdin)
@@ -73,25 +73,29 @@ def db() -> None:
 
 @db.command()
 def upgrade() -> None:
-    """Upgrade the schema to the newest version."""
+    """Upgrade the schema to the newest version. Stop every service and command on a SQLite file
+    first.
+
+    It is wholly upgraded or, after a failure, not changed.
+    """
     settings = _settings_of_database()
-    asyncio.run(migrate.upgrade(settings.database_url))
-    click.echo(f"The schema has version {newest()}, the newest.")
+    asyncio.run(migrate.upgrade(settings.database_url, lambda line: click.echo(line, err=True)))
+    click.echo(f"The schema is {newest()}, the one of phoneprov {__version__}.")
 
 
 @db.command()
 def current() -> None:
-    """Show the version of the schema. Exit with 1 when it is not the newest."""
+    """Show the version of the schema. Exit with 1 when it is not the one of this version."""
     settings = _settings_of_database()
-    step = asyncio.run(migrate.current(settings.database_url))
-    click.echo(f"The schema has version {step or 'none'}; the newest is {newest()}.")
-    if step != newest():
+    found = asyncio.run(migrate.current(settings.database_url))
+    click.echo(f"The schema is {found or 'missing'}; phoneprov {__version__} needs {newest()}.")
+    if reason := obstacle(found):
+        click.echo(reason)
         sys.exit(1)
 
 
 def _settings_of_database() -> Settings:
     settings = settings_of_environment()
-    require_own_database(settings)
     require_database(settings)
     return settings
 

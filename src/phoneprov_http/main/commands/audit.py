@@ -44,7 +44,7 @@ async def _show(at: Acting, wanted: WantedEntries, limit: int | None, *, as_json
     rows: list[tuple[str, ...]] = []
     while left is None or left > 0:
         size = _PAGE if left is None else min(_PAGE, left)
-        page = await at.use_cases.audit.newest(at.actor, wanted, size)
+        page = await at.container.audit().newest(at.actor, wanted, size)
         for traced in page:
             if as_json:
                 entry = {**msgspec.to_builtins(traced.entry), "traceparent": traced.traceparent}

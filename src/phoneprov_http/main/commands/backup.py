@@ -11,14 +11,14 @@ from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.runtime.system import ordered_id, system_clock
 from phoneprov_adapters.security.keys import key_file
+from phoneprov_adapters.sql.engines.address import embedded_file
+from phoneprov_adapters.sql.engines.revisions import UnfitSchema
 from phoneprov_adapters.sql.engines.sqlite_file import alone, create
-from phoneprov_adapters.sql.engines.urls import embedded_file
 from phoneprov_adapters.sql.maintenance import backup as backups, backup_archive
 from phoneprov_core.audit.entries import entries
 from phoneprov_core.audit.model import AuditEntry
-from phoneprov_core.kernel.actor import SYSTEM_ACTOR
+from phoneprov_core.kernel.actor import NO_ORIGIN, SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.origin import NO_ORIGIN
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.kernel.trail import Event, Trail
 from phoneprov_http.main.commands.settings import settings_of_environment, settings_of_installation
@@ -82,15 +82,15 @@ async def _restore(settings: Settings, file: Path, database: Path) -> None:
                     f"{held} exists: the folder contains data. Move it away, or set "
                     "PHONEPROV_DATA_DIR to an empty folder."
                 )
-        await asyncio.to_thread(backups.extract_keys, file, key_file(settings.data_dir))
 
         async def fill(draft: Path) -> None:
             await asyncio.to_thread(backups.extract_database, file, draft, _entry(manifest))
+            await asyncio.to_thread(backups.extract_keys, file, key_file(settings.data_dir))
 
         await create(database, fill)
     click.echo(
         f"{database} was restored from the backup of {manifest.created_at} (version "
-        f"{manifest.version}, schema {manifest.schema}). phoneprov serve upgrades an older schema."
+        f"{manifest.version}, schema {manifest.schema})."
     )
 
 
@@ -115,6 +115,8 @@ async def _missing_keys(settings: Settings) -> str | None:
             await require_keys(container)
     except SettingsError as error:
         return str(error)
+    except UnfitSchema as error:
+        return f"The secret keys were not checked. {error.message}"
     return None
 
 

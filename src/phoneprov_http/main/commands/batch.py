@@ -105,7 +105,8 @@ def start(
 
     The phones are those of --mac and --macs-from, or all active phones that match --model,
     --location and --software-type. After Ctrl-C the batch continues in the running service;
-    `phoneprov batch cancel` cancels it. Exits with 1 when a phone failed or was skipped.
+    `phoneprov batch cancel` cancels it. Exits with 1 when a phone failed, was skipped or is
+    unknown.
 
     \b
       phoneprov batch start switch --profile "Front desk" --location "2nd floor"
@@ -127,7 +128,7 @@ def start(
             fields["profile_uuid"] = await profile_called(act, profile)
         with naming(_OPTIONS):
             new = command_of(NewBatch, fields)
-            begun = await act.use_cases.batches.start(act.actor, new)
+            begun = await act.container.batches().start(act.actor, new)
         return begun if detach else await following(act, begun, quiet=as_json)
 
     seen = as_operator(work)
@@ -139,7 +140,9 @@ def start(
         )
     else:
         show_batch(seen)
-    if not detach and (seen.state is not BatchState.DONE or seen.phones.failed):
+    if not detach and (
+        seen.state is not BatchState.DONE or seen.phones.failed or seen.phones.unknown
+    ):
         sys.exit(1)
 
 
@@ -148,7 +151,7 @@ def start(
 @click.option("--follow", is_flag=True, help="Show the progress until the batch ends.")
 @click.option(
     "--state",
-    type=click.Choice(["waiting", "running", "done", "failed", "left_out"]),
+    type=click.Choice(["waiting", "running", "done", "failed", "unknown", "left_out"]),
     help="Show only phones in this state.",
 )
 @as_json
@@ -156,7 +159,7 @@ def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
     """Show one batch with its phones; without its UUID, all batches."""
 
     async def work(act: Acting) -> None:
-        batches = act.use_cases.batches
+        batches = act.container.batches()
         if uuid is None:
             await show_batches(await batches.all(act.actor), as_json=as_json)
             return
@@ -174,7 +177,7 @@ def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
 @as_json
 def cancel(uuid: str, *, as_json: bool) -> None:
     """Cancel a batch. Phones that are in progress finish; no further phone starts."""
-    seen = as_operator(lambda act: act.use_cases.batches.cancel(act.actor, uuid))
+    seen = as_operator(lambda act: act.container.batches().cancel(act.actor, uuid))
     if as_json:
         write_json(seen)
     else:

@@ -34,13 +34,14 @@ async def following(act: Acting, batch: Batch, *, quiet: bool) -> Batch:
             if batch.ended_at is not None:
                 return batch
             await asyncio.sleep(LOOK_SECONDS)
-            batch = await act.use_cases.batches.get(act.actor, batch.uuid)
+            batch = await act.container.batches().get(act.actor, batch.uuid)
 
 
 def _how_far(batch: Batch) -> str:
     counts = batch.phones
     failed = f", {counts.failed} failed" if counts.failed else ""
-    return f"{batch.action.value}: {counts.done} done{failed}, {counts.running} running"
+    unknown = f", {counts.unknown} unknown" if counts.unknown else ""
+    return f"{batch.action.value}: {counts.done} done{failed}{unknown}, {counts.running} running"
 
 
 def show_batch(batch: Batch) -> None:
@@ -52,6 +53,7 @@ def show_batch(batch: Batch) -> None:
         "running": counts.running,
         "done": counts.done,
         "failed": counts.failed,
+        "unknown": counts.unknown,
         "left out": counts.left_out,
     }
     shown = ", ".join(f"{number} {word}" for word, number in numbers.items() if number)

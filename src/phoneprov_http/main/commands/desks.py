@@ -58,8 +58,8 @@ def desks(*, as_json: bool) -> None:
 
 
 async def _found(at: Acting) -> tuple[list[Desk], dict[str, str]]:
-    found = await (await at.use_cases.desks.all(at.actor)).everything()
-    profiles = await at.use_cases.profiles.all(at.actor)
+    found = await (await at.container.desks().all(at.actor)).everything()
+    profiles = await at.container.profiles().all(at.actor)
     return found, {one.uuid: one.name async for piece in profiles for one in piece}
 
 
@@ -91,7 +91,7 @@ def set_default(mac: str, profile: str | None, *, clear: bool, hotdesk: bool | N
         if clear or profile is not None:
             uuid = None if profile is None else await profile_called(at, profile)
             fields["default_profile_uuid"] = uuid
-        return await at.use_cases.desks.update(at.actor, mac, DeskPatch(**fields))
+        return await at.container.desks().update(at.actor, mac, DeskPatch(**fields))
 
     changed = as_operator(change)
     default = "no default profile" if changed.default_profile_uuid is None else "a default profile"
@@ -106,7 +106,7 @@ def logout(mac: str) -> None:
     \b
       phoneprov desk logout 001bd4123456
     """
-    as_operator(lambda at: at.use_cases.desks.log_out(at.actor, mac))
+    as_operator(lambda at: at.container.desks().log_out(at.actor, mac))
     click.echo(f"No user is logged in at {mac}.")
 
 

@@ -62,11 +62,11 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
 
             async def write(at: Acting) -> int:
                 if driver := _ASTERISK.get(format_):
-                    sections = at.use_cases.transfer.asterisk(
+                    sections = at.container.transfer().asterisk(
                         at.actor, driver, with_secrets=with_secrets, context=context
                     )
                     return await _write_sections(sections, out, left_out)
-                rows = at.use_cases.transfer.out(at.actor, kind, with_secrets=with_secrets)
+                rows = at.container.transfer().out(at.actor, kind, with_secrets=with_secrets)
                 columns = sheet.leaving(with_secrets=with_secrets)
                 writer = VcardWriter(out) if as_vcard else CsvWriter(out, columns)
                 count = 0

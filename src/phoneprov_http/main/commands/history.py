@@ -92,8 +92,8 @@ async def _newest(at: Acting, wanted: Wanted, limit: int) -> list[Deployment]:
 
     async def listed(window: Window) -> Listing[Deployment]:
         if wanted.mac is None:
-            return await at.use_cases.deployments.all(at.actor, wanted, window)
-        return await at.use_cases.deployments.of_phone(at.actor, wanted.mac, wanted, window)
+            return await at.container.deployments().all(at.actor, wanted, window)
+        return await at.container.deployments().of_phone(at.actor, wanted.mac, wanted, window)
 
     total = (await listed(Window(limit=1))).total or 0
     return (await listed(Window(limit=limit, offset=max(0, total - limit)))).first
@@ -103,7 +103,7 @@ async def _on_phones(at: Acting, found: Iterable[Deployment]) -> set[str]:
     """The uuids of the deployments that are on phones now."""
     now = set()
     for mac in {one.mac for one in found if one.place is not None}:
-        now.add((await at.use_cases.deployments.current(at.actor, mac)).uuid)
+        now.add((await at.container.deployments().current(at.actor, mac)).uuid)
     return now
 
 
@@ -111,7 +111,7 @@ async def _names(at: Acting, found: Iterable[Deployment]) -> dict[str, str]:
     names = {SYSTEM: "operator"}
     for uuid in {one.user_uuid for one in found} - {SYSTEM}:
         try:
-            names[uuid] = (await at.use_cases.users.get(at.actor, uuid)).username
+            names[uuid] = (await at.container.users().get(at.actor, uuid)).username
         except NotFound:
             names[uuid] = "(deleted)"
     return names

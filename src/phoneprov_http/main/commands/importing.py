@@ -80,7 +80,7 @@ def _import_rows(kind: str, file: Path, user: str | None, **how: Any) -> tuple[I
                 def progress(what: str, done: int, total: int | None) -> None:
                     bar.update(task, description=f"Rows {what}", completed=done, total=total)
 
-                return await at.use_cases.transfer.into(
+                return await at.container.transfer().into(
                     at.actor, kind, table, progress=progress, **how
                 )
 
@@ -98,7 +98,7 @@ def _import_profiles(_: str, file: Path, user: str | None, **how: Any) -> tuple[
         raise click.UsageError(
             f"{file.name}: {wrong[0]} is not a column of this table; the columns are {known}."
         )
-    imported = as_operator(lambda at: at.use_cases.transfer.profiles(at.actor, table, **how))
+    imported = as_operator(lambda at: at.container.transfer().profiles(at.actor, table, **how))
     if imported.total == 0:
         raise click.UsageError(f"{file} contains no SEP*.cnf.xml.")
     return imported, table.place

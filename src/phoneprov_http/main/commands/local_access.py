@@ -5,21 +5,15 @@ import logging
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.lifecycle import (
-    migrate_embedded,
-    open_phoneprov,
-    opened,
-    prepare,
-)
-from phoneprov_core.application import UseCases
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_adapters.composition.lifecycle import opened, prepare, running
+from phoneprov_core.kernel.actor import Actor, system_actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.system import known_id
 from phoneprov_http.main.commands.settings import settings_of_installation
@@ -27,16 +21,16 @@ from phoneprov_http.main.commands.settings import settings_of_installation
 R = TypeVar("R")
 
 NOT_SEEN = 3
-"""The exit code when the file is in place, but the phone was not restarted, or was not seen to
-come back."""
+"""The exit code when the file is in place, but the phone was not restarted, is not known to be, or
+was not seen to come back."""
 
 _MOST_NAMESAKES = 5
 
 
 class Acting(NamedTuple):
-    """The use cases, and who calls them."""
+    """The container of the use cases, and who calls them."""
 
-    use_cases: UseCases
+    container: Container
     actor: Actor
 
 
@@ -61,16 +55,16 @@ async def acting(*, watching: bool = True) -> AsyncIterator[Acting]:
     logging.getLogger("phoneprov").addHandler(logging.NullHandler())
     settings = settings_of_installation()
     if not watching:
-        settings = msgspec.structs.replace(settings, confirm_seconds=0)
-    async with open_phoneprov(settings) as use_cases:
-        yield Acting(use_cases, use_cases.system_actor())
+        settings = replace(settings, confirm_timeout=0)
+    container = prepare(settings)
+    async with running(container):
+        yield Acting(container, system_actor(settings.level_rule))
 
 
 @asynccontextmanager
 async def own_container() -> AsyncIterator[Container]:
-    """The container of an installation, with the database open and its schema up to date."""
+    """The container of an installation, with the database open."""
     container = prepare(settings_of_installation())
-    await migrate_embedded(container.settings())
     async with opened(container):
         yield container
 
@@ -82,7 +76,7 @@ async def profile_called(acting: Acting, text: str) -> str:
         return uuid
     found = [
         profile.uuid
-        async for piece in await acting.use_cases.profiles.all(acting.actor)
+        async for piece in await acting.container.profiles().all(acting.actor)
         for profile in piece
         if profile.name == text
     ]

@@ -4,7 +4,7 @@ import click
 import msgspec
 
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_http.app import HttpSettings, litestar_app
 from phoneprov_http.openapi.document import document

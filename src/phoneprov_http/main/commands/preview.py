@@ -39,7 +39,7 @@ def preview(profile: str, mac: str, *, as_json: bool) -> None:
 
     async def work(at: Acting) -> Preview:
         request = SwitchRequest(profile_uuid=await profile_called(at, profile), mac=mac)
-        return await at.use_cases.preview_switch(at.actor, request)
+        return await at.container.preview_switch()(at.actor, request)
 
     previewed = as_operator(work)
     if as_json:

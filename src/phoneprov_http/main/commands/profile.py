@@ -60,7 +60,7 @@ def add(file: Path, *, user: str, name: str | None, as_json: bool, **more: Any) 
             new = NewProfile(
                 user_uuid=owner, name=name or profile_name(file), cnf_xml=text, **fields
             )
-            return await at.use_cases.profiles.create(at.actor, new)
+            return await at.container.profiles().create(at.actor, new)
 
     made = as_operator(work)
     if as_json:
@@ -92,8 +92,8 @@ def update(
         uuid = await profile_called(at, profile or profile_name(file))
         with naming(_OPTIONS):
             patch = ProfilePatch(cnf_xml=text, **fields)
-            changed = await at.use_cases.profiles.update(at.actor, uuid, patch)
-        revisions = await (await at.use_cases.profiles.revisions(at.actor, uuid)).everything()
+            changed = await at.container.profiles().update(at.actor, uuid, patch)
+        revisions = await (await at.container.profiles().revisions(at.actor, uuid)).everything()
         return changed, max((one.number for one in revisions), default=None)
 
     changed, newest = as_operator(work)
@@ -121,7 +121,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 async def _user_called(at: Acting, username: str) -> str:
     wanted = username.casefold()
-    async for piece in await at.use_cases.users.all(at.actor):
+    async for piece in await at.container.users().all(at.actor):
         for user in piece:
             if user.username.casefold() == wanted:
                 return user.uuid

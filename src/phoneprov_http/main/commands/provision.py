@@ -10,7 +10,9 @@ from collections.abc import AsyncIterator
 import click
 
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
+from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
+from phoneprov_adapters.metrics.counters import count_unrecorded
+from phoneprov_adapters.provisioning.records import FetchRecords
 from phoneprov_adapters.provisioning.tftp_files import TftpFiles
 from phoneprov_adapters.tftp.server import Limits, TftpServer
 from phoneprov_http.main.commands.options import PORT
@@ -66,20 +68,21 @@ async def _serve(
     ports: range | None,
     metrics: list[socket.socket],
 ) -> None:
-    await migrate_embedded(container.settings())
+    await create_database(container.settings())
     async with running(container, may_be_offline=True):
         provide = container.provide_file()
-        open_file = TftpFiles(provide)
         async with contextlib.AsyncExitStack() as stack:
+            records = await stack.enter_async_context(FetchRecords(provide, count_unrecorded))
+            open_file = TftpFiles(provide, records.add)
             for sock in datagrams:
                 await stack.enter_async_context(_tftp(open_file, sock, ports))
 
             def on_started() -> None:
-                places = [*map(shown, streams), *(f"tftp {s.getsockname()[:2]}" for s in datagrams)]
-                click.echo(f"phoneprov provision serves on {' and '.join(places)}", err=True)
+                places = " and ".join(map(shown, [*streams, *datagrams]))
+                click.echo(f"phoneprov provision serves on {places}", err=True)
 
             if every := [*streams, *metrics]:
-                app = with_metrics(PhoneFiles(provide), container, apart_only=True)
+                app = with_metrics(PhoneFiles(provide, records.add), container, apart_only=True)
                 await Server(every, on_started=on_started, app=app).serve()
             else:
                 on_started()

@@ -1,6 +1,7 @@
 """``phoneprov serve``: the HTTP service in one or more worker processes."""
 
 import asyncio
+import logging
 import os
 import socket
 import sys
@@ -10,11 +11,12 @@ from signal import signal
 import click
 from click.core import ParameterSource
 
-from phoneprov_adapters.composition.factories import require_own_database
 from phoneprov_adapters.composition.installation import require_keys
 from phoneprov_adapters.composition.lifecycle import opened, prepare
-from phoneprov_adapters.composition.settings import HASH_THREADS, Settings
-from phoneprov_adapters.sql.engines.urls import is_embedded
+from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.composition.table import HASH_THREADS
+from phoneprov_adapters.sql.engines.address import is_embedded
+from phoneprov_adapters.sql.engines.revisions import UnfitSchema
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
 from phoneprov_http.main.commands.options import PORT
 from phoneprov_http.main.commands.settings import settings_of_environment
@@ -23,6 +25,8 @@ from phoneprov_http.main.serving.metrics import counts_of, metrics_listeners
 from phoneprov_http.main.serving.server import Server, stop_signals
 from phoneprov_http.main.serving.sockets import activated, bound, inherited, shown
 from phoneprov_http.main.serving.workers import Workers
+
+log = logging.getLogger("phoneprov.database")
 
 
 @click.command()
@@ -109,10 +113,15 @@ async def _make_ready(settings: Settings, *, migrate_shared: bool) -> None:
     """Make the key and the schema, and check the keys, before any worker starts: workers do
     not race for them, and a failure is reported once."""
     container = prepare(settings)
-    if migrate_shared:
-        require_own_database(settings)
     container.use_cases()  # an adapter that cannot be made is reported here, once
-    if migrate_shared or is_embedded(settings.database_url):
-        await bring_up_to_date(settings.database_url)
-    async with opened(container):
-        await require_keys(container)
+    embedded = is_embedded(settings.database_url)
+    if migrate_shared or embedded:
+        await bring_up_to_date(settings.database_url, log.warning)
+    try:
+        async with opened(container):
+            await require_keys(container)
+    except UnfitSchema as error:
+        if embedded:
+            raise
+        # Another host may upgrade it, or be the last of an older version.
+        log.warning("Requests are answered 503. %s", error.message)

@@ -6,12 +6,18 @@ import re
 import click
 import msgspec
 
-from phoneprov_adapters.composition.reading import check_names, read_settings, settings_from
-from phoneprov_adapters.composition.settings import Settings
-from phoneprov_adapters.composition.variables import Reading, SettingsError, Variables
+from phoneprov_adapters.composition.settings import (
+    Settings,
+    check_names,
+    read_settings,
+    settings_from,
+)
+from phoneprov_adapters.composition.table import declared
+from phoneprov_adapters.composition.variables import Reading, SettingsError, Variables, closest
 from phoneprov_http.main.commands.options import as_json, print_json
 from phoneprov_http.main.commands.output import table
 
+_LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 _PASSWORD_IN_URL = re.compile(r"//.*@", re.DOTALL)
 
 
@@ -42,13 +48,21 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 @click.command("settings")
+@click.argument("name", required=False)
 @as_json
-def show_settings(*, as_json: bool) -> None:
-    """Show every setting in force and its source. Secrets are hidden.
+def show_settings(name: str | None, *, as_json: bool) -> None:
+    """Show the settings and their sources, or explain one. Secrets are hidden.
 
     The source is "default", "environment", or the file that a ..._FILE variable names. Needs
     no database. Exits with 2 when a setting is wrong, and shows those that were read.
+
+    \b
+      phoneprov settings
+      phoneprov settings PHONEPROV_FTP_TIMEOUT
     """
+    if name is not None:
+        _explain(name, as_json=as_json)
+        return
     read = Variables(os.environ)
     try:
         check_names(settings_from(read))
@@ -56,6 +70,32 @@ def show_settings(*, as_json: bool) -> None:
         _show(read.readings(), as_json=as_json)
         raise
     _show(read.readings(), as_json=as_json)
+
+
+class Explained(msgspec.Struct, frozen=True):
+    """What a setting means, and what its value must be."""
+
+    name: str
+    meaning: str
+    value: str
+    default: str
+
+
+def _explain(name: str, *, as_json: bool) -> None:
+    settings = {setting.name: setting for _, setting in declared()}
+    found = settings.get(name)
+    if found is None:
+        near = closest(name, settings)
+        raise SettingsError(
+            f"{name} is not a setting." + (f" Did you mean {near}?" if near else "")
+        )
+    words, default = found.form.words or "any text", found.shown_default
+    shown = Explained(name, *(_LINK.sub(r"\1", text) for text in (found.text, words, default)))
+    if as_json:
+        print_json(shown)
+        return
+    for field, text in msgspec.structs.asdict(shown).items():
+        click.echo(f"{field.capitalize() + ':':<9}{text}")
 
 
 def _show(readings: tuple[Reading, ...], *, as_json: bool) -> None:

@@ -56,7 +56,7 @@ def switch(profile: str, mac: str, *, wait: bool, as_json: bool) -> None:
       0  deployed, and the phone is back
       1  not deployed: the old file is in place, unchanged
       2  the command or a setting is wrong
-      3  the file is in place, but the phone was not restarted or not confirmed
+      3  the file is in place, but the phone was not restarted, or is not known to be
       4  unknown: the old or the new file is in place
 
     \b
@@ -66,7 +66,7 @@ def switch(profile: str, mac: str, *, wait: bool, as_json: bool) -> None:
 
     async def work(at: Acting, on_step: OnStep) -> Deployment:
         request = SwitchRequest(profile_uuid=await profile_called(at, profile), mac=mac)
-        return await at.use_cases.switch_profile.deployment(at.actor, request, on_step)
+        return await at.container.switch_profile().deployment(at.actor, request, on_step)
 
     _deploy(work, wait=wait, as_json=as_json)
 
@@ -112,7 +112,7 @@ def rollback(
             profile_uuid=UNSET if profile is None else await profile_called(at, profile),
             revision=UNSET if revision is None else revision,
         )
-        return await at.use_cases.rollback(at.actor, mac, request, on_step)
+        return await at.container.rollback()(at.actor, mac, request, on_step)
 
     _deploy(work, wait=wait, as_json=as_json)
 
@@ -122,7 +122,7 @@ async def _deployment_called(at: Acting, mac: str, text: str | None) -> str | Un
         return UNSET
     if not text.isdigit():
         return text
-    async for piece in await at.use_cases.deployments.all(at.actor, Wanted(mac=mac)):
+    async for piece in await at.container.deployments().all(at.actor, Wanted(mac=mac)):
         for deployment in piece:
             if deployment.number == int(text[:10]):
                 return deployment.uuid
@@ -152,7 +152,7 @@ def _deploy(work: Work, *, wait: bool, as_json: bool) -> None:
             while deployment.confirmation is Confirmation.PENDING:
                 progress.update(task, description="wait for the phone")
                 await asyncio.sleep(_LOOK_SECONDS)
-                deployment = await at.use_cases.deployments.get(at.actor, deployment.uuid)
+                deployment = await at.container.deployments().get(at.actor, deployment.uuid)
             return deployment
 
         deployment = as_operator(confirmed, watching=wait)
@@ -162,7 +162,7 @@ def _deploy(work: Work, *, wait: bool, as_json: bool) -> None:
         rows = [
             (
                 STEPS[step.name],
-                "done" if step.ok else "FAILED",
+                {True: "done", False: "FAILED", None: "not known"}[step.ok],
                 f"{step.duration_ms} ms",
                 step.message or "",
             )

@@ -1,6 +1,5 @@
 """Deployments as text for people."""
 
-from phoneprov_core.deployments.deploy import RESTARTED
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome, StepName
 
 STEPS = {
@@ -34,26 +33,29 @@ def how_it_went(deployment: Deployment, *, briefly: bool = False) -> str:
 
 
 def is_seen_through(deployment: Deployment) -> bool:
-    """Whether the phone was restarted, and the confirmation did not fail."""
-    return (
-        deployment.restart == RESTARTED
-        and deployment.confirmation is not Confirmation.NOT_CONFIRMED
-    )
+    """Whether the phone was restarted, and the confirmation did not fail. If the reply to the
+    command was lost, the confirmation decides."""
+    if deployment.restarted is None:
+        return deployment.confirmation is Confirmation.CONFIRMED
+    is_missed = deployment.confirmation is Confirmation.NOT_CONFIRMED
+    return deployment.restarted and not is_missed
 
 
 def _restarted(deployment: Deployment, *, briefly: bool) -> str:
-    if deployment.restart != RESTARTED:
+    if deployment.restarted is False:
         return f"not restarted: {deployment.restart}"
     message = deployment.confirmation_message
+    if deployment.confirmation is Confirmation.CONFIRMED:
+        return "restarted, confirmed" if briefly else f"restarted, confirmed: {message}"
+    restarted = "restarted"
+    if deployment.restarted is None:
+        restarted = f"not known whether the phone restarts: {deployment.restart}"
     match deployment.confirmation:
-        case Confirmation.NONE:
-            return "restarted"
         case Confirmation.PENDING:
-            return "restarted; confirmation pending"
-        case Confirmation.CONFIRMED:
-            return "restarted, confirmed" if briefly else f"restarted, confirmed: {message}"
+            return f"{restarted}; confirmation pending"
         case Confirmation.NOT_CONFIRMED:
-            return f"restarted, not confirmed: {message}"
+            return f"{restarted}; not confirmed: {message}"
+    return restarted if briefly or not message else f"{restarted}; not watched: {message}"
 
 
 def moment(shown: str) -> str:

@@ -10,7 +10,7 @@ from litestar.types import ASGIApp
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import prepare, readiness, running
-from phoneprov_adapters.composition.reading import check_names, read_settings
+from phoneprov_adapters.composition.settings import check_names, read_settings
 from phoneprov_http.app import HttpSettings, create_app
 from phoneprov_http.main.serving.logs import set_up_logs
 from phoneprov_http.main.serving.metrics import with_metrics
@@ -40,7 +40,7 @@ def app_over(container: Container) -> ASGIApp:
     app = create_app(
         container.use_cases(),
         HttpSettings(
-            largest_body=settings.largest_body,
+            largest_body=settings.body_max,
             trusted_proxies=settings.trusted_proxies,
             phone_services=settings.phone_services,
             phone_url=settings.phone_url,
@@ -49,5 +49,4 @@ def app_over(container: Container) -> ASGIApp:
         ready=readiness(container),
         lifespan=[lifespan],
     )
-    wrapped: ASGIApp = with_metrics(app, container)
-    return wrapped
+    return with_metrics(app, container)

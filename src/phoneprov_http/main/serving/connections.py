@@ -5,7 +5,6 @@ and send nothing use up the limit, and then neither the database nor a phone can
 """
 
 import contextlib
-import ipaddress
 import logging
 import resource
 import time
@@ -13,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol, Self
 
-from phoneprov_http.middleware.origins import Network, parsed_address
+from phoneprov_core.kernel.addresses import Network, address_key, address_of
 
 log = logging.getLogger("phoneprov.connections")
 
@@ -112,12 +111,10 @@ class Connections:
                 del self._of[key]
 
     def _key(self, address: str | None) -> str | None:
-        ip = parsed_address(address or "")
+        ip = address_of(address or "")
         if ip is None or any(ip in network for network in self._trusted):
             return None
-        if ip.version == 6:
-            return str(ipaddress.ip_network((ip, 64), strict=False))
-        return str(ip)
+        return address_key(str(ip))
 
     def _say(self, event: str, limit: int, address: str | None) -> None:
         """Log an event, at most once a minute; ``connections`` counts those since the last."""

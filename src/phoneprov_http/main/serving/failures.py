@@ -5,7 +5,7 @@ import uuid
 import msgspec
 
 from phoneprov_http.envelope import ErrorInfo, Failure
-from phoneprov_http.middleware.headers import HEADERS
+from phoneprov_http.front import HEADERS
 
 
 def failure(status: bytes, code: str, message: str, *more: tuple[bytes, bytes]) -> bytes:

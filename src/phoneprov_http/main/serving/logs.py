@@ -1,16 +1,17 @@
 """Logs as lines of JSON on standard error, one an event."""
 
-import atexit
 import logging
 import os
+import queue
 import select
 import threading
 import time
-from collections import deque
+from logging.handlers import QueueHandler, QueueListener
+from typing import Any
 
 import msgspec
 
-from phoneprov_core.kernel.origin import NO_ORIGIN, current_origin
+from phoneprov_core.kernel.actor import NO_ORIGIN, current_origin
 
 _encode = msgspec.json.Encoder().encode
 
@@ -32,10 +33,6 @@ class JsonLines(logging.Formatter):
         self._second_shown = ""
 
     def format(self, record: logging.LogRecord) -> str:
-        return self.line(record).decode()
-
-    def line(self, record: logging.LogRecord) -> bytes:
-        """The line as bytes, without its end."""
         event: dict[str, object] = {
             "at": self._shown(record.created),
             "level": record.levelname.lower(),
@@ -50,7 +47,7 @@ class JsonLines(logging.Formatter):
                     event.setdefault(name, value)
         if record.exc_info:
             event["trace"] = self.formatException(record.exc_info)
-        return _encode(event)
+        return _encode(event).decode()
 
     def _shown(self, moment: float) -> str:
         # Hundreds of events share a second, of which all but the last digits are the same.
@@ -61,92 +58,97 @@ class JsonLines(logging.Formatter):
         return f"{self._second_shown}.{int((moment - second) * 1000):03d}Z"
 
 
-class LogThread(logging.Handler):
-    """Writes lines to a file descriptor from a thread of its own, many at a time.
+class LogQueue(QueueHandler):
+    """Formats events, and leaves writing them to the thread of its listener.
 
-    The caller never waits, neither for a pipe that is not read nor for the interpreter, which
-    each write would hand to another thread. Lines are held for a tenth of a second; a warning
-    or an error is written at once, with the lines before it. Lines that a stuck reader leaves no
-    room for, or that a full disk refuses, are dropped and counted; the log reports their number
-    as soon as it can be written.
+    The caller never waits for a pipe that is not read. Lines are held for a tenth of a second; a
+    warning or an error is written at once, with the lines before it. Lines that a stuck reader
+    leaves no room for, or that a full disk refuses, are dropped and counted; the log reports their
+    number as soon as it can be written. ``close``, which ``logging`` calls at the end of the
+    process, writes waiting lines, for two seconds at most.
     """
 
+    listener: "_Listener"
+
     def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._lines = JsonLines()
-        self._waiting: deque[bytes] = deque()
-        self._dropped = 0
-        self._some = threading.Event()
-        self._now = threading.Event()
-        self._closing = False
-        # A daemon: a reader that is stuck must not keep the process from ending.
-        self._thread = threading.Thread(target=self._run, name="log", daemon=True)
-        self._thread.start()
-        # It becomes known to the library now, which closes at the end what it knows: a signal may
-        # have stopped the process before the thread was started.
-        super().__init__()
-        atexit.register(self.close)
+        listener = _Listener(descriptor)
+        super().__init__(listener.waiting)
+        self.setFormatter(JsonLines())
+        self.listener = listener
+        listener.start()
 
-    def createLock(self) -> None:  # noqa: N802 - the library's name
-        """No lock is needed: appending is one step."""
-        self.lock = None
-
-    def emit(self, record: logging.LogRecord) -> None:
-        try:
-            line = self._lines.line(record)
-        except Exception:  # noqa: BLE001 - the library's rule: logging never fails
-            self.handleError(record)
-            return
-        if len(self._waiting) >= _MOST_WAITING:
-            self._dropped += 1
-            return
-        self._waiting.append(line)
-        if not self._some.is_set():
-            self._some.set()
-        if record.levelno >= logging.WARNING:
-            self._now.set()
-
-    def flush(self) -> None:
-        """Write waiting lines soon."""
-        self._some.set()
-        self._now.set()
+    def enqueue(self, record: logging.LogRecord) -> None:
+        """Hand over the line, or count it as dropped."""
+        self.listener.take(record)
 
     def close(self) -> None:
         """Write waiting lines, for two seconds at most."""
-        self._closing = True
-        self.flush()
-        self._thread.join(_LAST_SECONDS)
-        atexit.unregister(self.close)
+        self.listener.stop()
         super().close()
 
-    def _run(self) -> None:
-        while not (self._closing and not self._waiting):
-            self._some.wait()
-            if not self._closing:
-                self._now.wait(_GATHER_SECONDS)
-            self._some.clear()
-            self._now.clear()
-            self._write_all()
 
-    def _write_all(self) -> None:
-        piece = b""
-        while self._waiting:
-            line = self._waiting.popleft() + b"\n"
-            if len(piece) + len(line) > _WHOLE:
-                self._write(piece)
-                piece = b""
-            piece += line
-        self._write(piece)
-        dropped = self._dropped
-        if dropped:
-            record = logging.LogRecord(
+class _Listener(QueueListener):
+    """Writes lines itself: ``logging.shutdown`` would wait for the lock of a handler that is
+    stuck. After the first line it waits a moment for more, so that the thread takes the
+    interpreter from the event loop once for all of them; it writes as many in one piece as a
+    pipe keeps together."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.waiting: queue.SimpleQueue[logging.LogRecord | None] = queue.SimpleQueue()
+        super().__init__(self.waiting)
+        self._descriptor = descriptor
+        self._hurry = threading.Event()
+        self._dropped = 0
+        self._piece = b""
+
+    def take(self, record: logging.LogRecord) -> None:
+        """Queue a record, or count it as dropped."""
+        if self.waiting.qsize() >= _MOST_WAITING:
+            self._dropped += 1
+            return
+        self.waiting.put(record)
+        if record.levelno >= logging.WARNING:
+            self._hurry.set()
+
+    def dequeue(self, block: bool) -> Any:
+        was_empty = self.waiting.empty()
+        if was_empty:
+            self._flush()
+        record = self.waiting.get(block)
+        if record is None:  # the end
+            self._flush()
+        elif was_empty:
+            self._hurry.wait(_GATHER_SECONDS)
+            self._hurry.clear()
+        return record
+
+    def handle(self, record: logging.LogRecord) -> None:
+        line = record.getMessage().encode() + b"\n"
+        if len(self._piece) + len(line) > _WHOLE:
+            self._write()
+        self._piece += line
+
+    def stop(self) -> None:
+        """Write what is in the queue. A stuck reader does not keep the process from ending, and
+        the process may have been stopped before the thread was started."""
+        if self._thread is not None and self._thread.is_alive():
+            self.enqueue_sentinel()
+            self._hurry.set()
+            self._thread.join(_LAST_SECONDS)
+
+    def _flush(self) -> None:
+        """Write gathered lines, and the number of those that were dropped."""
+        self._write()
+        if dropped := self._dropped:
+            report = logging.LogRecord(
                 "phoneprov.log", logging.ERROR, "", 0, "%d events were dropped.", (dropped,), None
             )
-            if self._has_written(self._lines.line(record) + b"\n"):
+            if self._has_written(JsonLines().format(report).encode() + b"\n"):
                 self._dropped -= dropped
 
-    def _write(self, piece: bytes) -> None:
+    def _write(self) -> None:
         """Write whole lines, or count them as dropped."""
+        piece, self._piece = self._piece, b""
         if not self._has_written(piece):
             self._dropped += piece.count(b"\n")
 
@@ -164,10 +166,10 @@ class LogThread(logging.Handler):
 def set_up_logs() -> None:
     """Send events to standard error: those of this service, and warnings of its libraries."""
     root = logging.getLogger()
-    for handler in [handler for handler in root.handlers if isinstance(handler, LogThread)]:
+    for handler in [handler for handler in root.handlers if isinstance(handler, LogQueue)]:
         root.removeHandler(handler)
         handler.close()
-    root.addHandler(LogThread(2))
+    root.addHandler(LogQueue(2))
     logging.getLogger("phoneprov").setLevel(logging.INFO)
     # No line shows them, and each event would look them up.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False

@@ -9,11 +9,13 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from litestar.types import ASGIApp
+
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_http.envelope import ErrorInfo, failure
+from phoneprov_http.front import HEADERS, path_of
 from phoneprov_http.main.serving.sockets import bound
-from phoneprov_http.middleware.headers import HEADERS
 
 Expose = Callable[[], Awaitable[bytes]]
 """The metrics as text for Prometheus."""
@@ -26,7 +28,7 @@ _PATH = "/metrics"
 _TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 
 
-def with_metrics(app: Any, container: Container, *, apart_only: bool = False) -> Any:
+def with_metrics(app: ASGIApp, container: Container, *, apart_only: bool = False) -> ASGIApp:
     """The application with ``/metrics``, as the settings say; itself where metrics are off.
     ``apart_only`` leaves out the token: metrics are on their own listener alone."""
     settings = container.settings()
@@ -90,7 +92,7 @@ class Metrics:
             return
         server = scope.get("server")
         apart = self._port is not None and server is not None and server[1] == self._port
-        if scope["path"] == _PATH and (apart or self._token is not None):
+        if path_of(scope) == _PATH and (apart or self._token is not None):
             await self._answer(scope, send, is_allowed=apart or self._is_token(scope["headers"]))
         elif apart:
             await _refuse(scope, send, 404, "not_found", "Only /metrics is served here.")

@@ -39,6 +39,7 @@ from phoneprov_http.main.serving.bounds import (
     RequestHead,
 )
 from phoneprov_http.main.serving.connections import Connections
+from phoneprov_http.main.serving.delivery import EXTENSION, Delivery
 from phoneprov_http.main.serving.failures import failure
 from phoneprov_http.main.serving.sockets import readable
 
@@ -64,6 +65,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _idle_size = 0
     _has_begun = False
     _silent_until: float | None = None
+    _delivery: Delivery | None = None
 
     def __init__(
         self,
@@ -75,6 +77,7 @@ class BoundedProtocol(HttpToolsProtocol):
         bounds: Connections,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
+        self.app = self._answered
         self._bounds = bounds
         self._head = RequestHead()
 
@@ -90,7 +93,15 @@ class BoundedProtocol(HttpToolsProtocol):
         self._bounds.leave(self)
         self._arrived()
         self._reader.stop()
+        if self._delivery is not None:
+            self._delivery.lost()
         super().connection_lost(exc)
+
+    def eof_received(self) -> bool | None:  # type: ignore[override]
+        """Keep the connection until it is known whether it is reset."""
+        if self._delivery is not None:
+            self._delivery.closed()
+        return self._delivery is not None
 
     def abort(self) -> None:
         """Close the connection now, in favour of another one."""
@@ -100,12 +111,15 @@ class BoundedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._refused:
             return
+        if self._delivery is not None:
+            self._delivery.asked()
         # The parser keeps an unfinished field, wherever it stands, and copies it each time.
         self._idle_size += len(data)
         if self._idle_size > LARGEST_HEAD + len(data):
             self.send_400_response(TOO_LARGE)
             return
-        self._unset_keepalive_if_required()
+        if self.timeout_keep_alive_task is not None:
+            self.timeout_keep_alive_task.cancel()
         try:
             self._feed(data)
         except httptools.HttpParserError as error:
@@ -142,6 +156,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._has_begun = True
         self._await_arrival()
         super().on_message_begin()
+        self.scope["extensions"] = {EXTENSION: {"complete": self._delivered}}
         if len(self.pipeline) >= MOST_WAITING:
             raise Objection("Too many requests wait on this connection.")
 
@@ -164,6 +179,8 @@ class BoundedProtocol(HttpToolsProtocol):
             self._upgrading = b"%s %s HTTP/%s" % (method, self.url, version.encode())
             return
         super().on_headers_complete()
+        if not self.pipeline:
+            self._answering = self.cycle
         if self._silent_until is not None:
             self.cycle.keep_alive = False
 
@@ -187,7 +204,10 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._close()
 
     def on_response_complete(self) -> None:
+        following = self.pipeline[-1][0] if self.pipeline else None
         super().on_response_complete()
+        if following is not None and not self.transport.is_closing():
+            self._answering = following
         self._watch_if_closing()
         if not self._is_answering():
             self._bounds.wait(self)
@@ -211,6 +231,8 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._silent_until is None:
             self._silent_until = now + SILENCE_SECONDS
         cycle: RequestResponseCycle | None = self.cycle
+        if self._delivery is not None:
+            self._delivery.asked()
         if cycle is not None and not cycle.response_complete:
             # A reply that has begun has announced a kept connection: one more may follow it.
             cycle.keep_alive &= cycle.response_started
@@ -235,6 +257,18 @@ class BoundedProtocol(HttpToolsProtocol):
             self.transport.write(failure(b"400 Bad Request", "malformed", msg))
         self._close()
 
+    async def _delivered(self) -> bool:
+        """Whether the client has the response that is being answered."""
+        assert self._answering is not None
+        self._bounds.wait(self)
+        self._delivery = Delivery(self.transport, closes=not self._answering.keep_alive)
+        try:
+            return await self._delivery.complete()
+        finally:
+            has_closed, self._delivery = self._delivery.has_closed, None
+            if has_closed:
+                self._answering.keep_alive = False
+
     def _refuse_busy(self) -> None:
         """Answer 503 and close, all at once: the open file is needed for others."""
         self._refused = True
@@ -244,17 +278,13 @@ class BoundedProtocol(HttpToolsProtocol):
             os.write(self.transport.get_extra_info("socket").fileno(), reply)
         self.transport.abort()
 
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        self._answering = cycle
-
-        async def answered(*asked: Any) -> None:
-            try:
-                await app(*asked)
-            except BaseException:
-                self.loop.call_soon(self._watch_if_closing)
-                raise
-
-        super()._start_asgi_task(cycle, answered)
+    async def _answered(self, scope: Any, receive: Any, send: Any) -> None:
+        """The application. uvicorn closes the connection of a failed response without a call."""
+        try:
+            await self.config.loaded_app(scope, receive, send)
+        except BaseException:
+            self.loop.call_soon(self._watch_if_closing)
+            raise
 
     def _is_answering(self) -> bool:
         return self._answering is not None and not self._answering.response_complete

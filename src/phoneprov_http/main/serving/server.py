@@ -29,9 +29,9 @@ import uvicorn
 from litestar.types import ASGIApp
 
 from phoneprov_adapters.composition.lifecycle import DRAIN_SECONDS
+from phoneprov_core.kernel.addresses import Network
 from phoneprov_http.main.serving.connections import Connections, raise_file_limit
 from phoneprov_http.main.serving.protocol import BoundedProtocol
-from phoneprov_http.middleware.origins import Network
 
 log = logging.getLogger("phoneprov.server")
 

@@ -66,8 +66,9 @@ def shown(listener: socket.socket) -> str:
     name = listener.getsockname()
     if listener.family == socket.AF_UNIX:
         return f"unix:{name}"
+    scheme = "tftp" if listener.type == socket.SOCK_DGRAM else "http"
     host, port = name[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 def readable(fd: int) -> bool:

@@ -1,13 +1,13 @@
-/** A plain-text editor with line numbers that marks findings at their lines. */
+/** An editor for XML with line numbers and highlighting; findings stand at their lines. */
 
 import { fill, h, uniqueId } from "../dom.js";
 import { texts } from "../texts.js";
+import { highlighted } from "./highlight.js";
 
 const LINE_PX = 20;
+const INDENT = "  ";
 
-/**
- * @typedef {{severity: string, line: number, column: number, message: string}} Finding
- */
+/** @typedef {import("../../types").Finding} Finding */
 
 /**
  * @param {{label: string, value: string, changed: () => void}} options
@@ -25,23 +25,81 @@ export function codeEditor({ label, value, changed }) {
       changed();
     },
     onscroll: () => draw(),
+    onkeydown: key,
   });
   const gutter = h("div", { className: "gutter", "aria-hidden": "true" });
+  const colours = h("div", { className: "colours", "aria-hidden": "true" });
   const list = h("ul", { className: "findings", "aria-label": texts.findings });
-  /** @type {Map<number, string>} */
+  const state = h("p", { className: "quiet", role: "status" });
+  /** @type {Map<number, Finding>} */
   let marks = new Map();
 
+  /** Draw the lines in view. */
   function draw() {
-    const lines = area.value.split("\n").length;
+    const lines = area.value.split("\n");
     const first = Math.floor(area.scrollTop / LINE_PX);
-    const last = Math.min(lines, first + Math.ceil(area.clientHeight / LINE_PX) + 1);
-    const numbers = [];
-    for (let line = first + 1; line <= last; line += 1) {
-      const number = h("div", { className: marks.get(line) ?? "" }, line);
-      number.style.top = `${(line - 1) * LINE_PX - area.scrollTop}px`;
+    const last = Math.min(lines.length, first + Math.ceil(area.clientHeight / LINE_PX) + 1);
+    const [numbers, texts_] = [[], []].map(() => /** @type {HTMLElement[]} */ ([]));
+    const pieces = highlighted(lines, first, last);
+    for (let at = first; at < last; at += 1) {
+      const mark = marks.get(at + 1);
+      const top = `${at * LINE_PX - area.scrollTop}px`;
+      const number = h("div", { className: mark?.severity ?? "" }, at + 1);
+      const text = h(
+        "div",
+        { className: mark ? `marked ${mark.severity}` : "" },
+        ...pieces[at - first].map(([kind, piece]) => h("span", { className: kind }, piece)),
+        mark && h("em", {}, mark.message),
+      );
+      number.style.top = text.style.top = top;
+      text.style.left = `${-area.scrollLeft}px`;
       numbers.push(number);
+      texts_.push(text);
     }
     fill(gutter, ...numbers);
+    fill(colours, ...texts_);
+  }
+
+  /** Tab indents; after Escape it leaves the editor. @param {KeyboardEvent} event */
+  function key(event) {
+    if (event.key === "Escape") {
+      isLeaving = true;
+      return;
+    }
+    if (event.key === "Tab" && !isLeaving && !event.ctrlKey && !event.altKey) {
+      event.preventDefault();
+      indent(event.shiftKey);
+    } else if (event.key === "Enter" && !event.ctrlKey) {
+      event.preventDefault();
+      const begun = area.value.lastIndexOf("\n", area.selectionStart - 1) + 1;
+      const before = /^[ \t]*/.exec(area.value.slice(begun, area.selectionStart))?.[0] ?? "";
+      insert(`\n${before}`);
+    }
+    if (event.key !== "Shift") isLeaving = false;
+  }
+  let isLeaving = false;
+
+  /** With the browser's own command, so that it can be undone. @param {string} text */
+  function insert(text) {
+    if (!document.execCommand("insertText", false, text)) {
+      area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
+      area.dispatchEvent(new InputEvent("input"));
+    }
+  }
+
+  /** @param {boolean} isBack */
+  function indent(isBack) {
+    const { selectionStart: start, selectionEnd: end, value: text } = area;
+    const begun = text.lastIndexOf("\n", start - 1) + 1;
+    if (start === end && !isBack) {
+      insert(INDENT);
+      return;
+    }
+    const before = text.slice(begun, end);
+    const after = isBack ? before.replace(/^ {1,2}/gm, "") : before.replace(/^(?=.)/gm, INDENT);
+    area.setSelectionRange(begun, end);
+    insert(after);
+    area.setSelectionRange(begun, begun + after.length);
   }
 
   /** @param {number} line @param {number} column */
@@ -57,7 +115,9 @@ export function codeEditor({ label, value, changed }) {
 
   /** @param {Finding[]} findings */
   function show(findings) {
-    marks = new Map([...findings].reverse().map(({ line, severity }) => [line, severity]));
+    marks = new Map([...findings].reverse().map((finding) => [finding.line, finding]));
+    const said = texts.findingsOf(findings.length);
+    if (state.textContent !== said) state.textContent = said;
     fill(
       list,
       ...findings.map(({ severity, line, column, message }) =>
@@ -75,16 +135,23 @@ export function codeEditor({ label, value, changed }) {
     draw();
   }
 
-  requestAnimationFrame(draw);
+  const watch = new ResizeObserver(() => draw());
+  watch.observe(area);
   return {
     element: h(
       "div",
       { className: "editor" },
       h("label", { htmlFor: id }, label),
-      h("div", { className: "editor-body" }, gutter, area),
+      h("div", { className: "editor-body" }, gutter, h("div", { className: "text" }, colours, area)),
+      state,
       list,
     ),
     value: () => area.value,
+    /** @param {string} text */
+    set: (text) => {
+      area.value = text;
+      draw();
+    },
     show,
   };
 }

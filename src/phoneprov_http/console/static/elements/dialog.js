@@ -4,20 +4,21 @@ import { h, uniqueId } from "../dom.js";
 import { texts } from "../texts.js";
 
 /**
- * Ask a question; resolves with whether it was confirmed.
+ * Ask a question; resolves with whether it was confirmed. `details` say what will happen.
  *
  * @param {string} question
  * @param {string} confirmation text of the button
- * @param {{isDangerous?: boolean}} [options]
+ * @param {{isDangerous?: boolean, details?: Node | null}} [options]
  * @returns {Promise<boolean>}
  */
-export function ask(question, confirmation, { isDangerous = false } = {}) {
+export function ask(question, confirmation, { isDangerous = false, details = null } = {}) {
   return new Promise((resolve) => {
     const id = uniqueId("question");
     const dialog = h(
       "dialog",
       { "aria-labelledby": id },
-      h("p", { id }, question),
+      h("h2", { id }, question),
+      details,
       h(
         "div",
         { className: "actions" },
@@ -38,16 +39,24 @@ export function ask(question, confirmation, { isDangerous = false } = {}) {
  *
  * @param {string} title
  * @param {(close: () => void) => Node} content
+ * @param {{hasChanges?: () => boolean}} [options] whether closing loses input
  * @returns {Promise<void>}
  */
-export function show(title, content) {
+export function show(title, content, { hasChanges = () => false } = {}) {
   return new Promise((resolve) => {
     const id = uniqueId("dialog");
     const dialog = h("dialog", { "aria-labelledby": id });
     const close = () => dialog.close();
+    const leave = () => {
+      if (!hasChanges() || confirm(texts.discardChanges)) close();
+    };
+    dialog.addEventListener("cancel", (event) => {
+      event.preventDefault();
+      leave();
+    });
     // Last, so that the first field has the focus.
-    const leave = h("button", { className: "plain leave", "aria-label": texts.close, onclick: close }, "×");
-    dialog.append(h("h2", { id }, title), content(close), leave);
+    const button = h("button", { className: "plain leave", "aria-label": texts.close, onclick: leave }, "×");
+    dialog.append(h("h2", { id }, title), content(close), button);
     open(dialog, () => resolve());
   });
 }

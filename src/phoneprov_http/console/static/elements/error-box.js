@@ -1,21 +1,37 @@
-/** An error in words, with each field concerned. */
+/** An error in words, with each field concerned by the name that the console gives it. */
 
-import { ApiError, ConnectionLost } from "../api.js";
 import { h } from "../dom.js";
+import { labelOf } from "../labels.js";
 import { texts } from "../texts.js";
+import { ApiError, ConnectionLost } from "../transport.js";
 
 /** @param {unknown} error */
-export function errorBox(error) {
-  const message =
-    error instanceof ApiError || error instanceof ConnectionLost
-      ? error.message
-      : texts.unexpected(String(error));
+export function messageOf(error) {
+  if (error instanceof ApiError && error.details.length > 0 && error.status === 422) {
+    return texts.wrongInput;
+  }
+  const isKnown = error instanceof ApiError || error instanceof ConnectionLost;
+  return isKnown ? error.message : texts.unexpected(String(error));
+}
+
+/**
+ * @param {unknown} error
+ * @param {(field: string) => boolean} [isShown] whether a problem of this field stands beside it
+ */
+export function errorBox(error, isShown = () => false) {
   const details = error instanceof ApiError ? error.details : [];
+  const others = details.filter(({ field }) => !isShown(field));
   return h(
     "div",
     { className: "error", role: "alert" },
-    h("p", {}, message),
-    details.length > 0 &&
-      h("ul", {}, ...details.map(({ field, message: text }) => h("li", {}, `${field}: ${text}`))),
+    h("p", {}, messageOf(error)),
+    others.length > 0 &&
+      h(
+        "ul",
+        {},
+        ...others.map(({ field, message }) =>
+          h("li", {}, field ? `${labelOf(field)} ${message}` : message),
+        ),
+      ),
   );
 }

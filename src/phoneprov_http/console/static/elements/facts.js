@@ -1,6 +1,7 @@
-/** Names and values of one record. */
+/** Names and values of one record, and states as badges. */
 
 import { h } from "../dom.js";
+import { icon } from "../icons.js";
 
 /** @param {[string, import("../dom.js").Child][]} pairs */
 export function facts(pairs) {
@@ -14,7 +15,34 @@ export function facts(pairs) {
   );
 }
 
-/** @param {string} state a state of the API @param {Record<string, string>} words */
+/** What a state means for the operator. @type {Record<string, string>} */
+const MEANINGS = {
+  deployed: "good",
+  confirmed: "good",
+  done: "good",
+  served: "good",
+  created: "good",
+  updated: "good",
+  failed: "bad",
+  not_confirmed: "bad",
+  interrupted: "bad",
+  error: "bad",
+  refused: "bad",
+  stopped: "bad",
+  unknown: "unknown",
+  not_found: "unknown",
+  running: "wait",
+  pending: "wait",
+  waiting: "wait",
+  warning: "wait",
+};
+
+/** @param {string} state */
+export const meaningOf = (state) => MEANINGS[state] ?? "none";
+
+/** A state of the API as a word with a colour and a drawing.
+ * @param {string} state @param {Record<string, string>} words */
 export function badge(state, words) {
-  return h("span", { className: `badge ${state}` }, words[state] ?? state);
+  const meaning = meaningOf(state);
+  return h("span", { className: `badge ${meaning} ${state}` }, icon(meaning), words[state] ?? state);
 }

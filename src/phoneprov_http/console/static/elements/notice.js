@@ -12,7 +12,7 @@ export function notice(message, kind = "done") {
   const element = h(
     "div",
     { className: `notice ${kind}` },
-    message,
+    h("span", {}, message),
     h("button", { className: "plain", "aria-label": texts.close, onclick: remove }, "×"),
   );
   place?.append(element);

@@ -1,4 +1,4 @@
-/** A choice from a list that the server searches. */
+/** A choice from a list that the server searches. Nothing is chosen at first. */
 
 import { api } from "../api.js";
 import { fill, h, uniqueId } from "../dom.js";
@@ -7,18 +7,30 @@ import { errorBox } from "./error-box.js";
 
 const PAUSE_MS = 250;
 /** What the paths of pickers ask for. */
-export const MOST_CHOICES = 20;
+export const MOST_CHOICES = 50;
 
 /**
  * `chosen` is the path of the record that is chosen at first, `none` what no choice means.
  *
  * @param {{label: string, chosen?: string, path: (q: string) => string,
- *   option: (row: any) => {value: string, text: string}, isOptional?: boolean, none?: string}} options
+ *   option: (row: any) => {value: string, text: string}, isOptional?: boolean, none?: string,
+ *   changed?: () => void}} options
  */
-export function picker({ label, chosen = "", path, option, isOptional = false, none = texts.none }) {
+export function picker(options) {
+  const { label, chosen = "", path, option, isOptional = false, none, changed } = options;
   const selectId = uniqueId("choice");
   const searchId = uniqueId("filter");
-  const select = h("select", { id: selectId, required: !isOptional });
+  const hintId = uniqueId("hint");
+  const hint = h("p", { id: hintId, className: "hint problem" });
+  const select = h("select", {
+    id: selectId,
+    required: !isOptional,
+    "aria-describedby": hintId,
+    onchange: () => {
+      mark("");
+      changed?.();
+    },
+  });
   const problem = h("div");
   /** @type {number | undefined} */
   let timer;
@@ -27,6 +39,7 @@ export function picker({ label, chosen = "", path, option, isOptional = false, n
   const search = h("input", {
     id: searchId,
     type: "search",
+    autocomplete: "off",
     oninput: () => {
       clearTimeout(timer);
       timer = setTimeout(() => void load(), PAUSE_MS);
@@ -34,13 +47,16 @@ export function picker({ label, chosen = "", path, option, isOptional = false, n
   });
   /** @type {any[]} the record that was chosen at first */
   let first = [];
+  /** @type {Map<string, any>} */
+  const rows = new Map();
 
   async function load() {
     const q = search.value.trim();
     try {
       const { data } = await api.get(path(q));
       if (q !== search.value.trim()) return; // a later search is on its way
-      show(q ? data : [...first, ...data]);
+      const kept = rows.get(select.value);
+      show(q ? [...(kept ? [kept] : []), ...data] : [...first, ...(kept ? [kept] : []), ...data]);
       if (data.length >= MOST_CHOICES) find.hidden = false;
       fill(problem);
     } catch (error) {
@@ -48,13 +64,14 @@ export function picker({ label, chosen = "", path, option, isOptional = false, n
     }
   }
 
-  /** @param {any[]} rows */
-  function show(rows) {
+  /** @param {any[]} shown */
+  function show(shown) {
     const wanted = select.value || (first.length > 0 ? option(first[0]).value : "");
-    const choices = new Map(rows.map(option).map(({ value, text }) => [value, text]));
+    for (const row of shown) rows.set(option(row).value, row);
+    const choices = new Map(shown.map(option).map(({ value, text }) => [value, text]));
     fill(
       select,
-      isOptional && h("option", { value: "" }, none),
+      h("option", { value: "" }, none ?? (isOptional ? texts.none : texts.choose)),
       ...[...choices].map(([value, text]) =>
         h("option", { value, selected: value === wanted }, text),
       ),
@@ -65,6 +82,13 @@ export function picker({ label, chosen = "", path, option, isOptional = false, n
     // The record may be deleted.
     if (chosen) first = await api.get(chosen).then(({ data }) => [data], () => []);
     await load();
+    if (chosen) changed?.();
+  }
+
+  /** @param {string} message */
+  function mark(message) {
+    hint.textContent = message;
+    select.setAttribute("aria-invalid", String(message !== ""));
   }
 
   fill(find, h("label", { htmlFor: searchId }, texts.find(label)), search);
@@ -75,9 +99,20 @@ export function picker({ label, chosen = "", path, option, isOptional = false, n
       find,
       h("label", { htmlFor: selectId }, label),
       select,
+      hint,
       problem,
     ),
     value: () => select.value,
+    /** The record that is chosen. */
+    row: () => rows.get(select.value) ?? null,
+    text: () => select.selectedOptions[0]?.textContent ?? "",
+    /** Whether something is chosen; otherwise the field says that it is missing. */
+    isChosen() {
+      if (isOptional || select.value) return true;
+      mark(texts.chooseFirst(label));
+      select.focus();
+      return false;
+    },
     ready: begin(),
   };
 }

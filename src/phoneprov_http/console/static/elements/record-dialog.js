@@ -4,34 +4,50 @@ import { api } from "../api.js";
 import { h } from "../dom.js";
 import { texts } from "../texts.js";
 import { ask, show } from "./dialog.js";
+import { messageOf } from "./error-box.js";
 import { notice } from "./notice.js";
 import { recordForm } from "./record-form.js";
 
 /**
- * `path` is the list's for a new record, otherwise the record's own.
+ * `path` is the list's for a new record, otherwise the record's own; `record` is null for a new
+ * one, which begins with the values `initial`; `name` says what it is in messages;
+ * `after` stands below the form.
  *
- * @param {{title: string, path: string, fields: import("./record-form.js").Field[],
- *   record: any, changed: () => void}} options `record`: null for a new one
+ * @param {{title: string, path: string, fields: import("../fields.js").Field[], record: any,
+ *   initial?: Record<string, any>, name?: (record: any) => string, changed: (record: any) => void, after?: Node}} options
  */
-export function recordDialog({ title, path, fields, record, changed }) {
-  void show(title, (close) => {
-    const done = () => {
+export function recordDialog({ title, path, fields, record, initial, name, changed, after }) {
+  const named = (/** @type {any} */ one) => name?.(one) ?? one?.name ?? title;
+  /** @type {() => boolean} */
+  let hasChanges = () => false;
+  /** @param {() => void} close */
+  const content = (close) => {
+    /** @param {any} data */
+    const done = (data) => {
       close();
-      changed();
+      changed(data);
     };
-    const { form } = recordForm(
+    const { form, ...rest } = recordForm(
       fields,
-      record ?? { is_active: true },
+      record ?? initial ?? { is_active: true },
       (values) => (record ? api.put(path, values) : api.post(path, values)),
-      { changesOnly: record !== null, saved: done, button: record ? texts.save : texts.create },
+      {
+        changesOnly: record !== null,
+        saved: ({ data }) => done(data),
+        said: ({ data }) => (record ? texts.saved : texts.created)(named(data)),
+        button: record ? texts.save : texts.create,
+      },
     );
+    hasChanges = rest.hasChanges;
     const remove = async () => {
-      if (!(await ask(texts.deleteQuestion(title), texts.remove, { isDangerous: true }))) return;
+      const question = texts.deleteQuestion(named(record));
+      if (!(await ask(question, texts.remove, { isDangerous: true }))) return;
       try {
-        notice((await api.remove(path)).message);
-        done();
+        await api.remove(path);
+        notice(texts.deleted(named(record)));
+        done(null);
       } catch (error) {
-        notice(error instanceof Error ? error.message : String(error), "failed");
+        notice(messageOf(error), "failed");
       }
     };
     if (record) {
@@ -39,6 +55,7 @@ export function recordDialog({ title, path, fields, record, changed }) {
         h("button", { type: "button", className: "danger", onclick: remove }, texts.remove),
       );
     }
-    return form;
-  });
+    return after ? h("div", {}, form, after) : form;
+  };
+  void show(title, content, { hasChanges: () => hasChanges() });
 }

@@ -1,58 +1,209 @@
-/** A search field and filters above a list. Changes are announced after a short pause. */
+/** The search field and the filters above a list: kept in the address, saved by name in the
+ * browser, folded on narrow screens. */
 
 import { fill, h, uniqueId } from "../dom.js";
+import { icon } from "../icons.js";
+import { withQuery } from "../api.js";
+import { readdress } from "../navigation.js";
+import { store } from "../store.js";
 import { texts } from "../texts.js";
+import { menu } from "./menu.js";
 
 const PAUSE_MS = 250;
+const WIDE = matchMedia("(min-width: 48rem)");
 
 /**
- * `suggest` finds values for what was typed.
+ * A filter is a list of choices, of choices that `load` finds, or a text for which `suggest` finds
+ * values.
  *
- * @typedef {{name: string, label: string, choices?: [string, string][],
+ * @typedef {{name: string, label: string, kind?: string, choices?: [string, string][],
+ *   load?: () => Promise<[string, string][]>,
  *   suggest?: (typed: string) => Promise<string[]>}} Filter
  */
 
+/** @typedef {HTMLInputElement | HTMLSelectElement} Field */
+
 /**
+ * @param {string} path the address of the view
  * @param {Filter[]} filters
  * @param {URLSearchParams} initial
  * @param {(values: Record<string, string>) => void} changed
+ * @param {{isSearched?: boolean}} [options]
  */
-export function searchBar(filters, initial, changed) {
+export function searchBar(path, filters, initial, changed, { isSearched = true } = {}) {
   /** @type {number | undefined} */
   let timer;
-  /** @type {Map<string, HTMLInputElement | HTMLSelectElement>} */
+  /** @type {Map<string, Field>} */
   const fields = new Map();
+  const values = () =>
+    Object.fromEntries([...fields].map(([name, field]) => [name, wanted(field) ?? field.value.trim()]));
+  const isUsed = () => Object.values(values()).some((value) => value !== "");
   const announce = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => changed(values()), PAUSE_MS);
+    timer = setTimeout(now, PAUSE_MS);
   };
-  const values = () =>
-    Object.fromEntries([...fields].map(([name, field]) => [name, field.value.trim()]));
+  const clear = h("button", { type: "button", className: "plain", onclick: () => set({}) }, texts.clear);
+  const fold = h("summary", {}, icon("filter"), h("span", {}, texts.filters));
 
-  /** @param {Filter} filter */
-  function labelled({ name, label, choices, suggest }) {
-    const id = uniqueId(name);
-    const value = initial.get(name) ?? "";
-    const field = choices
-      ? h(
-          "select",
-          { id, name, onchange: announce },
-          ...[/** @type {[string, string]} */ (["", texts.any]), ...choices].map(([key, text]) =>
-            h("option", { value: key, selected: key === value }, text),
-          ),
-        )
-      : h("input", { id, name, value, type: "search", autocomplete: "off", oninput: announce });
-    fields.set(name, field);
-    const suggestions = suggest && suggested(field, suggest);
-    return h("div", { className: "field" }, h("label", { htmlFor: id }, label), field, suggestions);
+  function now() {
+    clearTimeout(timer);
+    readdress(withQuery(path, values()));
+    draw();
+    changed(values());
   }
 
+  function draw() {
+    const used = Object.entries(values()).filter(([name, value]) => name !== "q" && value !== "");
+    clear.hidden = !isUsed();
+    fill(fold, icon("filter"), h("span", {}, texts.filtersUsed(used.length)));
+  }
+
+  /** @param {Record<string, string>} wantedValues */
+  function set(wantedValues) {
+    for (const [name, field] of fields) {
+      delete field.dataset.wanted;
+      field.value = wantedValues[name] ?? "";
+    }
+    now();
+  }
+
+  /** @param {Filter} filter */
+  function labelled(filter) {
+    const id = uniqueId(filter.name);
+    const field = control(filter, id, initial.get(filter.name) ?? "", announce);
+    fields.set(filter.name, field);
+    const suggestions = filter.suggest && suggested(field, filter.suggest);
+    return h(
+      "div",
+      { className: `field ${filter.name}` },
+      h("label", { htmlFor: id }, filter.label),
+      field,
+      suggestions,
+    );
+  }
+
+  const search = isSearched && labelled({ name: "q", label: texts.search });
+  const others = filters.map(labelled);
+  const folded = h("details", { open: WIDE.matches }, fold, h("div", {}, ...others));
+  WIDE.addEventListener("change", () => {
+    folded.open = WIDE.matches;
+  });
   const element = h(
     "form",
-    { className: "search", role: "search", onsubmit: (/** @type {Event} */ e) => e.preventDefault() },
-    ...[{ name: "q", label: texts.search }, ...filters].map(labelled),
+    {
+      className: "search",
+      role: "search",
+      onsubmit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        now();
+      },
+    },
+    search,
+    filters.length > 0 && folded,
+    h(
+      "div",
+      { className: "tools" },
+      clear,
+      filters.length > 0 && menu(texts.savedFilters, "save", (close) => saved(path, values, set, close)),
+    ),
   );
-  return { element, values };
+  draw();
+  return { element, values, set, isUsed };
+}
+
+/** What a list of choices that is not loaded yet will show. @param {Field} field */
+function wanted(field) {
+  return field.dataset.wanted;
+}
+
+/** @param {Filter} filter @param {string} id @param {string} value @param {() => void} announce
+ * @returns {Field} */
+function control({ name, kind, choices, load }, id, value, announce) {
+  if (!choices && !load) {
+    const type = kind ?? "search";
+    return h("input", { id, name, value, type, autocomplete: "off", oninput: announce });
+  }
+  const select = h("select", { id, name, onchange: announce });
+  /** @param {[string, string][]} all */
+  const offer = (all) =>
+    fill(
+      select,
+      ...[/** @type {[string, string]} */ (["", texts.any]), ...all].map(([key, text]) =>
+        h("option", { value: key, selected: key === value }, text),
+      ),
+    );
+  offer(choices ?? []);
+  if (load) {
+    select.dataset.wanted = value;
+    void load().then(
+      (all) => {
+        // A value of the address that no record has any more is still shown.
+        const isKnown = all.some(([key]) => key === value);
+        offer(value === "" || isKnown ? all : [...all, [value, value]]);
+        delete select.dataset.wanted;
+      },
+      () => offer([[value, value]]),
+    );
+  }
+  return select;
+}
+
+/**
+ * The filters that are kept in this browser.
+ *
+ * @param {string} path
+ * @param {() => Record<string, string>} values
+ * @param {(values: Record<string, string>) => void} set
+ * @param {() => void} close
+ */
+function saved(path, values, set, close) {
+  const key = `filters ${path}`;
+  /** @type {Record<string, Record<string, string>>} */
+  const all = store.read(key, {});
+  const id = uniqueId("name");
+  const name = h("input", { id, autocomplete: "off", required: true });
+  return [
+    Object.keys(all).length > 0 &&
+      h(
+        "ul",
+        {},
+        ...Object.entries(all).map(([title, one]) =>
+          h(
+            "li",
+            {},
+            h("button", { type: "button", className: "plain link", onclick: () => (set(one), close()) }, title),
+            h(
+              "button",
+              {
+                type: "button",
+                className: "plain",
+                "aria-label": texts.forgetFilters(title),
+                onclick: () => {
+                  delete all[title];
+                  store.write(key, all);
+                  close();
+                },
+              },
+              "×",
+            ),
+          ),
+        ),
+      ),
+    h("label", { htmlFor: id }, texts.nameOfFilters),
+    name,
+    h(
+      "button",
+      {
+        type: "button",
+        onclick: () => {
+          if (!name.reportValidity()) return;
+          store.write(key, { ...all, [name.value.trim()]: values() });
+          close();
+        },
+      },
+      texts.saveFilters,
+    ),
+  ];
 }
 
 /**
@@ -72,7 +223,7 @@ function suggested(field, suggest) {
   };
   const soon = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => void load(), PAUSE_MS);
+    timer = setTimeout(() => void load().catch(() => {}), PAUSE_MS);
   };
   field.addEventListener("input", soon);
   field.addEventListener("focus", soon, { once: true });

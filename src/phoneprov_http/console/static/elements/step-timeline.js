@@ -1,22 +1,25 @@
 /** The steps of a deployment and its confirmation, as they happen. */
 
 import { h } from "../dom.js";
+import { duration } from "../format.js";
+import { icon } from "../icons.js";
 import { texts } from "../texts.js";
+import { meaningOf } from "./facts.js";
 
 const STEPS = ["upload", "clear_session", "restart"];
 
-/** @param {any} deployment a deployment of the API */
+/** @param {import("../../types").Deployment} deployment */
 export function stepTimeline(deployment) {
-  /** @type {Map<string, any>} */
-  const done = new Map(deployment.steps.map((/** @type {any} */ step) => [step.name, step]));
+  const done = new Map(deployment.steps.map((step) => [/** @type {string} */ (step.name), step]));
   const running = deployment.outcome === "running";
   // A running record has no steps yet; the place is known as soon as the upload is verified.
   const at = done.size > 0 ? done.size : deployment.place === null ? 0 : 1;
   const items = STEPS.map((name, position) => {
     const step = done.get(name);
     if (step) {
-      const state = step.ok ? "done" : "failed";
-      return item(state, texts.steps[name], [step.message, texts.duration(step.duration_ms)]);
+      const isUnknown = step.ok === null || (name === "upload" && deployment.outcome === "unknown");
+      const state = isUnknown ? "unknown" : step.ok ? "done" : "failed";
+      return item(state, texts.steps[name], [step.message, duration(step.duration_ms)]);
     }
     if (running && position < at) return item("done", texts.steps[name], []);
     if (running && position === at) return item("running", texts.steps[name], []);
@@ -27,9 +30,7 @@ export function stepTimeline(deployment) {
     { confirmed: "done", pending: "running", not_confirmed: "failed" }[
       /** @type {"confirmed"} */ (confirmation)
     ] ?? (running ? "waiting" : "skipped");
-  items.push(
-    item(state, `${texts.confirmation}: ${texts.confirmations[confirmation]}`, [message]),
-  );
+  items.push(item(state, `${texts.confirmation}: ${texts.confirmations[confirmation]}`, [message]));
   return h("ol", { className: "timeline" }, ...items);
 }
 
@@ -41,11 +42,12 @@ function item(state, title, details) {
     running: texts.stepRunning,
     waiting: texts.stepWaiting,
     skipped: texts.stepSkipped,
+    unknown: texts.stepUnknown,
   }[/** @type {"done"} */ (state)];
   return h(
     "li",
     { className: state },
-    h("span", { className: "state" }, word),
+    h("span", { className: "state" }, icon(meaningOf(state)), word),
     h("strong", {}, title),
     ...details.filter(Boolean).map((text) => h("span", { className: "detail" }, text)),
   );

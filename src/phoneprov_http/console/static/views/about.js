@@ -1,38 +1,69 @@
-/** The caller's account, the state of the service and its version. */
+/** The caller's account, password and PIN; the state of the service and its version. */
 
 import { api } from "../api.js";
 import { fill, h } from "../dom.js";
 import { facts } from "../elements/facts.js";
+import { heading, section } from "../elements/heading.js";
 import { recordForm } from "../elements/record-form.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
+import { fullName } from "./people.js";
+import { pinPart } from "./person.js";
 
 /** @type {import("../router.js").View} */
 export async function view({ element, signal }) {
   const me = (await api.get("me", signal)).data;
   const state = await readiness(signal);
-  const { form } = recordForm(
-    [{ name: "pin_code", label: texts.newPin, kind: "password", isRequired: true, hint: texts.pinHint }],
-    {},
-    (values) => api.put(`vendor-users/${me.uuid}`, values),
-  );
+  const pin = h("div");
+  pinPart(pin, me);
   fill(
     element,
-    h("h1", {}, texts.account),
-    facts([
-      [texts.username, me.username],
-      [texts.name, `${me.first_name} ${me.last_name}`],
-      [texts.email, me.email],
-      [texts.permission, me.permission ? `${me.permission.perm_name} (${me.permission.level})` : texts.none],
-    ]),
-    h("h2", {}, texts.pin),
-    form,
-    h("h2", {}, texts.service),
-    facts([
-      [texts.state, state],
-      [texts.version, session.version],
-    ]),
+    heading(texts.account),
+    h(
+      "div",
+      { className: "two" },
+      h(
+        "div",
+        {},
+        facts([
+          [texts.username, me.username],
+          [texts.name, fullName(me)],
+          [texts.email, me.email],
+          [texts.permission, me.permission ? `${me.permission.perm_name} (${me.permission.level})` : texts.none],
+        ]),
+        session.isAdmin && section(texts.password, password(me.uuid)),
+        pin,
+      ),
+      section(
+        texts.service,
+        facts([
+          [texts.state, state],
+          [texts.version, session.version],
+          [texts.help, h("a", { href: "../docs" }, texts.apiDocs)],
+        ]),
+      ),
+    ),
   );
+}
+
+/** @param {string} uuid */
+function password(uuid) {
+  const { form } = recordForm(
+    [
+      {
+        name: "password",
+        label: texts.newPassword,
+        kind: "password",
+        isRequired: true,
+        autocomplete: "new-password",
+        hint: texts.ownPasswordHint,
+      },
+    ],
+    {},
+    (values) => api.put(`users/${uuid}`, values),
+    { said: () => texts.passwordSaved },
+  );
+  return form;
 }
 
 /** @param {AbortSignal} signal */

@@ -1,13 +1,18 @@
-/** The accounts that records name. */
+/** Names of what records refer to by UUID. Each is asked for once. */
 
-import { ApiError, api } from "../api.js";
+import { api } from "../api.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
+import { ApiError } from "../transport.js";
 
 /** The account of the service itself and of the command line. */
 const SYSTEM = "00000000-0000-0000-0000-000000000000";
 
-/** What the service does not offer, or the caller may not see, is left out. @param {Promise<{data: any}>} reply */
+/** @type {Map<string, Promise<any>>} */
+const found = new Map();
+
+/** What the service does not offer, or the caller may not see, is left out.
+ * @param {Promise<{data: any}>} reply */
 export async function optional(reply) {
   try {
     return (await reply).data;
@@ -17,10 +22,24 @@ export async function optional(reply) {
   }
 }
 
-/** The name of the account that switched. @param {string} uuid @param {AbortSignal} signal */
-export async function username(uuid, signal) {
-  if (uuid === session.me?.uuid) return session.me.username;
-  if (uuid === SYSTEM) return texts.system;
-  if (!session.isAdmin) return texts.anotherAccount;
-  return (await optional(api.get(`users/${uuid}`, signal)))?.username ?? texts.deletedAccount;
+/** A record that may be deleted. @param {string} path @returns {Promise<any>} */
+function record(path) {
+  if (!found.has(path)) found.set(path, optional(api.get(path)));
+  return /** @type {Promise<any>} */ (found.get(path));
 }
+
+/** The name of an account. @param {string | null} uuid */
+export async function username(uuid) {
+  if (uuid === session.me?.uuid) return session.me.username;
+  if (uuid === SYSTEM || uuid === null) return texts.system;
+  if (!session.isAdmin) return texts.anotherAccount;
+  return (await record(`users/${uuid}`))?.username ?? texts.deletedAccount;
+}
+
+/** The name of a profile; null if it is deleted. @param {string} uuid @returns {Promise<string | null>} */
+export async function profileName(uuid) {
+  return (await record(`phone-profiles/${uuid}`))?.name ?? null;
+}
+
+/** A phone as people name it. @param {{mac: string, name?: string | null}} phone */
+export const phoneTitle = ({ mac, name }) => (name ? `${name} (${mac})` : mac);

@@ -1,71 +1,160 @@
-/** The audit trail, newest first. */
+/** The audit trail, newest first, with names and links in place of UUIDs. */
 
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { errorBox } from "../elements/error-box.js";
+import { heading } from "../elements/heading.js";
 import { searchBar } from "../elements/search-bar.js";
 import { simpleTable } from "../elements/simple-table.js";
+import { when } from "../format.js";
+import { labelOf } from "../labels.js";
 import { texts } from "../texts.js";
+import { profileName, username } from "./accounts.js";
+import { momentOf } from "./deployments.js";
+import { changeOf } from "./import.js";
 
 const PAGE = 100;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** @typedef {import("../../types").AuditEntry} AuditEntry */
+/** @typedef {{entry: AuditEntry, name: string, text: string, cells: import("../dom.js").Child[]}} Row */
+
+/** What can be chosen as the kind of a record. */
+const RESOURCES = [
+  "assignment", "batch", "company_contact", "desk", "extension", "kem", "link", "permission",
+  "personal_contact", "phone", "profile", "user", "vendor_phone", "vendor_service", "vendor_user",
+];
 
 /** @type {import("../router.js").View} */
 export async function view({ element, query, signal }) {
   const place = h("div", { "aria-live": "polite" });
   const more = h("button", { hidden: true, onclick: () => void load(false) }, texts.older);
-  /** @type {any[]} */
+  /** @type {Row[]} */
   let rows = [];
   const search = searchBar(
+    "/audit",
     [
+      {
+        name: "actor",
+        label: texts.actor,
+        suggest: async (q) =>
+          (await api.get(withQuery("users", { q, limit: 20 }), signal)).data.map(
+            (/** @type {any} */ one) => one.username,
+          ),
+      },
+      { name: "resource", label: texts.resource, choices: RESOURCES.map((one) => [one, labelOf(one)]) },
       { name: "action", label: texts.action },
-      { name: "resource", label: texts.resource },
-      { name: "resource_id", label: texts.resourceId },
+      { name: "resource_id", label: texts.record },
+      { name: "since", label: texts.since, kind: "datetime-local" },
+      { name: "until", label: texts.until, kind: "datetime-local" },
     ],
     query,
-    (values) => {
-      history.replaceState(null, "", `#${withQuery("/audit", values)}`);
-      void load(true);
-    },
+    () => void load(true),
   );
-  search.element.querySelector('[name="q"]')?.closest(".field")?.remove();
+
+  /** The entries that hold every word of the free text. */
+  function draw() {
+    const words = search.values().q.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = rows.filter(({ text }) => words.every((word) => text.includes(word)));
+    fill(place, words.length > 0 && h("p", { className: "hint" }, texts.loadedOnly), table(found));
+  }
 
   /** @param {boolean} anew */
   async function load(anew) {
-    const { q, ...filters } = search.values();
-    const before = anew ? undefined : rows[rows.length - 1]?.uuid;
+    const { q, actor, since, until, ...filters } = search.values();
     try {
-      const path = withQuery("audit", { ...filters, limit: PAGE, before });
-      const { data } = await api.get(path, signal);
-      rows = anew ? data : [...rows, ...data];
-      more.hidden = data.length < PAGE;
-      fill(place, table(rows));
+      const before = anew ? undefined : rows.at(-1)?.entry.uuid;
+      const actor_uuid = actor && ((await actorNamed(actor, signal)) ?? "00000000-0000-4000-8000-000000000000");
+      const path = withQuery("audit", {
+        ...filters,
+        actor_uuid,
+        since: momentOf(since),
+        until: momentOf(until),
+        limit: PAGE,
+        before,
+      });
+      /** @type {AuditEntry[]} */
+      const found = (await api.get(path, signal)).data;
+      const named = await Promise.all(found.map(rowOf));
+      rows = anew ? named : [...rows, ...named];
+      more.hidden = found.length < PAGE;
+      draw();
     } catch (error) {
       if (!signal.aborted) fill(place, errorBox(error));
     }
   }
 
-  fill(element, h("h1", {}, texts.audit), search.element, place, more);
+  fill(element, heading(texts.audit), search.element, place, more);
   await load(true);
 }
 
-/** @param {any[]} rows */
+/** @param {string} name @param {AbortSignal} signal @returns {Promise<string | null>} */
+async function actorNamed(name, signal) {
+  const { data } = await api.get(withQuery("users", { q: name, limit: 1000 }), signal);
+  const same = (/** @type {any} */ one) => one.username.toLowerCase() === name.toLowerCase();
+  return (data.find(same) ?? (data.length === 1 ? data[0] : null))?.uuid ?? null;
+}
+
+/** Where the record of an entry is shown. @param {AuditEntry} entry */
+export function hrefOf({ resource, resource_id: id }) {
+  if (!id) return null;
+  if (["user", "assignment", "vendor_user"].includes(resource)) return `#/people/${id}`;
+  if (["phone", "desk", "vendor_phone"].includes(resource)) return `#/phones/${id}`;
+  if (resource === "profile") return `#/profiles/${id}`;
+  if (resource === "batch") return `#/batches/${id}`;
+  return null;
+}
+
+/** @param {AuditEntry} entry @returns {Promise<Row>} */
+async function rowOf(entry) {
+  const { resource, resource_id: id, changes = {} } = entry;
+  let name = id ?? "";
+  if (id && UUID.test(id)) {
+    if (["user", "assignment", "vendor_user"].includes(resource)) name = await username(id);
+    else if (resource === "profile") name = (await profileName(id)) ?? id;
+    else name = String(changes.name?.new ?? changes.name?.old ?? changes.extension?.new ?? id);
+  }
+  const href = hrefOf(entry);
+  const items = Object.entries(changes).map(async ([field, change]) =>
+    h("li", {}, h("b", {}, labelOf(field)), ": ", ...changeOf(await named(field, change))),
+  );
+  const list = h("ul", { className: "plain" }, ...(await Promise.all(items)));
+  const text = [entry.actor ?? texts.system, entry.action, actionOf(entry.action), name, list.textContent, entry.client_ip]
+    .join(" ")
+    .toLowerCase();
+  const actor = entry.actor ?? texts.system;
+  const cells = [
+    when(entry.at),
+    entry.actor_uuid && !entry.actor_uuid.startsWith("00000000-0000-0000") ? h("a", { href: `#/people/${entry.actor_uuid}` }, actor) : actor,
+    actionOf(entry.action),
+    href ? h("a", { href }, name) : name,
+    list,
+    entry.client_ip,
+  ];
+  return { entry, name, text, cells };
+}
+
+/** The values of a change with names in place of UUIDs. @param {string} field @param {any} change */
+async function named(field, change) {
+  if (change === "changed") return change;
+  /** @param {any} value */
+  const name = async (value) => {
+    if (typeof value !== "string" || !UUID.test(value)) return value;
+    if (field.includes("user_uuid")) return username(value);
+    return field.includes("profile_uuid") ? ((await profileName(value)) ?? value) : value;
+  };
+  return { old: await name(change.old), new: await name(change.new) };
+}
+
+/** An action of the API in words. @param {string} action */
+export const actionOf = (action) => labelOf(action.replace(".", "_"));
+
+/** @param {Row[]} rows */
 function table(rows) {
   return simpleTable(
     texts.audit,
-    [texts.at, texts.actor, texts.action, texts.resourceId, texts.changes, texts.clientAddress],
-    rows.map((row) => [
-      texts.when(row.at),
-      row.actor ?? texts.system,
-      row.action,
-      row.resource_id,
-      h(
-        "ul",
-        { className: "plain" },
-        ...Object.entries(row.changes ?? {}).map(([field, change]) =>
-          h("li", {}, texts.change(field, change)),
-        ),
-      ),
-      row.client_ip,
-    ]),
+    [texts.at, texts.actor, texts.action, texts.record, texts.changes, texts.clientAddress],
+    rows.map(({ cells }) => cells),
+    texts.noEntries,
   );
 }

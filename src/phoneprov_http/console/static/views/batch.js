@@ -1,69 +1,86 @@
 /** One batch, followed while it runs. */
 
-import { api, pause, withQuery } from "../api.js";
-import { fill, h } from "../dom.js";
+import { api, withQuery } from "../api.js";
+import { fill, h, update } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
 import { ask } from "../elements/dialog.js";
+import { messageOf } from "../elements/error-box.js";
 import { badge, facts } from "../elements/facts.js";
+import { heading } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
+import { searchBar } from "../elements/search-bar.js";
+import { when } from "../format.js";
 import { texts } from "../texts.js";
+import { pause } from "../transport.js";
+import { username } from "./accounts.js";
 
 const POLL_MS = 2000;
 
+/** @typedef {import("../../types").BatchPhone} BatchPhone */
+
 /** @type {import("../router.js").View} */
-export async function view({ element, parameters: [uuid], signal }) {
+export async function view({ element, parameters: [uuid], query, signal }) {
   const path = `batches/${encodeURIComponent(uuid)}`;
-  /** @type {import("../elements/data-list.js").DataList<any>} */
-  const list = dataList();
+  const list = /** @type {import("../elements/data-list.js").DataList<BatchPhone>} */ (dataList());
   const summary = h("div", { "aria-live": "polite" });
-  const cancel = h("button", { className: "danger", onclick: () => stop(path) }, texts.cancelBatch);
-  const again = h(
-    "a",
-    { className: "button", href: `#${withQuery("/batches/new", { repeat: uuid })}` },
-    texts.repeatFailed,
+  const cancel = h("button", { className: "danger", onclick: () => void stop(cancel, path) }, texts.cancelBatch);
+  /** @param {string} states @param {string} text */
+  const again = (states, text) =>
+    h("a", { className: "button", href: `#${withQuery("/batches/new", { repeat: uuid, states })}` }, text);
+  const repeat = again("failed,unknown", texts.repeatFailed);
+  const rest = again("left_out,failed,unknown", texts.continueBatch);
+  /** @type {import("../../types").Batch} */
+  let batch = (await api.get(path, signal)).data;
+  const by = await username(batch.user_uuid);
+  const search = searchBar(
+    `/batches/${uuid}`,
+    [{ name: "state", label: texts.state, choices: Object.entries(texts.itemStates) }],
+    query,
+    () => void list.reload(),
+    { isSearched: false },
   );
-  let { data: batch } = await api.get(path, signal);
 
   function draw() {
-    fill(
+    const { phones } = batch;
+    update(
       summary,
       h("progress", {
-        max: Math.max(batch.phones.total, 1),
-        value: batch.phones.done + batch.phones.failed + batch.phones.left_out,
+        max: Math.max(phones.total, 1),
+        value: phones.total - phones.waiting - phones.running,
         "aria-label": texts.progress,
       }),
       facts([
         [texts.state, badge(batch.state, texts.batchStates)],
-        [texts.progress, texts.progressOf(batch.phones)],
+        [texts.progress, texts.progressOf(phones)],
         [texts.profile, batch.profile_name ?? texts.profileOnPhone],
-        [texts.started, texts.when(batch.created_at)],
-        [texts.ended, texts.when(batch.ended_at)],
-        ...(batch.message ? [pair(texts.message, batch.message)] : []),
+        [texts.whichPhones, [batch.model, batch.location, batch.software_type].filter(Boolean).join(", ")],
+        [texts.started, when(batch.created_at)],
+        [texts.by, by],
+        [texts.ended, when(batch.ended_at)],
+        ...(batch.message ? [/** @type {[string, string]} */ ([texts.message, batch.message])] : []),
       ]),
     );
     cancel.hidden = batch.ended_at !== null || batch.state !== "running";
-    again.hidden = batch.ended_at === null || batch.phones.failed === 0;
+    repeat.hidden = batch.ended_at === null || phones.failed + phones.unknown === 0;
+    rest.hidden = batch.ended_at === null || phones.left_out === 0;
   }
 
   draw();
-  fill(
-    element,
-    h("div", { className: "heading" }, h("h1", {}, texts.batch), cancel, again),
-    summary,
-    list,
-  );
+  element.classList.add("with-list");
+  const title = texts.batchTitle(texts.actions[batch.action], batch.phones.total);
+  fill(element, heading(`${texts.batch}: ${title}`, cancel, repeat, rest), summary, search.element, list);
   await list.configure({
     caption: texts.phones,
     columns: [
-      { title: texts.mac, cell: (one) => one.mac, width: "11rem" },
+      { title: texts.mac, cell: (one) => one.mac, width: "11.5rem" },
       { title: texts.state, cell: (one) => badge(one.state, texts.itemStates), width: "8rem" },
-      { title: texts.message, cell: (one) => one.message },
-      { title: texts.ended, cell: (one) => texts.when(one.ended_at), isOptional: true },
+      { title: texts.message, cell: (one) => one.message && h("span", { title: one.message }, one.message) },
+      { title: texts.ended, cell: (one) => when(one.ended_at), isOptional: true, width: "16rem" },
     ],
     href: (one) => (one.deployment_uuid ? `#/deployments/${one.deployment_uuid}` : `#/phones/${one.mac}`),
     load: async (offset, limit, abort) => {
       const { data, metadata } = await api.get(
-        withQuery(`${path}/phones`, { offset, limit }),
+        withQuery(`${path}/phones`, { ...search.values(), offset, limit }),
         abort,
       );
       return { rows: data, total: metadata.total ?? data.length };
@@ -81,14 +98,18 @@ export async function view({ element, parameters: [uuid], signal }) {
   }
 }
 
-/** @param {string} path */
-async function stop(path) {
-  if (!(await ask(texts.cancelBatchQuestion, texts.cancelBatch, { isDangerous: true }))) return;
-  const { message } = await api.remove(path);
-  notice(message);
-}
-
-/** @param {string} name @param {string} value @returns {[string, string]} */
-function pair(name, value) {
-  return [name, value];
+/** @param {HTMLButtonElement} button @param {string} path */
+async function stop(button, path) {
+  const details = h("p", {}, texts.cancelBatchHint);
+  const isSure = await ask(texts.cancelBatchQuestion, texts.cancelBatch, { isDangerous: true, details });
+  if (!isSure) return;
+  button.disabled = true;
+  try {
+    await api.remove(path);
+    notice(texts.batchCancelled);
+  } catch (error) {
+    notice(messageOf(error), "failed");
+  } finally {
+    button.disabled = false;
+  }
 }

@@ -4,42 +4,40 @@ import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
 import { badge } from "../elements/facts.js";
+import { heading } from "../elements/heading.js";
+import { moments } from "../format.js";
 import { texts } from "../texts.js";
+
+/** @typedef {import("../../types").Batch} Batch */
 
 /** @type {import("../router.js").View} */
 export async function view({ element }) {
-  /** @type {import("../elements/data-list.js").DataList<any>} */
-  const list = dataList();
-  fill(
-    element,
-    h(
-      "div",
-      { className: "heading" },
-      h("h1", {}, texts.batches),
-      h("a", { className: "button primary", href: "#/batches/new" }, texts.newBatch),
-    ),
-    list,
-  );
-  const { metadata } = await api.get("batches?limit=1");
-  const total = metadata.total ?? 0;
+  const list = /** @type {import("../elements/data-list.js").DataList<Batch>} */ (dataList());
+  const add = h("a", { className: "button primary", href: "#/batches/new" }, texts.newBatch);
+  element.classList.add("with-list");
+  fill(element, heading(texts.batches, add), list);
   await list.configure({
     caption: texts.batches,
     columns: [
-      { title: texts.started, cell: (batch) => texts.when(batch.created_at), width: "14rem" },
-      { title: texts.action, cell: (batch) => texts.actions[batch.action] },
-      { title: texts.profile, cell: (batch) => batch.profile_name, isOptional: true },
-      { title: texts.state, cell: (batch) => badge(batch.state, texts.batchStates) },
+      { title: texts.started, cell: (batch) => moments(batch.created_at), width: "15rem" },
+      { title: texts.action, cell: (batch) => texts.actions[batch.action], width: "6rem" },
+      { title: texts.profile, cell: (batch) => batch.profile_name ?? texts.profileOnPhone, isOptional: true },
+      { title: texts.state, cell: (batch) => badge(batch.state, texts.batchStates), width: "8rem" },
       { title: texts.progress, cell: (batch) => texts.progressOf(batch.phones) },
     ],
     href: (batch) => `#/batches/${batch.uuid}`,
-    // The API lists the oldest first: the newest stand on its last page.
-    load: async (offset, limit, signal) => {
-      const end = Math.max(0, total - offset);
-      const start = Math.max(0, end - limit);
-      if (end === start) return { rows: [], total };
-      const path = withQuery("batches", { offset: start, limit: end - start });
-      const { data } = await api.get(path, signal);
-      return { rows: data.reverse(), total };
-    },
+    empty: () => texts.noBatches,
+    load: newestBatches,
   });
+}
+
+/** The API lists the oldest first: the newest stand on its last page.
+ * @param {number} offset @param {number} limit @param {AbortSignal} signal */
+export async function newestBatches(offset, limit, signal) {
+  const total = await api.count("batches", {}, signal);
+  const end = Math.max(0, total - offset);
+  const start = Math.max(0, end - limit);
+  if (end === start) return { rows: [], total };
+  const { data } = await api.get(withQuery("batches", { offset: start, limit: end - start }), signal);
+  return { rows: /** @type {Batch[]} */ (data.reverse()), total };
 }

@@ -1,61 +1,74 @@
 /** One deployment, followed until its confirmation is known. */
 
-import { api, pause } from "../api.js";
-import { fill, h } from "../dom.js";
+import { api } from "../api.js";
+import { h, update } from "../dom.js";
 import { badge, facts } from "../elements/facts.js";
+import { heading } from "../elements/heading.js";
 import { stepTimeline } from "../elements/step-timeline.js";
+import { when } from "../format.js";
 import { texts } from "../texts.js";
+import { pause } from "../transport.js";
 import { username } from "./accounts.js";
 
 const POLL_MS = 1000;
+
+/** @typedef {import("../../types").Deployment} Deployment */
 
 /** @type {import("../router.js").View} */
 export async function view({ element, parameters: [uuid], signal }) {
   const path = `deployments/${encodeURIComponent(uuid)}`;
   const { data } = await api.get(path, signal);
-  const by = await username(data.user_uuid, signal);
+  const by = await username(data.user_uuid);
   draw(element, data, by);
-  void follow(element, path, data, by, signal).catch(() => {});
+  void follow(path, data, signal, (deployment) => draw(element, deployment, by)).catch(() => {});
 }
 
-/** @param {any} deployment */
+/** @param {Deployment} deployment */
 export function isOver(deployment) {
   return deployment.outcome !== "running" && deployment.confirmation !== "pending";
 }
 
 /**
- * Draw the deployment again each second until nothing more can happen.
+ * Read the deployment each second until nothing more can happen.
  *
- * @param {HTMLElement} element
  * @param {string} path
- * @param {any} deployment
- * @param {string} by
+ * @param {Deployment} deployment
  * @param {AbortSignal} signal
+ * @param {(deployment: Deployment) => void} changed
  */
-async function follow(element, path, deployment, by, signal) {
+export async function follow(path, deployment, signal, changed) {
   while (!isOver(deployment)) {
     await pause(POLL_MS, signal);
     deployment = (await api.get(path, signal)).data;
-    draw(element, deployment, by);
+    changed(deployment);
   }
 }
 
-/** @param {HTMLElement} element @param {any} deployment @param {string} by */
+/** Why a deployment failed, or why the phone did not come back. @param {Deployment} deployment */
+export function problemOf({ outcome, message, restart, confirmation, confirmation_message: seen }) {
+  if (message) return message;
+  if (confirmation === "confirmed") return "";
+  if (outcome === "deployed" && restart !== null && restart !== "ok") return restart;
+  return seen ?? "";
+}
+
+/** @param {HTMLElement} element @param {Deployment} deployment @param {string} by */
 function draw(element, deployment, by) {
-  fill(
+  const { mac, profile_uuid, profile_name, revision } = deployment;
+  update(
     element,
-    h(
-      "div",
-      { className: "heading" },
-      h("h1", {}, `${texts.actions[deployment.action] ?? deployment.action}: ${deployment.mac}`),
-      h("a", { className: "button", href: `#/phones/${deployment.mac}` }, texts.phone),
+    heading(
+      `${texts.actions[deployment.action] ?? deployment.action}: ${mac}`,
+      h("a", { className: "button", href: `#/phones/${mac}` }, texts.phone),
     ),
     facts([
-      [texts.profile, deployment.profile_name],
-      [texts.revision, deployment.revision],
       [texts.outcome, badge(deployment.outcome, texts.outcomes)],
-      [texts.message, deployment.message],
-      [texts.at, texts.when(deployment.created_at)],
+      ...(deployment.message ? [/** @type {[string, string]} */ ([texts.message, deployment.message])] : []),
+      [
+        texts.profile,
+        h("a", { href: `#/profiles/${profile_uuid}` }, texts.profileRevision(profile_name, revision)),
+      ],
+      [texts.at, when(deployment.created_at)],
       [texts.by, by],
     ]),
     h("div", { "aria-live": "polite" }, stepTimeline(deployment)),

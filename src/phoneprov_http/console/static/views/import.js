@@ -1,42 +1,77 @@
-/** Import of a table in CSV: a dry run shown row by row, then the import. */
+/** Import of a table in CSV: a dry run, wrong rows first, then changes with old and new values. */
 
 import { api } from "../api.js";
 import { fill, h, uniqueId } from "../dom.js";
+import { recordsOf } from "../elements/csv.js";
 import { errorBox } from "../elements/error-box.js";
 import { badge, facts } from "../elements/facts.js";
 import { simpleTable } from "../elements/simple-table.js";
+import { count } from "../format.js";
+import { labelOf } from "../labels.js";
+import { guard } from "../navigation.js";
 import { texts } from "../texts.js";
+import { decoded, encodingOf } from "./encodings.js";
 
 /** Rows shown; a longer table is better read in its file. */
 const MOST_ROWS = 500;
+const ORDER = ["failed", "updated", "created", "unchanged"];
+
+/** @typedef {import("../../types").ImportedRow} ImportedRow */
 
 /** @type {import("../router.js").View} */
 export function view({ element, query }) {
-  const ids = { kind: uniqueId("kind"), file: uniqueId("file"), text: uniqueId("csv") };
+  const ids = { kind: uniqueId("kind"), file: uniqueId("file"), text: uniqueId("csv"), encoding: uniqueId("encoding") };
   const kind = h(
     "select",
-    { id: ids.kind, onchange: () => outdated() },
+    { id: ids.kind, onchange: outdated },
     ...Object.entries(texts.kinds).map(([value, text]) =>
       h("option", { value, selected: value === query.get("kind") }, text),
     ),
   );
-  const file = h("input", {
-    id: ids.file,
-    type: "file",
-    accept: ".csv,text/csv",
-    onchange: async () => {
-      text.value = (await file.files?.[0]?.text()) ?? "";
-      outdated();
-    },
-  });
-  const text = h("textarea", { id: ids.text, rows: 8, spellcheck: false, oninput: () => outdated() });
+  const file = h("input", { id: ids.file, type: "file", accept: ".csv,text/csv", onchange: () => void read() });
+  const encoding = h(
+    "select",
+    { id: ids.encoding, onchange: decode },
+    ...Object.entries(texts.encodings).map(([value, text]) => h("option", { value }, text)),
+  );
+  const problem = h("p", { className: "state wait", role: "alert", hidden: true });
+  const encodingField = field(ids.encoding, texts.encoding, encoding);
+  encodingField.hidden = true;
+  const text = h("textarea", { id: ids.text, rows: 10, spellcheck: false, oninput: outdated });
   const result = h("div", { "aria-live": "polite" });
   const dryRun = h("button", { type: "submit", className: "primary" }, texts.dryRun);
-  const write = h("button", { type: "button", onclick: () => send(false) }, texts.import_);
+  const write = h("button", { type: "button", onclick: () => void send(false) }, texts.import_);
+  /** @type {ArrayBuffer | null} */
+  let bytes = null;
+  let isSaved = true;
 
   function outdated() {
     write.disabled = true;
+    isSaved = text.value === "";
     fill(result);
+  }
+
+  /** A file that is not UTF-8 is never guessed without a word. */
+  async function read() {
+    bytes = (await file.files?.[0]?.arrayBuffer()) ?? null;
+    if (bytes === null) return;
+    const found = encodingOf(bytes);
+    encoding.value = found.encoding;
+    encodingField.hidden = found.isSure;
+    problem.hidden = found.isSure;
+    problem.textContent = texts.notUtf8;
+    decode();
+  }
+
+  function decode() {
+    if (bytes === null) return;
+    const found = decoded(bytes, encoding.value);
+    if (found === null) {
+      problem.hidden = false;
+      problem.textContent = texts.notDecoded;
+    }
+    text.value = found ?? "";
+    outdated();
   }
 
   /** @param {boolean} isDry */
@@ -45,8 +80,9 @@ export function view({ element, query }) {
     fill(result, h("p", {}, texts.loading));
     try {
       const { data } = await api.post(`imports/${kind.value}`, { csv: text.value, dry_run: isDry });
-      fill(result, ...shown(data, isDry));
-      write.disabled = !isDry || data.failed > 0 || data.total === 0;
+      isSaved = data.written;
+      fill(result, ...shown(data, isDry, text.value));
+      write.disabled = !isDry || data.failed > 0 || data.created + data.updated === 0;
     } catch (error) {
       fill(result, errorBox(error));
     } finally {
@@ -70,11 +106,14 @@ export function view({ element, query }) {
       },
       field(ids.kind, texts.kind, kind),
       field(ids.file, texts.file, file),
+      problem,
+      encodingField,
       field(ids.text, texts.csv, text),
       h("div", { className: "actions" }, dryRun, write),
     ),
     result,
   );
+  guard(() => element.isConnected && !isSaved);
 }
 
 /** @param {string} id @param {string} label @param {HTMLElement} input */
@@ -82,32 +121,59 @@ function field(id, label, input) {
   return h("div", { className: "field" }, h("label", { htmlFor: id }, label), input);
 }
 
-/** @param {any} data the result of the API @param {boolean} isDry */
-function shown(data, isDry) {
+/** Wrong rows first, then changes, then new records; each in the order of the table.
+ * @param {ImportedRow[]} rows */
+export function inOrder(rows) {
+  return rows.toSorted(
+    (one, other) =>
+      ORDER.indexOf(one.outcome) - ORDER.indexOf(other.outcome) || one.line - other.line,
+  );
+}
+
+/** @param {import("../../types").ImportResult} data @param {boolean} isDry @param {string} csv */
+function shown(data, isDry, csv) {
   const words = isDry ? texts.wouldBe : texts.rowOutcomes;
   const said = data.written ? texts.importWritten : isDry ? texts.importDry : texts.importRefused;
+  const names = new Map(recordsOf(csv).map(({ line, cells }) => [line, cells.slice(0, 2).join(", ")]));
+  const rows = inOrder(data.rows);
   return [
     h("h2", {}, said),
     facts([
-      [texts.rows, texts.rowCount(data.total)],
-      [words.created, data.created],
-      [words.updated, data.updated],
-      [words.unchanged, data.unchanged],
-      [words.failed, data.failed],
+      [texts.rows, count(data.total)],
+      [words.failed, count(data.failed)],
+      [words.updated, count(data.updated)],
+      [words.created, count(data.created)],
+      [words.unchanged, count(data.unchanged)],
     ]),
     simpleTable(
       texts.rows,
-      [texts.line, texts.result, texts.message],
-      data.rows
+      [texts.line, texts.row, texts.result, texts.whatIsWrong],
+      rows
         .slice(0, MOST_ROWS)
-        .map((/** @type {any} */ row) => [
-          row.line,
-          badge(row.outcome, words),
-          row.problems
-            .map((/** @type {any} */ one) => `${one.field} ${one.message}`.trim())
-            .join("; "),
-        ]),
+        .map((row) => [row.line, names.get(row.line), badge(row.outcome, words), reasons(row)]),
     ),
-    data.rows.length > MOST_ROWS && h("p", {}, texts.moreRows(data.rows.length - MOST_ROWS)),
+    rows.length > MOST_ROWS && h("p", {}, texts.moreRows(rows.length - MOST_ROWS)),
   ];
+}
+
+/** @param {ImportedRow} row */
+function reasons({ problems, changes }) {
+  return h(
+    "ul",
+    { className: "plain" },
+    ...problems.map(({ field: name, message }) => h("li", {}, name ? `${labelOf(name)} ${message}` : message)),
+    ...Object.entries(changes ?? {}).map(([name, change]) => h("li", {}, `${labelOf(name)}: `, ...changeOf(change))),
+  );
+}
+
+/** An old and a new value, or that a secret is changed. @param {any} change */
+export function changeOf(change) {
+  if (change === "changed") return [texts.secretChanged];
+  const value = (/** @type {any} */ one) => {
+    if (one === null || one === undefined || one === "") return h("i", {}, texts.nothing);
+    if (typeof one === "boolean") return one ? texts.yes : texts.no;
+    return typeof one === "object" ? JSON.stringify(one) : String(one);
+  };
+  if (change.old === null || change.old === undefined) return [value(change.new)];
+  return [h("del", {}, value(change.old)), " → ", h("ins", {}, value(change.new))];
 }

@@ -1,64 +1,79 @@
-/** A new batch: action, phones by filter or list, pace. */
+/** A new batch: action, profile, phones by filter or list, pace; a confirmation that counts them. */
 
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
+import { listed } from "../elements/controls.js";
 import { ask } from "../elements/dialog.js";
+import { errorBox } from "../elements/error-box.js";
+import { facts } from "../elements/facts.js";
+import { section } from "../elements/heading.js";
 import { MOST_CHOICES, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
-import { go } from "../router.js";
+import { BATCH_PACE, SOFTWARE_TYPES, field } from "../fields.js";
+import { count } from "../format.js";
+import { go } from "../navigation.js";
 import { texts } from "../texts.js";
-import { SOFTWARE_TYPES } from "./phones.js";
+import { sessionMacs } from "./phones.js";
 
-/** @type {import("../elements/record-form.js").Field[]} */
-const FIELDS = [
-  {
-    name: "action",
-    label: texts.action,
-    isRequired: true,
-    choices: [
-      ["switch", texts.actions.switch],
-      ["restart", texts.actions.restart],
-    ],
-  },
-  { name: "macs", label: texts.macs, kind: "list", hint: texts.macsHint },
-  { name: "model", label: texts.model },
-  { name: "location", label: texts.location },
-  { name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES, empty: texts.any },
-  { name: "at_once", label: texts.atOnce, kind: "number" },
-  { name: "per_minute", label: texts.perMinute, kind: "number", hint: texts.perMinuteHint },
-  { name: "stop_after_failures", label: texts.stopAfter, kind: "number" },
-  { name: "wait_minutes", label: texts.waitMinutes, kind: "number" },
-];
+const PAUSE_MS = 300;
+const MAC = /^(?:[0-9a-f]{2}([:-]?)(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4})$/i;
+const FILTERS = ["model", "location", "software_type"];
 
-const PAGE = 1000;
-
-/** The batch whose failed phones are tried again, and those phones.
- * @param {string} uuid @param {AbortSignal} signal */
-async function failedOf(uuid, signal) {
-  const path = `batches/${encodeURIComponent(uuid)}`;
-  const { data: batch } = await api.get(path, signal);
-  /** @type {string[]} */
-  const macs = [];
-  for (let isMore = true; isMore; ) {
-    const page = { state: "failed", limit: PAGE, offset: macs.length };
-    const { data } = await api.get(withQuery(`${path}/phones`, page), signal);
-    macs.push(...data.map((/** @type {any} */ one) => one.mac));
-    isMore = data.length === PAGE;
-  }
-  return { ...batch, macs };
+/** @param {"model" | "location"} by @returns {Promise<[string, string][]>} */
+async function counted(by) {
+  const { data } = await api.get(withQuery("phones/counts", { by, is_active: true }));
+  return data
+    .filter((/** @type {any} */ one) => one.value !== null)
+    .map((/** @type {any} */ one) => [one.value, `${one.value} (${count(one.phones)})`]);
 }
+
+/** The batch that is repeated, with its phones in these states.
+ * @param {URLSearchParams} query @param {AbortSignal} signal */
+async function repeatedOf(query, signal) {
+  if (query.has("selected")) return { macs: sessionMacs.chosen };
+  const uuid = query.get("repeat");
+  if (!uuid) return query.has("macs") ? { macs: listed(query.get("macs") ?? "") } : {};
+  const path = `batches/${encodeURIComponent(uuid)}`;
+  const states = (query.get("states") ?? "failed,unknown").split(",");
+  const { data: batch } = await api.get(path, signal);
+  const phones = await Promise.all(states.map((state) => api.all(`${path}/phones`, { state }, signal)));
+  return { ...batch, macs: phones.flat().map((one) => one.mac) };
+}
+
+/** The parts of a pasted list that are no MAC addresses. @param {string[]} macs */
+export const notMacs = (macs) => macs.filter((mac) => !MAC.test(mac));
 
 /** @type {import("../router.js").View} */
 export async function view({ element, query, signal }) {
-  const repeated = query.has("repeat") ? await failedOf(query.get("repeat") ?? "", signal) : null;
+  const [repeated, models, locations] = await Promise.all([
+    repeatedOf(query, signal),
+    counted("model"),
+    counted("location"),
+  ]);
   const profile = picker({
     label: texts.profile,
     none: texts.profileOnPhone,
-    chosen: repeated?.profile_uuid ? `phone-profiles/${repeated.profile_uuid}` : "",
+    chosen: repeated.profile_uuid ? `phone-profiles/${repeated.profile_uuid}` : "",
     path: (q) => withQuery("phone-profiles", { q, limit: MOST_CHOICES }),
     option: (one) => ({ value: one.uuid, text: one.name }),
     isOptional: true,
   });
+  const said = h("p", { className: "hint", role: "status" });
+  /** @type {import("../fields.js").Field[]} */
+  const fields = [
+    field("action", {
+      isRequired: true,
+      choices: [
+        ["switch", texts.actions.switch],
+        ["restart", texts.actions.restart],
+      ],
+    }),
+    field("model", { choices: models, empty: texts.any }),
+    field("location", { choices: locations, empty: texts.any }),
+    field("software_type", { choices: SOFTWARE_TYPES, empty: texts.any }),
+    field("macs", { kind: "area", hint: texts.macsHint }),
+    ...BATCH_PACE,
+  ];
   const record = {
     action: "switch",
     at_once: 10,
@@ -66,26 +81,81 @@ export async function view({ element, query, signal }) {
     wait_minutes: 60,
     ...repeated,
     // These selected the phones of the repeated batch.
-    model: null,
-    location: null,
-    software_type: null,
+    ...(repeated.macs ? { model: null, location: null, software_type: null } : {}),
+    macs: repeated.macs?.join("\n"),
   };
-  const { form } = recordForm(
-    FIELDS,
-    record,
-    async (values) => {
-      const { macs, ...rest } = values;
-      /** @type {Record<string, unknown>} */
-      const order = { ...rest, ...(macs.length > 0 ? { macs } : {}) };
-      if (profile.value() && order.action === "switch") order.profile_uuid = profile.value();
-      if (!(await ask(texts.startBatchQuestion, texts.startBatch))) {
-        throw new Error(texts.notStarted);
-      }
-      return api.post("batches", order);
-    },
-    { button: texts.startBatch, saved: ({ data }) => go(`/batches/${data.uuid}`) },
-  );
-  form.prepend(profile.element);
-  fill(element, h("h1", {}, texts.newBatch), h("p", {}, texts.newBatchHint), form);
-  await profile.ready;
+  const { form, values } = recordForm(fields, record, save, {
+    button: texts.startBatch,
+    said: ({ data }) => `${texts.started}: ${texts.batchTitle(texts.actions[data.action], data.phones.total)}`,
+    saved: ({ data }) => go(`/batches/${data.uuid}`),
+  });
+
+  /** What is sent: a list of phones or filters. @param {Record<string, any>} all */
+  function orderOf(all) {
+    const { macs, ...rest } = all;
+    const list = listed(macs ?? "");
+    /** @type {Record<string, any>} */
+    const order = { ...rest, ...(list.length > 0 ? { macs: list } : {}) };
+    if (list.length > 0) for (const name of FILTERS) delete order[name];
+    if (profile.value() && order.action === "switch") order.profile_uuid = profile.value();
+    return order;
+  }
+
+  /** @param {Record<string, any>} order */
+  async function phonesOf(order) {
+    if (order.macs) return new Set(order.macs.map((/** @type {string} */ mac) => mac.replace(/[:.-]/g, "").toLowerCase())).size;
+    const filters = Object.fromEntries(FILTERS.map((name) => [name, order[name]]));
+    if (!Object.values(filters).some(Boolean)) return null;
+    return api.count("phones", { ...filters, is_active: true }, signal);
+  }
+
+  /** @param {Record<string, any>} all */
+  async function save(all) {
+    const order = orderOf(all);
+    const number = await phonesOf(order);
+    if (number !== null) {
+      const action = texts.actions[order.action];
+      const chosen = FILTERS.filter((name) => order[name]).map((name) => order[name]);
+      const details = h(
+        "div",
+        {},
+        facts([
+          [texts.whichPhones, order.macs ? texts.byList : `${texts.byFilter} ${chosen.join(", ")}`],
+          ...(order.action === "switch"
+            ? [/** @type {[string, string]} */ ([texts.profile, profile.text()])]
+            : []),
+        ]),
+        h("p", {}, texts.startBatchHint),
+      );
+      const question = texts.startBatchQuestion(action, number);
+      if (!(await ask(question, texts.startBatch, { details }))) return null;
+    }
+    return api.post("batches", order);
+  }
+
+  /** @type {number | undefined} */
+  let timer;
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void say(), PAUSE_MS);
+  });
+  async function say() {
+    const order = orderOf(values());
+    profile.element.hidden = order.action !== "switch";
+    const wrong = notMacs(order.macs ?? []);
+    const number = wrong.length > 0 ? null : await phonesOf(order).catch(() => null);
+    said.classList.toggle("problem", wrong.length > 0);
+    said.textContent =
+      wrong.length > 0
+        ? texts.notMacs(wrong)
+        : number === null
+          ? texts.nothingChosen
+          : texts.chosenPhones(number);
+  }
+
+  const [action, ...others] = form.querySelectorAll(".field");
+  const phones = section(texts.whichPhones, ...others.slice(0, 4), said);
+  action.after(profile.element, phones, section(texts.pace, ...others.slice(4)));
+  fill(element, h("h1", {}, texts.newBatch), form);
+  await Promise.all([profile.ready, say().catch((error) => fill(said, errorBox(error)))]);
 }

@@ -3,37 +3,30 @@
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
-import { show } from "../elements/dialog.js";
-import { recordForm } from "../elements/record-form.js";
+import { heading } from "../elements/heading.js";
+import { recordDialog } from "../elements/record-dialog.js";
 import { searchBar } from "../elements/search-bar.js";
-import { go } from "../router.js";
+import { USER } from "../fields.js";
+import { ago } from "../format.js";
+import { go } from "../navigation.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
 
-/** @type {import("../elements/record-form.js").Field[]} */
-export const USER_FIELDS = [
-  { name: "first_name", label: texts.firstName, isRequired: true },
-  { name: "last_name", label: texts.lastName, isRequired: true },
-  { name: "username", label: texts.username, isRequired: true },
-  { name: "email", label: texts.email, kind: "email", isRequired: true },
-  { name: "password", label: texts.password, kind: "password", autocomplete: "new-password" },
-  { name: "phone", label: texts.telephone },
-  { name: "location", label: texts.location },
-  { name: "nationality", label: texts.nationality },
-  { name: "lang", label: texts.language },
-  { name: "timezone", label: texts.timezone },
-  { name: "is_active", label: texts.isActive, kind: "checkbox" },
-];
+/** @typedef {import("../../types").User} User */
+
+/** @param {{first_name: string, last_name: string}} user */
+export const fullName = ({ first_name, last_name }) => `${first_name} ${last_name}`;
 
 /** @type {import("../router.js").View} */
 export async function view({ element, query }) {
   if (!session.isAdmin) {
-    go(`/people/${session.me?.uuid}`);
+    history.replaceState(history.state, "", `#/people/${session.me?.uuid}`);
+    dispatchEvent(new HashChangeEvent("hashchange"));
     return;
   }
-  /** @type {import("../elements/data-list.js").DataList<any>} */
-  const list = dataList();
+  const list = /** @type {import("../elements/data-list.js").DataList<User>} */ (dataList());
   const search = searchBar(
+    "/people",
     [
       { name: "location", label: texts.location },
       {
@@ -46,17 +39,13 @@ export async function view({ element, query }) {
       },
     ],
     query,
-    (values) => {
-      history.replaceState(null, "", `#${withQuery("/people", values)}`);
-      void list.reload();
-    },
+    () => void list.reload(),
   );
+  element.classList.add("with-list");
   fill(
     element,
-    h(
-      "div",
-      { className: "heading" },
-      h("h1", {}, texts.people),
+    heading(
+      texts.people,
       h("button", { className: "primary", onclick: add }, texts.newUser),
       h("a", { className: "button", href: "#/extensions" }, texts.extensions),
       h("a", { className: "button", href: "#/permissions" }, texts.permissions),
@@ -68,14 +57,23 @@ export async function view({ element, query }) {
   );
   await list.configure({
     caption: texts.people,
+    name: "people",
     columns: [
-      { title: texts.name, cell: (user) => `${user.first_name} ${user.last_name}` },
+      { title: texts.name, cell: (user) => fullName(user) },
       { title: texts.username, cell: (user) => user.username },
       { title: texts.email, cell: (user) => user.email, isOptional: true },
       { title: texts.location, cell: (user) => user.location, isOptional: true },
+      {
+        title: texts.lastLogin,
+        cell: (user) => ago(user.last_login_at),
+        text: (user) => user.last_login_at,
+        isOptional: true,
+        width: "10rem",
+      },
       { title: texts.isActive, cell: (user) => (user.is_active ? texts.yes : texts.no), width: "6rem" },
     ],
     href: (user) => `#/people/${user.uuid}`,
+    empty: () => (search.isUsed() ? texts.noMatch : texts.noUsers),
     load: async (offset, limit, signal) => {
       const path = withQuery("users", { ...search.values(), offset, limit });
       const { data, metadata } = await api.get(path, signal);
@@ -85,17 +83,15 @@ export async function view({ element, query }) {
 }
 
 function add() {
-  const fields = USER_FIELDS.map((field) =>
-    field.name === "password" ? { ...field, isRequired: true } : field,
+  const fields = USER.map((field) =>
+    field.name === "password" ? { ...field, isRequired: true, hint: "" } : field,
   );
-  void show(texts.newUser, (close) => {
-    const { form } = recordForm(fields, { is_active: true }, (values) => api.post("users", values), {
-      button: texts.create,
-      saved: ({ data }) => {
-        close();
-        go(`/people/${data.uuid}`);
-      },
-    });
-    return form;
+  recordDialog({
+    title: texts.newUser,
+    path: "users",
+    fields,
+    record: null,
+    name: fullName,
+    changed: (user) => go(`/people/${user.uuid}`),
   });
 }

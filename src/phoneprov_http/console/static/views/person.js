@@ -1,152 +1,129 @@
-/** One user: account, level, extensions, PIN, profiles, personal contacts. */
+/** One user: where they are logged in now, then account, extensions, profiles, contacts. */
 
-import { ApiError, api, withQuery } from "../api.js";
+import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { ask } from "../elements/dialog.js";
+import { messageOf } from "../elements/error-box.js";
 import { facts } from "../elements/facts.js";
+import { heading } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
-import { MOST_CHOICES, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
 import { simpleTable } from "../elements/simple-table.js";
-import { go } from "../router.js";
+import { tabs } from "../elements/tabs.js";
+import { PIN, USER } from "../fields.js";
+import { ago } from "../format.js";
+import { go, readdress } from "../navigation.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
-import { drawPersonal } from "./directory.js";
-import { USER_FIELDS } from "./people.js";
+import { phoneTitle } from "./accounts.js";
+import { contactsPart } from "./contacts.js";
+import { extensionsPart, levelForm } from "./person-parts.js";
+import { fullName } from "./people.js";
+
+/** @typedef {import("../../types").User} User */
 
 /** @type {import("../router.js").View} */
-export async function view({ element, parameters: [uuid], signal }) {
+export async function view({ element, parameters: [uuid], query, signal }) {
   const path = `users/${encodeURIComponent(uuid)}`;
-  const user = session.isAdmin
-    ? (await api.get(path, signal)).data
-    : (await api.get("me", signal)).data;
-  const [level, extensions, contacts] = [h("section"), h("section"), h("section")];
-  const profiles = (await api.get(`phone-profiles/user/${user.uuid}`, signal)).data;
+  const user = /** @type {User} */ ((await api.get(session.isAdmin ? path : "me", signal)).data);
+  const atPhones = (await api.get(withQuery("phones", { user_uuid: user.uuid, limit: 20 }), signal)).data;
+  const admin = session.isAdmin;
+  const parts = [
+    ...(admin
+      ? [
+          { name: "account", title: texts.account, show: (/** @type {HTMLElement} */ panel) => accountPart(panel, path, user) },
+          { name: "extensions", title: texts.extensions, show: (/** @type {HTMLElement} */ panel) => extensionsPart(panel, user.uuid) },
+        ]
+      : []),
+    { name: "profiles", title: texts.profiles, show: (/** @type {HTMLElement} */ panel) => profilesPart(panel, user, signal) },
+    { name: "pin", title: texts.pin, show: (/** @type {HTMLElement} */ panel) => pinPart(panel, user) },
+    { name: "contacts", title: texts.personalDirectory, show: (/** @type {HTMLElement} */ panel) => contactsPart(panel, user.uuid) },
+  ];
   fill(
     element,
-    h(
-      "div",
-      { className: "heading" },
-      h("h1", {}, `${user.first_name} ${user.last_name}`),
-      session.isAdmin &&
-        h("button", { className: "danger", onclick: () => remove(path, user) }, texts.remove),
+    heading(
+      fullName(user),
+      admin && h("button", { className: "danger", onclick: () => void remove(path, user) }, texts.remove),
     ),
-    session.isAdmin ? account(path, user) : facts([[texts.username, user.username]]),
-    level,
-    extensions,
-    pin(user.uuid),
-    h(
-      "section",
-      {},
-      h("h2", {}, texts.profiles),
-      simpleTable(
-        texts.profiles,
-        [texts.name, texts.changed],
-        profiles.map((/** @type {any} */ one) => [
-          h("a", { href: `#/profiles/${one.uuid}` }, one.name),
-          texts.when(one.updated_at),
-        ]),
-      ),
-      h("a", { className: "button", href: `#/profiles/new?user=${user.uuid}` }, texts.newProfile),
+    facts([
+      [texts.username, user.username],
+      [texts.email, user.email],
+      [
+        texts.atPhone,
+        atPhones.length === 0
+          ? texts.atNoPhone
+          : atPhones.map((/** @type {any} */ phone) => h("a", { href: `#/phones/${phone.mac}` }, phoneTitle(phone))),
+      ],
+    ]),
+    tabs(
+      fullName(user),
+      parts,
+      query.get("tab") ?? parts[0].name,
+      (name) => readdress(withQuery(`/people/${uuid}`, { tab: name === parts[0].name ? "" : name })),
     ),
-    contacts,
   );
-  await Promise.all([
-    session.isAdmin ? drawLevel(level, user.uuid) : null,
-    session.isAdmin ? drawExtensions(extensions, user.uuid) : null,
-    drawPersonal(contacts, user.uuid),
-  ]);
 }
 
-/** @param {string} path @param {any} user */
-function account(path, user) {
-  return recordForm(USER_FIELDS, user, (values) => api.put(path, values), { changesOnly: true }).form;
-}
-
-/** @param {string} uuid */
-function pin(uuid) {
-  const { form } = recordForm(
-    [{ name: "pin_code", label: texts.newPin, kind: "password", isRequired: true, hint: texts.pinHint }],
-    {},
-    (values) => api.put(`vendor-users/${uuid}`, values),
-  );
-  return h("section", {}, h("h2", {}, texts.pin), form);
-}
-
-/** @param {HTMLElement} element @param {string} uuid */
-async function drawLevel(element, uuid) {
-  const own = `user-perms/${uuid}`;
-  const [all, assigned] = await Promise.all([
-    api.get("permissions").then(({ data }) => data),
-    api.get(own).then(
-      ({ data }) => data,
-      (error) => {
-        if (error instanceof ApiError && error.status === 404) return null;
-        throw error;
-      },
-    ),
-  ]);
-  const { form } = recordForm(
-    [
-      {
-        name: "perm_uuid",
-        label: texts.permission,
-        choices: all.map((/** @type {any} */ one) => [one.uuid, `${one.name} (${one.level})`]),
-        hint: texts.levelHint,
-      },
-    ],
-    { perm_uuid: assigned?.perm_uuid ?? "" },
-    ({ perm_uuid }) =>
-      perm_uuid ? api.post("user-perms", { user_uuid: uuid, perm_uuid }) : api.remove(own),
-  );
-  fill(element, h("h2", {}, texts.permission), form);
-}
-
-/** @param {HTMLElement} element @param {string} uuid */
-async function drawExtensions(element, uuid) {
-  const { data } = await api.get(`user-extensions/by-user/${uuid}`);
-  const redraw = () => void drawExtensions(element, uuid);
-  const unlink = async (/** @type {any} */ link) => {
-    if (!(await ask(texts.unlinkQuestion(link.extension), texts.unlink))) return;
-    notice((await api.remove(`user-extensions/${link.uuid}`)).message);
-    redraw();
-  };
-  const choice = picker({
-    label: texts.extension,
-    path: (q) => withQuery("extensions", { q, limit: MOST_CHOICES }),
-    option: (one) => ({ value: one.uuid, text: `${one.extension} ${one.name}` }),
+/** @param {HTMLElement} panel @param {string} path @param {User} user */
+async function accountPart(panel, path, user) {
+  const { form } = recordForm(USER, user, (values) => api.put(path, values), {
+    changesOnly: true,
+    said: ({ data }) => texts.saved(fullName(data)),
   });
-  const link = async () => {
+  fill(panel, form, await levelForm(user));
+}
+
+/** @param {HTMLElement} panel @param {User} user */
+export function pinPart(panel, user) {
+  const path = `vendor-users/${user.uuid}`;
+  const name = fullName(user);
+  const { form } = recordForm(PIN, {}, (values) => api.put(path, values), {
+    said: () => texts.saved(texts.pinOf(name)),
+  });
+  const remove = async () => {
+    if (!(await ask(texts.removePinQuestion(name), texts.removePin, { isDangerous: true }))) return;
     try {
-      const order = { user_uuid: uuid, extension_uuid: choice.value() };
-      notice((await api.post("user-extensions", order)).message);
-      redraw();
+      await api.remove(path);
+      notice(texts.deleted(texts.pinOf(name)));
     } catch (error) {
-      notice(error instanceof Error ? error.message : String(error), "failed");
+      notice(messageOf(error), "failed");
     }
   };
-  fill(
-    element,
-    h("h2", {}, texts.extensions),
-    simpleTable(
-      texts.extensions,
-      [texts.extension, texts.name, texts.type, ""],
-      data.map((/** @type {any} */ one) => [
-        one.extension,
-        one.ext_name,
-        one.type,
-        h("button", { onclick: () => unlink(one) }, texts.unlink),
-      ]),
-    ),
-    choice.element,
-    h("p", {}, h("button", { onclick: link }, texts.link)),
+  form.lastElementChild?.append(
+    h("button", { type: "button", className: "danger", onclick: remove }, texts.removePin),
   );
-  await choice.ready;
+  fill(panel, h("section", {}, h("h2", {}, texts.pin), form));
 }
 
-/** @param {string} path @param {any} user */
+/** @param {HTMLElement} panel @param {User} user @param {AbortSignal} signal */
+async function profilesPart(panel, user, signal) {
+  const { data } = await api.get(`phone-profiles/user/${user.uuid}`, signal);
+  fill(
+    panel,
+    simpleTable(
+      texts.profiles,
+      [texts.name, texts.softwareType, texts.models, texts.changed],
+      data.map((/** @type {import("../../types").Profile} */ one) => [
+        h("a", { href: `#/profiles/${one.uuid}` }, one.name),
+        one.software_type ?? texts.any,
+        one.compatible_models.join(", ") || texts.any,
+        ago(one.updated_at),
+      ]),
+      texts.noProfiles,
+    ),
+    h("a", { className: "button", href: `#/profiles/new?user=${user.uuid}` }, texts.newProfile),
+  );
+}
+
+/** @param {string} path @param {User} user */
 async function remove(path, user) {
-  if (!(await ask(texts.deleteUserQuestion(user.username), texts.remove, { isDangerous: true }))) return;
-  notice((await api.remove(path)).message);
-  go("/people");
+  const question = texts.deleteUserQuestion(user.username);
+  if (!(await ask(question, texts.remove, { isDangerous: true }))) return;
+  try {
+    await api.remove(path);
+    notice(texts.deleted(fullName(user)));
+    go("/people");
+  } catch (error) {
+    notice(messageOf(error), "failed");
+  }
 }

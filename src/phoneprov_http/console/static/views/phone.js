@@ -1,202 +1,139 @@
-/** One phone: what is on it, its deployments, modules, desk login and fetches. */
+/** One phone: what is on it and whether the last change failed, then its parts as tabs. */
 
-import { api, withQuery } from "../api.js";
-import { fill, h } from "../dom.js";
+import { NEWEST, api, withQuery } from "../api.js";
+import { fill, h, update } from "../dom.js";
 import { ask, show } from "../elements/dialog.js";
-import { badge, facts } from "../elements/facts.js";
+import { messageOf } from "../elements/error-box.js";
+import { facts } from "../elements/facts.js";
+import { heading } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
 import { recordForm } from "../elements/record-form.js";
-import { simpleTable } from "../elements/simple-table.js";
-import { stepTimeline } from "../elements/step-timeline.js";
-import { go } from "../router.js";
+import { tabs } from "../elements/tabs.js";
+import { phoneFields } from "../fields.js";
+import { go, readdress } from "../navigation.js";
+import { showAgain } from "../router.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
-import { optional, username } from "./accounts.js";
-import { phoneFields } from "./phones.js";
+import { pause } from "../transport.js";
+import { phoneTitle } from "./accounts.js";
+import { isOver } from "./deployment.js";
+import { onPhone } from "./on-phone.js";
+import { deskPart, fetchesPart, historyPart, modulesPart } from "./phone-parts.js";
+import { rollBack } from "./roll-back.js";
 
-const NEWEST = 20;
-/** @type {import("../router.js").View} */
-export async function view({ element, parameters: [mac], signal }) {
-  const path = `phones/${encodeURIComponent(mac)}`;
-  const [phone, deployments, modules, desk, fetches] = await Promise.all([
-    api.get(path, signal).then(({ data }) => data),
-    newestDeployments(path, signal),
-    optional(api.get("vendor-kem", signal)),
-    optional(api.get(`${path}/desk`, signal)),
-    optional(api.get(`${path}/fetches?limit=20`, signal)),
+const POLL_MS = 1500;
+
+/** @typedef {import("../../types").Phone} Phone */
+
+/** What is on a phone, and its newest deployment, as far as the caller may see them.
+ * @param {string} path @param {AbortSignal} signal */
+export async function deployedOn(path, signal) {
+  const newest = { before: NEWEST, limit: 1 };
+  const [current, last] = await Promise.all([
+    api.get(withQuery(`${path}/deployments`, { ...newest, current: true }), signal),
+    api.get(withQuery(`${path}/deployments`, newest), signal),
   ]);
-  const onPhone = deployments.find((/** @type {any} */ one) => one.place !== null);
-  const by = onPhone ? await username(onPhone.user_uuid, signal) : "";
-  const reload = () => go(`/phones/${mac}?at=${Date.now()}`);
+  return { current: current.data[0] ?? null, last: last.data[0] ?? null };
+}
 
+/** @type {import("../router.js").View} */
+export async function view({ element, parameters: [mac], query, signal }) {
+  const path = `phones/${encodeURIComponent(mac)}`;
+  const [phone, deployed] = await Promise.all([
+    api.get(path, signal).then(({ data }) => data),
+    deployedOn(path, signal),
+  ]);
+  const state = h("section", { className: "on-phone", "aria-live": "polite" });
+  const rollBackButton = h(
+    "button",
+    { onclick: () => void rollBack(rollBackButton, path, phone, signal) },
+    texts.rollBack,
+  );
+  rollBackButton.hidden = deployed.current === null;
+  const parts = tabs(
+    texts.details,
+    [
+      { name: "history", title: texts.history, show: (panel) => historyPart(panel, path, signal) },
+      { name: "desk", title: texts.desk, show: (panel) => deskPart(panel, path, phone, signal) },
+      { name: "modules", title: texts.modules, show: (panel) => modulesPart(panel, phone, signal) },
+      ...(session.isAdmin
+        ? [{ name: "fetches", title: texts.fetches, show: (/** @type {HTMLElement} */ panel) => fetchesPart(panel, path, signal) }]
+        : []),
+    ],
+    query.get("tab") ?? "history",
+    (name) => readdress(withQuery(`/phones/${mac}`, { tab: name === "history" ? "" : name })),
+  );
   fill(
     element,
+    heading(
+      phoneTitle(phone),
+      h("a", { className: "button primary", href: `#/switch?mac=${phone.mac}` }, texts.switchPhone),
+      rollBackButton,
+      session.mayWriteShared && h("button", { onclick: () => edit(path, phone) }, texts.edit),
+      session.mayWriteShared &&
+        h("button", { className: "danger", onclick: () => remove(path, phone) }, texts.remove),
+    ),
     h(
       "div",
-      { className: "heading" },
-      h("h1", {}, phone.name ? `${phone.name} (${phone.mac})` : phone.mac),
-      h("a", { className: "button primary", href: `#/switch?mac=${phone.mac}` }, texts.switchPhone),
-      onPhone &&
-        h("button", { onclick: () => rollBack(path, phone.mac) }, texts.rollBack),
-      session.mayWriteShared && h("button", { onclick: () => edit(path, phone, reload) }, texts.edit),
-      session.mayWriteShared &&
-        h("button", { className: "danger", onclick: () => remove(path, phone.mac) }, texts.remove),
+      { className: "two" },
+      state,
+      facts([
+        [texts.model, phone.model],
+        [texts.location, phone.location],
+        [texts.address, phone.phone_ip],
+        [texts.softwareType, phone.software_type],
+        [texts.softwareVersion, phone.software_version],
+        [texts.isActive, phone.is_active ? texts.yes : texts.no],
+        ...(phone.description ? [/** @type {[string, string]} */ ([texts.description, phone.description])] : []),
+      ]),
     ),
-    facts([
-      [texts.model, phone.model],
-      [texts.location, phone.location],
-      [texts.address, phone.phone_ip],
-      [texts.softwareType, phone.software_type],
-      [texts.softwareVersion, phone.software_version],
-      [texts.isActive, phone.is_active ? texts.yes : texts.no],
-      [texts.description, phone.description],
-    ]),
-    section(texts.onPhone, onPhone ? current(onPhone, by) : h("p", {}, texts.nothingKnown)),
-    desk && section(texts.desk, deskFacts(path, desk, reload)),
-    section(
-      texts.history,
-      simpleTable(
-        texts.history,
-        [
-          texts.at,
-          texts.action,
-          texts.profile,
-          texts.revision,
-          texts.outcome,
-          texts.confirmation,
-          texts.message,
-        ],
-        deployments.map((/** @type {any} */ one) => [
-          h("a", { href: `#/deployments/${one.uuid}` }, texts.when(one.created_at)),
-          texts.actions[one.action] ?? one.action,
-          one.profile_name,
-          one.revision,
-          badge(one.outcome, texts.outcomes),
-          badge(one.confirmation, texts.confirmations),
-          problem(one),
-        ]),
-        texts.nothingKnown,
-      ),
-    ),
-    modules &&
-      section(
-        texts.modules,
-        simpleTable(
-          texts.modules,
-          [texts.model, texts.mac, texts.address],
-          modules
-            .filter((/** @type {any} */ kem) => kem.connected_phone === phone.mac)
-            .map((/** @type {any} */ kem) => [kem.model ?? "-", kem.mac, kem.ip]),
-          texts.noModules,
-        ),
-      ),
-    fetches &&
-      section(
-        texts.fetches,
-        simpleTable(
-          texts.fetches,
-          [texts.at, texts.name, texts.outcome, texts.address, texts.duration_],
-          fetches.map((/** @type {any} */ one) => [
-            texts.when(one.created_at),
-            `${one.transport} ${one.name}`,
-            one.result,
-            one.client_ip,
-            texts.duration(one.duration_ms),
-          ]),
-          texts.noFetches,
-        ),
-      ),
+    parts,
   );
-}
+  update(state, ...(await onPhone(deployed)));
+  void followed().catch(() => {});
 
-/** @param {string} path @param {AbortSignal} signal */
-async function newestDeployments(path, signal) {
-  const counted = await api.get(`${path}/deployments?limit=1`, signal);
-  const total = counted.metadata.total ?? 0;
-  const offset = Math.max(0, total - NEWEST);
-  const { data } = await api.get(withQuery(`${path}/deployments`, { limit: NEWEST, offset }), signal);
-  return data.reverse();
-}
-
-/** Why a deployment failed, or why the phone did not come back. @param {any} deployment */
-function problem({ outcome, message, restart, confirmation, confirmation_message: observed }) {
-  if (message) return message;
-  if (outcome === "deployed" && restart !== null && restart !== "ok") return restart;
-  return confirmation === "not_confirmed" ? observed : "";
-}
-
-/** @param {string} title @param {...import("../dom.js").Child} content */
-function section(title, ...content) {
-  return h("section", {}, h("h2", {}, title), ...content);
-}
-
-/** @param {any} deployment @param {string} by */
-function current(deployment, by) {
-  return h(
-    "div",
-    {},
-    facts([
-      [texts.profile, `${deployment.profile_name}, ${texts.revision.toLowerCase()} ${deployment.revision}`],
-      [texts.since, texts.when(deployment.ended_at ?? deployment.created_at)],
-      [texts.by, by],
-      [texts.outcome, badge(deployment.outcome, texts.outcomes)],
-    ]),
-    stepTimeline(deployment),
-  );
-}
-
-/** @param {string} path @param {any} desk @param {() => void} reload */
-function deskFacts(path, desk, reload) {
-  if (!desk.user_uuid) return h("p", {}, texts.nobodyLoggedIn);
-  const logOut = async () => {
-    const { message } = await api.post(`${path}/desk/logout`);
-    notice(message);
-    reload();
-  };
-  return h(
-    "div",
-    {},
-    facts([
-      [texts.username, desk.username],
-      [texts.since, texts.when(desk.since)],
-    ]),
-    h("button", { onclick: logOut }, texts.logOutDesk),
-  );
-}
-
-/** @param {string} path @param {string} mac */
-async function rollBack(path, mac) {
-  if (!(await ask(texts.rollBackQuestion(mac), texts.rollBack))) return;
-  notice(texts.switching);
-  try {
-    const { message, data } = await api.post(`${path}/rollback`);
-    notice(message);
-    go(data?.uuid ? `/deployments/${data.uuid}` : `/phones/${mac}?at=${Date.now()}`);
-  } catch (error) {
-    notice(error instanceof Error ? error.message : String(error), "failed");
-    go(`/phones/${mac}?at=${Date.now()}`);
+  /** A change that is under way is shown as it happens. */
+  async function followed() {
+    let { last } = deployed;
+    while (last !== null && !isOver(last)) {
+      await pause(POLL_MS, signal);
+      const now = await deployedOn(path, signal);
+      last = now.last;
+      rollBackButton.hidden = now.current === null;
+      update(state, ...(await onPhone(now)));
+    }
   }
 }
 
-/** @param {string} path @param {any} phone @param {() => void} reload */
-function edit(path, phone, reload) {
-  const fields = phoneFields().filter(({ name }) => name !== "mac");
-  void show(texts.edit, (close) => {
-    const { form } = recordForm(fields, phone, (values) => api.put(path, values), {
+/** @param {string} path @param {Phone} phone */
+function edit(path, phone) {
+  const fields = phoneFields(session.isAdmin).filter(({ name }) => name !== "mac");
+  /** @type {() => boolean} */
+  let hasChanges = () => false;
+  /** @param {() => void} close */
+  const content = (close) => {
+    const { form, ...rest } = recordForm(fields, phone, (values) => api.put(path, values), {
       changesOnly: true,
+      said: ({ data }) => texts.saved(phoneTitle(data)),
       saved: () => {
         close();
-        reload();
+        showAgain();
       },
     });
+    hasChanges = rest.hasChanges;
     return form;
-  });
+  };
+  void show(texts.edit, content, { hasChanges: () => hasChanges() });
 }
 
-/** @param {string} path @param {string} mac */
-async function remove(path, mac) {
-  if (!(await ask(texts.deletePhone(mac), texts.remove, { isDangerous: true }))) return;
-  const { message } = await api.remove(path);
-  notice(message);
-  go("/phones");
+/** @param {string} path @param {Phone} phone */
+async function remove(path, phone) {
+  if (!(await ask(texts.deletePhone(phoneTitle(phone)), texts.remove, { isDangerous: true }))) return;
+  try {
+    await api.remove(path);
+    notice(texts.deleted(phoneTitle(phone)));
+    go("/phones");
+  } catch (error) {
+    notice(messageOf(error), "failed");
+  }
 }

@@ -1,54 +1,57 @@
-/** All phones: search, filters, a new phone. */
+/** All phones: search, filters, what is on each, a new phone; a batch for the selected ones. */
 
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
 import { show } from "../elements/dialog.js";
+import { badge } from "../elements/facts.js";
+import { heading } from "../elements/heading.js";
 import { recordForm } from "../elements/record-form.js";
 import { searchBar } from "../elements/search-bar.js";
-import { go } from "../router.js";
+import { SOFTWARE_TYPES, phoneFields } from "../fields.js";
+import { ago, count } from "../format.js";
+import { go, readdress } from "../navigation.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
+import { phoneTitle } from "./accounts.js";
 
-/** @type {[string, string][]} */
-export const SOFTWARE_TYPES = [
-  ["SCCP", "SCCP"],
-  ["SIP", "SIP"],
-  ["SIPE", "SIPE"],
-];
+/** @typedef {import("../elements/search-bar.js").Filter} Filter */
+/** @typedef {import("../../types").PhoneSummary} PhoneSummary */
 
-/** @type {import("../elements/record-form.js").Field[]} */
-const FIELDS = [
-  { name: "mac", label: texts.mac, isRequired: true },
-  { name: "name", label: texts.name },
-  { name: "brand", label: texts.brand },
-  { name: "model", label: texts.model },
-  { name: "phone_ip", label: texts.address },
-  { name: "location", label: texts.location },
-  { name: "hostname", label: texts.hostname },
-  { name: "phone_vlan", label: texts.vlan },
-  { name: "software_type", label: texts.softwareType },
-  { name: "software_version", label: texts.softwareVersion },
-  { name: "description", label: texts.description, kind: "area" },
-  { name: "is_active", label: texts.isActive, kind: "checkbox" },
-];
-
-/** The fields that the caller may write: addresses of phones need level 0. */
-export function phoneFields() {
-  return FIELDS.filter(({ name }) => session.isAdmin || name !== "phone_ip");
+/** The values of a field with the number of phones of each. @param {string} by @returns {Filter} */
+function counted(by) {
+  return {
+    name: by,
+    label: by === "model" ? texts.model : texts.location,
+    load: async () => {
+      const { data } = await api.get(withQuery("phones/counts", { by }));
+      return data
+        .filter((/** @type {any} */ one) => one.value !== null)
+        .map((/** @type {any} */ one) => [one.value, `${one.value} (${count(one.phones)})`]);
+    },
+  };
 }
 
-/** @type {import("../elements/search-bar.js").Filter} */
+/** @type {Filter} */
 const LAST_OUTCOME = {
   name: "last_outcome",
   label: texts.lastOutcome,
   choices: [...Object.entries(texts.outcomes), ["none", texts.neverDeployed]],
 };
+/** @type {Filter} */
+const ACTIVE = {
+  name: "is_active",
+  label: texts.isActive,
+  choices: [
+    ["true", texts.yes],
+    ["false", texts.no],
+  ],
+};
 
 const ME = "me";
 
 /** Who is logged in at the phone: any user for level 0, otherwise the caller.
- * @returns {import("../elements/search-bar.js").Filter} */
+ * @returns {Filter} */
 function loggedIn() {
   const filter = { name: "user", label: texts.loggedIn };
   if (!session.isAdmin) return { ...filter, choices: [[ME, texts.me]] };
@@ -72,68 +75,141 @@ async function userNamed(username, signal) {
   return same?.uuid ?? (data.length === 1 ? data[0].uuid : null);
 }
 
+/** @returns {import("../elements/data-list.js").Column<PhoneSummary>[]} */
+function columns() {
+  const plain = [
+    { title: texts.mac, cell: (/** @type {any} */ one) => one.mac, width: "11.5rem", sort: "mac" },
+    { title: texts.name, cell: (/** @type {any} */ one) => one.name, sort: "name" },
+    { title: texts.model, cell: (/** @type {any} */ one) => one.model, sort: "model" },
+    { title: texts.location, cell: (/** @type {any} */ one) => one.location, sort: "location" },
+  ];
+  const uses = [
+    {
+      title: texts.lastOutcome,
+      cell: (/** @type {PhoneSummary} */ one) =>
+        one.use.last_outcome === "none"
+          ? texts.neverDeployed
+          : badge(one.use.last_outcome, texts.outcomes),
+      width: "9.5rem",
+    },
+    { title: texts.profile, cell: (/** @type {PhoneSummary} */ one) => one.use.profile_name, isOptional: true },
+    { title: texts.loggedIn, cell: (/** @type {PhoneSummary} */ one) => one.use.username, isOptional: true },
+    {
+      title: texts.lastChange,
+      cell: (/** @type {PhoneSummary} */ one) => ago(one.use.last_changed_at),
+      text: (/** @type {PhoneSummary} */ one) => one.use.last_changed_at,
+      isOptional: true,
+      width: "9rem",
+    },
+  ];
+  const more = [
+    { title: texts.address, cell: (/** @type {any} */ one) => one.phone_ip, sort: "phone_ip" },
+    { title: texts.softwareType, cell: (/** @type {any} */ one) => one.software_type, sort: "software_type" },
+    { title: texts.softwareVersion, cell: (/** @type {any} */ one) => one.software_version },
+    { title: texts.description, cell: (/** @type {any} */ one) => one.description },
+    { title: texts.isActive, cell: (/** @type {any} */ one) => (one.is_active ? texts.yes : texts.no) },
+  ].map((column, place) => ({ ...column, isOptional: true, isHidden: session.isAdmin && place > 0 }));
+  return session.isAdmin ? [...plain, ...uses, ...more] : [...plain, ...more];
+}
+
 /** @type {import("../router.js").View} */
 export async function view({ element, query }) {
-  /** @type {import("../elements/data-list.js").DataList<any>} */
-  const list = dataList();
+  const list = /** @type {import("../elements/data-list.js").DataList<PhoneSummary>} */ (dataList());
+  const address = () => withQuery("/phones", { ...search.values(), sort: list.sort });
   const search = searchBar(
+    "/phones",
     [
-      { name: "model", label: texts.model },
-      { name: "location", label: texts.location },
+      counted("model"),
+      counted("location"),
       { name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES },
       loggedIn(),
       ...(session.isAdmin ? [LAST_OUTCOME] : []),
+      ACTIVE,
     ],
     query,
-    (values) => {
-      history.replaceState(null, "", `#${withQuery("/phones", values)}`);
+    () => {
+      readdress(address());
       void list.reload();
     },
   );
+  element.classList.add("with-list");
   fill(
     element,
-    h(
-      "div",
-      { className: "heading" },
-      h("h1", {}, texts.phones),
+    heading(
+      texts.phones,
       session.mayWriteShared && h("button", { className: "primary", onclick: add }, texts.newPhone),
+      session.isAdmin && h("a", { className: "button", href: "#/discovered" }, texts.discovered),
       h("a", { className: "button", href: "#/modules" }, texts.modules),
+      h("a", { className: "button", href: "#/flags" }, texts.flags),
     ),
     search.element,
     list,
   );
+  if (query.has("find")) /** @type {HTMLElement} */ (search.element.querySelector("[name=q]")).focus();
   await list.configure({
-    caption: texts.phoneList,
-    columns: [
-      { title: texts.mac, cell: (phone) => phone.mac, width: "11rem" },
-      { title: texts.name, cell: (phone) => phone.name },
-      { title: texts.model, cell: (phone) => phone.model },
-      { title: texts.location, cell: (phone) => phone.location, isOptional: true },
-      { title: texts.address, cell: (phone) => phone.phone_ip, isOptional: true },
-      { title: texts.softwareType, cell: (phone) => phone.software_type, isOptional: true },
-      { title: texts.isActive, cell: (phone) => (phone.is_active ? texts.yes : texts.no), isOptional: true },
-    ],
+    caption: texts.phones,
+    name: "phones",
+    columns: columns(),
+    sort: query.get("sort") ?? "",
+    sorted: () => readdress(address()),
     href: (phone) => `#/phones/${phone.mac}`,
-    load: async (offset, limit, signal) => {
+    key: session.isAdmin ? (phone) => phone.mac : undefined,
+    actions: (macs) => [
+      h(
+        "button",
+        {
+          className: "primary",
+          onclick: () => {
+            sessionMacs.chosen = macs;
+            go("/batches/new?selected=1");
+          },
+        },
+        texts.batchFor(macs.length),
+      ),
+    ],
+    empty: () =>
+      search.isUsed()
+        ? h("button", { onclick: () => search.set({}) }, `${texts.noMatch} ${texts.clear}`)
+        : session.isAdmin
+          ? h("p", {}, texts.noPhones, " ", h("a", { href: "#/import" }, texts.importTitle))
+          : texts.noRows,
+    load: async (offset, limit, signal, sort) => {
       const { user, ...values } = search.values();
       const user_uuid = user && (await userNamed(user, signal));
       if (user_uuid === null) return { rows: [], total: 0 };
-      const path = withQuery("phones", { ...values, user_uuid, offset, limit });
-      const { data, metadata } = await api.get(path, signal);
+      const path = session.isAdmin ? "phones/summaries" : "phones";
+      const { data, metadata } = await api.get(
+        withQuery(path, { ...values, user_uuid, offset, limit, sort }),
+        signal,
+      );
       return { rows: data, total: metadata.total ?? data.length };
     },
   });
 }
 
+/** The phones that were selected for a new batch. @type {{chosen: string[]}} */
+export const sessionMacs = { chosen: [] };
+
 function add() {
-  void show(texts.newPhone, (close) => {
-    const { form } = recordForm(phoneFields(), { is_active: true }, (v) => api.post("phones", v), {
-      button: texts.create,
-      saved: ({ data }) => {
-        close();
-        go(`/phones/${data.mac}`);
+  /** @type {() => boolean} */
+  let hasChanges = () => false;
+  /** @param {() => void} close */
+  const content = (close) => {
+    const { form, ...rest } = recordForm(
+      phoneFields(session.isAdmin),
+      { is_active: true },
+      (values) => api.post("phones", values),
+      {
+        button: texts.create,
+        said: ({ data }) => texts.created(phoneTitle(data)),
+        saved: ({ data }) => {
+          close();
+          go(`/phones/${data.mac}`);
+        },
       },
-    });
+    );
+    hasChanges = rest.hasChanges;
     return form;
-  });
+  };
+  void show(texts.newPhone, content, { hasChanges: () => hasChanges() });
 }

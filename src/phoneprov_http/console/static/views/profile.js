@@ -1,38 +1,50 @@
-/** One profile: its fields, the configuration with the server's findings, its revisions. */
+/** One profile: its fields, the configuration with the server's findings, its revisions, and the
+ * phones it is on. */
 
-import { ApiError, api, withQuery } from "../api.js";
+import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { codeEditor } from "../elements/code-editor.js";
 import { ask } from "../elements/dialog.js";
-import { errorBox } from "../elements/error-box.js";
+import { messageOf } from "../elements/error-box.js";
+import { heading } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
 import { recordForm } from "../elements/record-form.js";
-import { sideBySide } from "../elements/side-by-side.js";
-import { askBeforeLeaving, go } from "../router.js";
+import { tabs } from "../elements/tabs.js";
+import { PROFILE } from "../fields.js";
+import { forgetGuards, go, guard, readdress } from "../navigation.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
-import { SOFTWARE_TYPES } from "./phones.js";
+import { ApiError } from "../transport.js";
+import { username } from "./accounts.js";
+import { conflictBox, previewPart, revisionsPart, usesPart } from "./profile-parts.js";
 
 const CHECK_MS = 600;
 const EMPTY = "<device>\n</device>\n";
 
-/** @type {import("../elements/record-form.js").Field[]} */
-const FIELDS = [
-  { name: "name", label: texts.name, isRequired: true },
-  { name: "description", label: texts.description, kind: "area" },
-  { name: "compatible_models", label: texts.models, kind: "list", hint: texts.modelsHint },
-  { name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES, empty: texts.any },
-];
+/** @typedef {import("../../types").Profile} Profile */
+
+/** The profile, and the revision that its text has at least: it is read first.
+ * @param {string} path @param {AbortSignal} signal */
+async function stored(path, signal) {
+  const revisions = (await api.get(`${path}/revisions`, signal)).data;
+  const profile = /** @type {Profile} */ ((await api.get(path, signal)).data);
+  return { profile, revision: revisions.at(-1)?.number ?? null };
+}
 
 /** @type {import("../router.js").View} */
 export async function view({ element, parameters: [uuid], query, signal }) {
   const isNew = uuid === "new";
   const path = `phone-profiles/${encodeURIComponent(uuid)}`;
-  const owner = query.get("user") ?? session.me?.uuid;
-  const profile = isNew
-    ? { name: "", cnf_xml: EMPTY, compatible_models: [], user_uuid: owner }
-    : (await api.get(path, signal)).data;
+  const fresh = /** @type {any} */ ({
+    name: "",
+    cnf_xml: EMPTY,
+    compatible_models: [],
+    user_uuid: query.get("user") ?? session.me?.uuid,
+  });
+  const { profile, revision } = isNew ? { profile: fresh, revision: null } : await stored(path, signal);
   let saved = profile.cnf_xml;
+  let basedOn = revision;
+  const conflict = h("div", { "aria-live": "polite" });
 
   /** @type {number | undefined} */
   let timer;
@@ -46,10 +58,10 @@ export async function view({ element, parameters: [uuid], query, signal }) {
   });
 
   async function check() {
-    const order = { cnf_xml: editor.value(), software_type: profile.software_type ?? null };
+    const order = { cnf_xml: editor.value(), software_type: values().software_type || null };
     try {
       const { data } = await api.post("phone-profiles/lint", order, signal);
-      editor.show(data.findings);
+      if (order.cnf_xml === editor.value()) editor.show(data.findings);
     } catch (error) {
       if (error instanceof ApiError && error.status === 422) {
         editor.show(error.details.map(located));
@@ -57,110 +69,103 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     }
   }
 
-  const { form, hasChanges } = recordForm(
-    FIELDS,
-    profile,
-    async (values) => {
-      const text = editor.value();
-      const order = isNew || text !== saved ? { ...values, cnf_xml: text } : values;
+  const { form, values } = recordForm(PROFILE, profile, save, {
+    changesOnly: !isNew,
+    button: isNew ? texts.create : texts.save,
+    said: ({ data }) => (isNew ? texts.created : texts.saved)(data.name),
+    saved: ({ data }) => {
+      if (!isNew) return;
+      forgetGuards();
+      go(`/profiles/${data.uuid}`);
+    },
+  });
+
+  /** @param {Record<string, any>} fields */
+  async function save(fields) {
+    const text = editor.value();
+    const order = isNew || text !== saved ? { ...fields, cnf_xml: text } : fields;
+    fill(conflict);
+    try {
       const reply = isNew
         ? await api.post("phone-profiles", { ...order, user_uuid: profile.user_uuid })
-        : await api.put(path, order);
+        : await api.put(path, { ...order, ...(basedOn === null ? {} : { revision: basedOn }) });
       saved = text;
+      if (!isNew) basedOn = (await stored(path, signal)).revision;
       return reply;
-    },
-    {
-      changesOnly: !isNew,
-      button: isNew ? texts.create : texts.save,
-      saved: ({ data }) => {
-        if (isNew) go(`/profiles/${data.uuid}`);
-        else void drawRevisions();
-      },
-    },
-  );
-  form.insertBefore(editor.element, form.lastElementChild);
-  askBeforeLeaving(() =>
-    hasChanges() || editor.value() !== saved ? texts.discardChanges : null,
-  );
-
-  const revisions = h("section");
-  async function drawRevisions() {
-    const { data } = await api.get(`${path}/revisions`, signal);
-    fill(revisions, h("h2", {}, texts.revisions), compare(path, data, signal));
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "changed_meanwhile") throw error;
+      const now = await stored(path, signal);
+      const overwrite = () => {
+        basedOn = now.revision;
+        form.requestSubmit();
+      };
+      fill(conflict, conflictBox(now.profile.cnf_xml, text, overwrite));
+      return null;
+    }
   }
 
+  form.querySelector(".actions")?.before(conflict);
+  guard(() => form.isConnected && editor.value() !== saved);
+  const edited = h("div", { className: "profile" }, form, editor.element);
+  const actions = isNew
+    ? []
+    : [
+        h("span", { className: "quiet" }, `${texts.owner}: ${await username(profile.user_uuid)}`),
+        h("a", { className: "button", href: `#/switch?profile=${profile.uuid}` }, texts.switchPhoneTo),
+        h("button", { className: "danger", onclick: () => void remove(path, profile.name) }, texts.remove),
+      ];
+  element.classList.add("wide");
   fill(
     element,
-    h(
-      "div",
-      { className: "heading" },
-      h("h1", {}, isNew ? texts.newProfile : profile.name),
-      !isNew &&
-        h("a", { className: "button", href: `#/switch?profile=${profile.uuid}` }, texts.switchPhoneTo),
-      !isNew &&
-        h("button", { className: "danger", onclick: () => remove(path, profile.name) }, texts.remove),
-    ),
-    form,
-    revisions,
+    heading(isNew ? texts.newProfile : profile.name, ...actions),
+    isNew
+      ? edited
+      : tabs(
+          texts.profile,
+          [
+            { name: "edit", title: texts.edit, show: (panel) => panel.append(edited) },
+            { name: "revisions", title: texts.revisions, show: (panel) => revisionsPart(panel, path, signal) },
+            { name: "preview", title: texts.preview, show: (panel) => previewPart(panel, profile, editor.value, signal) },
+            { name: "phones", title: texts.deployedOn, show: (panel) => usesPart(panel, profile, signal) },
+          ],
+          query.get("tab") ?? "edit",
+          (name) => readdress(withQuery(`/profiles/${uuid}`, { tab: name === "edit" ? "" : name })),
+        ),
   );
-  await Promise.all([check(), isNew ? null : drawRevisions()]);
+  await check();
 }
 
 /** A problem of the body as a finding: the message of the server names the line and the column.
- * @param {{field: string, message: string}} problem */
-function located({ message }) {
+ * @param {{field: string, message: string}} problem
+ * @returns {import("../../types").Finding} */
+export function located({ message }) {
   const at = /line (\d+)(?:,? column (\d+))?/i.exec(message);
-  return { severity: "error", line: Number(at?.[1] ?? 1), column: Number(at?.[2] ?? 1), message };
-}
-
-/** Choose two revisions and see the difference, which the server computes.
- * @param {string} path @param {any[]} revisions @param {AbortSignal} signal */
-function compare(path, revisions, signal) {
-  if (revisions.length < 2) return h("p", {}, texts.oneRevision);
-  const newest = revisions[revisions.length - 1].number;
-  const result = h("div", { "aria-live": "polite" });
-  /** @param {string} label @param {number} chosen */
-  const choice = (label, chosen) =>
-    h(
-      "select",
-      { "aria-label": label },
-      ...revisions.map((one) =>
-        h(
-          "option",
-          { value: String(one.number), selected: one.number === chosen },
-          `${one.number}, ${texts.when(one.created_at)}`,
-        ),
-      ),
-    );
-  const from = choice(texts.from, Math.max(1, newest - 1));
-  const to = choice(texts.to, newest);
-  const show = async () => {
-    try {
-      const query = { from: from.value, to: to.value };
-      const { data } = await api.get(withQuery(`${path}/revisions/diff`, query), signal);
-      fill(
-        result,
-        data.diff
-          ? sideBySide(data.diff, texts.revisionNumber(data.from), texts.revisionNumber(data.to))
-          : h("p", {}, texts.noDifference),
-      );
-    } catch (error) {
-      fill(result, errorBox(error));
-    }
-  };
-  return h(
-    "div",
-    {},
-    h("p", { className: "actions" }, from, to, h("button", { onclick: show }, texts.compare)),
-    result,
-  );
+  return { severity: "error", line: Number(at?.[1] ?? 1), column: Number(at?.[2] ?? 1), code: "", message };
 }
 
 /** @param {string} path @param {string} name */
 async function remove(path, name) {
-  if (!(await ask(texts.deleteQuestion(name), texts.remove, { isDangerous: true }))) return;
-  const { message } = await api.remove(path);
-  askBeforeLeaving(() => null);
-  notice(message);
-  go("/profiles");
+  const details = h("p", {}, texts.deleteProfileHint);
+  if (!(await ask(texts.deleteQuestion(name), texts.remove, { isDangerous: true, details }))) return;
+  try {
+    await removed(path);
+    forgetGuards();
+    notice(texts.deleted(name));
+    go("/profiles");
+  } catch (error) {
+    if (error !== null) notice(messageOf(error), "failed");
+  }
+}
+
+/** A profile that desks need is deleted after another question, which names them.
+ * @param {string} path */
+async function removed(path) {
+  try {
+    await api.remove(path);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 409) throw error;
+    const question = texts.deleteAnyway(error.message);
+    if (!(await ask(question, texts.remove, { isDangerous: true }))) throw null;
+    await api.remove(withQuery(path, { force: true }));
+  }
 }

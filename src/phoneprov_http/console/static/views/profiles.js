@@ -3,48 +3,55 @@
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
+import { heading } from "../elements/heading.js";
 import { searchBar } from "../elements/search-bar.js";
+import { SOFTWARE_TYPES } from "../fields.js";
+import { ago } from "../format.js";
+import { session } from "../session.js";
 import { texts } from "../texts.js";
-import { SOFTWARE_TYPES } from "./phones.js";
+import { username } from "./accounts.js";
+
+/** @typedef {import("../../types").Profile & {owner: string}} Row */
 
 /** @type {import("../router.js").View} */
 export async function view({ element, query }) {
-  /** @type {import("../elements/data-list.js").DataList<any>} */
-  const list = dataList();
+  const list = /** @type {import("../elements/data-list.js").DataList<Row>} */ (dataList());
   const search = searchBar(
+    "/profiles",
     [{ name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES }],
     query,
-    (values) => {
-      history.replaceState(null, "", `#${withQuery("/profiles", values)}`);
-      void list.reload();
-    },
+    () => void list.reload(),
   );
-  fill(
-    element,
-    h(
-      "div",
-      { className: "heading" },
-      h("h1", {}, texts.profiles),
-      h("a", { className: "button primary", href: "#/profiles/new" }, texts.newProfile),
-    ),
-    search.element,
-    list,
-  );
+  const add = h("a", { className: "button primary", href: "#/profiles/new" }, texts.newProfile);
+  element.classList.add("with-list");
+  fill(element, heading(texts.profiles, add), search.element, list);
   await list.configure({
     caption: texts.profiles,
+    name: "profiles",
     columns: [
       { title: texts.name, cell: (one) => one.name },
       { title: texts.description, cell: (one) => one.description, isOptional: true },
       { title: texts.softwareType, cell: (one) => one.software_type ?? texts.any, width: "8rem" },
       { title: texts.models, cell: (one) => one.compatible_models.join(", ") || texts.any, isOptional: true },
-      { title: texts.changed, cell: (one) => texts.when(one.updated_at), isOptional: true },
+      { title: texts.owner, cell: (one) => one.owner, isOptional: true, isHidden: !session.isAdmin },
+      {
+        title: texts.changed,
+        cell: (one) => ago(one.updated_at),
+        text: (one) => one.updated_at,
+        isOptional: true,
+        width: "10rem",
+      },
     ],
     href: (one) => `#/profiles/${one.uuid}`,
+    empty: () => (search.isUsed() ? texts.noMatch : texts.noProfiles),
     // This group of the API carries no total: a page that is not full is the last one.
     load: async (offset, limit, signal) => {
       const path = withQuery("phone-profiles", { ...search.values(), offset, limit });
       const { data } = await api.get(path, signal);
-      return { rows: data, total: offset + data.length, isMore: data.length === limit };
+      const rows = await Promise.all(
+        data.map(async (/** @type {Row} */ one) => ({ ...one, owner: await username(one.user_uuid) })),
+      );
+      return { rows, total: offset + data.length, isMore: data.length === limit };
     },
   });
 }

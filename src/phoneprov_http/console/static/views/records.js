@@ -1,32 +1,29 @@
-/** Lists whose records are opened in a dialog: extensions, permissions, modules, services. */
+/** Lists whose records are opened in a dialog: extensions, permissions, modules, services, flags. */
 
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
+import { heading } from "../elements/heading.js";
 import { recordDialog } from "../elements/record-dialog.js";
 import { searchBar } from "../elements/search-bar.js";
+import { EXTENSION, EXTENSION_TYPES, MODULE, PERMISSION, SERVICE } from "../fields.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
+import { linkedPart } from "./linked.js";
 
 /**
  * @typedef {object} Kind
  * @property {string} title
  * @property {string} add text of the button for a new record
  * @property {string} path
- * @property {import("../elements/record-form.js").Field[]} fields
+ * @property {import("../fields.js").Field[]} fields
  * @property {string[]} [fixed] fields that a record keeps
  * @property {string[]} columns fields shown; the first one opens the record
- * @property {boolean} [isSearched]
+ * @property {string} [key] the field that identifies a record
+ * @property {import("../elements/search-bar.js").Filter[]} [filters] of a list that is searched
+ * @property {string} [empty] what is shown without records
  * @property {boolean} [isShared] written by everyone who may write shared records
  */
-
-/** @type {[string, string][]} */
-const TYPES = [
-  ["chan_sccp", "chan_sccp"],
-  ["chan_pjsip", "chan_pjsip"],
-  ["chan_sip", "chan_sip"],
-  ["custom", "custom"],
-];
 
 /** @type {Record<string, Kind>} */
 const KINDS = {
@@ -34,24 +31,10 @@ const KINDS = {
     title: texts.extensions,
     add: texts.newExtension,
     path: "extensions",
-    isSearched: true,
-    columns: ["extension", "name", "type", "description"],
-    fields: [
-      { name: "extension", label: texts.extension, isRequired: true },
-      { name: "name", label: texts.name, isRequired: true },
-      { name: "type", label: texts.type, isRequired: true, choices: TYPES },
-      {
-        name: "password",
-        label: texts.password,
-        kind: "password",
-        hint: texts.lineSecretHint,
-        autocomplete: "new-password",
-      },
-      { name: "description", label: texts.description, kind: "area" },
-      { name: "voicemail", label: texts.voicemail, kind: "checkbox" },
-      { name: "voicemail_passcode", label: texts.passcode },
-      { name: "is_active", label: texts.isActive, kind: "checkbox" },
-    ],
+    empty: texts.noExtensions,
+    filters: [{ name: "type", label: texts.type, choices: EXTENSION_TYPES }],
+    columns: ["extension", "name", "type", "voicemail", "is_active", "description"],
+    fields: EXTENSION,
   },
   permissions: {
     title: texts.permissions,
@@ -59,11 +42,7 @@ const KINDS = {
     path: "permissions",
     columns: ["name", "level", "description"],
     fixed: ["level"],
-    fields: [
-      { name: "name", label: texts.name, isRequired: true },
-      { name: "level", label: texts.level, kind: "number", isRequired: true, hint: texts.levelHint },
-      { name: "description", label: texts.description, kind: "area" },
-    ],
+    fields: PERMISSION,
   },
   modules: {
     title: texts.modules,
@@ -71,14 +50,7 @@ const KINDS = {
     path: "vendor-kem",
     isShared: true,
     columns: ["mac", "model", "connected_phone", "ip"],
-    fields: [
-      { name: "mac", label: texts.mac },
-      { name: "model", label: texts.model },
-      { name: "connected_phone", label: texts.connectedPhone },
-      { name: "ip", label: texts.address },
-      { name: "software_version", label: texts.softwareVersion },
-      { name: "software_type", label: texts.softwareType },
-    ],
+    fields: MODULE,
   },
   services: {
     title: texts.services,
@@ -86,61 +58,65 @@ const KINDS = {
     path: "vendor-services",
     isShared: true,
     columns: ["name", "url", "type"],
-    fields: [
-      { name: "name", label: texts.name },
-      { name: "url", label: texts.url, hint: texts.urlHint },
-      { name: "type", label: texts.type },
-    ],
+    fields: SERVICE,
   },
 };
 
 /** @type {import("../router.js").View} */
-export async function view({ element, parameters: [name], query }) {
+export async function view({ element, parameters: [name], query, signal }) {
   const kind = KINDS[name];
   const mayWrite = kind.isShared ? session.mayWriteShared : session.isAdmin;
-  /** @type {import("../elements/data-list.js").DataList<any>} */
-  const list = dataList();
+  const list = /** @type {import("../elements/data-list.js").DataList<any>} */ (dataList());
   const changed = () => void list.reload();
+  const named = (/** @type {any} */ record) => String(record[kind.columns[0]] ?? texts.unnamed);
   const add = () =>
-    recordDialog({ title: kind.add, path: kind.path, fields: kind.fields, record: null, changed });
-  /** @param {any} record @param {string} title */
-  const edit = (record, title) => {
+    recordDialog({
+      title: kind.add,
+      path: kind.path,
+      fields: kind.fields,
+      record: null,
+      initial: query.has("new") ? { connected_phone: query.get("new") } : undefined,
+      name: named,
+      changed,
+    });
+  /** @param {any} record */
+  const edit = (record) => {
     const fields = kind.fields.filter((field) => !kind.fixed?.includes(field.name));
-    recordDialog({ title, path: `${kind.path}/${record.uuid}`, fields, record, changed });
+    const path = `${kind.path}/${record.uuid}`;
+    const after = name === "extensions" ? linkedPart(record.uuid, signal) : undefined;
+    recordDialog({ title: named(record), path, fields, record, name: named, changed, after });
   };
-  const search = searchBar([], query, (values) => {
-    history.replaceState(null, "", `#${withQuery(`/${name}`, values)}`);
-    changed();
-  });
+  const search = searchBar(`/${name}`, kind.filters ?? [], query, changed);
+  element.classList.add("with-list");
   fill(
     element,
-    h(
-      "div",
-      { className: "heading" },
-      h("h1", {}, kind.title),
-      mayWrite && h("button", { className: "primary", onclick: add }, kind.add),
-    ),
-    kind.isSearched && search.element,
+    heading(kind.title, mayWrite && h("button", { className: "primary", onclick: add }, kind.add)),
+    kind.filters && search.element,
     list,
   );
   await list.configure({
     caption: kind.title,
+    name,
     columns: kind.columns.map((field, position) => ({
       title: kind.fields.find((one) => one.name === field)?.label ?? field,
       isOptional: position > 1,
       cell: (record) => {
-        const text = String(record[field] ?? (position === 0 ? texts.unnamed : ""));
-        return position === 0 && mayWrite
-          ? h("button", { className: "plain link", onclick: () => edit(record, text) }, text)
-          : text;
+        const value = record[field];
+        const text = typeof value === "boolean" ? (value ? texts.yes : texts.no) : String(value ?? "");
+        if (position > 0) return text;
+        return mayWrite
+          ? h("button", { className: "plain link", onclick: () => edit(record) }, named(record))
+          : named(record);
       },
     })),
-    load: async (offset, limit, signal) => {
+    empty: () => (search.isUsed() ? texts.noMatch : (kind.empty ?? texts.noRows)),
+    load: async (offset, limit, abort) => {
       const { data, metadata } = await api.get(
-        withQuery(kind.path, { ...(kind.isSearched ? search.values() : {}), offset, limit }),
-        signal,
+        withQuery(kind.path, { ...(kind.filters ? search.values() : {}), offset, limit }),
+        abort,
       );
       return { rows: data, total: metadata.total ?? data.length };
     },
   });
+  if (query.has("new")) add();
 }

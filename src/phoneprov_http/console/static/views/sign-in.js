@@ -2,13 +2,23 @@
 
 import { fill, h, uniqueId } from "../dom.js";
 import { errorBox } from "../elements/error-box.js";
+import { icon } from "../icons.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
 
 /** @param {HTMLElement} main */
 export function signInPage(main) {
   document.title = `${texts.signIn} - phoneprov`;
-  fill(main, h("section", { className: "sign-in" }, h("h1", {}, "phoneprov"), form(() => {})));
+  fill(
+    main,
+    h(
+      "section",
+      { className: "sign-in" },
+      h("h1", {}, icon("mark"), h("span", {}, "phoneprov")),
+      h("p", { className: "quiet" }, texts.signInHint),
+      form(() => {}),
+    ),
+  );
   main.querySelector("input")?.focus();
 }
 

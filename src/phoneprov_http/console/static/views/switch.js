@@ -1,24 +1,30 @@
-/** Switching a phone: choose profile and phone, preview, switch, follow the steps. */
+/** Switching a phone: choose profile and phone, preview, confirm, follow the steps. */
 
 import { api, withQuery } from "../api.js";
-import { fill, h } from "../dom.js";
+import { fill, h, update } from "../dom.js";
+import { ask } from "../elements/dialog.js";
 import { errorBox } from "../elements/error-box.js";
-import { badge, facts } from "../elements/facts.js";
+import { facts } from "../elements/facts.js";
 import { MOST_CHOICES, picker } from "../elements/picker.js";
-import { sideBySide } from "../elements/side-by-side.js";
-import { simpleTable } from "../elements/simple-table.js";
 import { stepTimeline } from "../elements/step-timeline.js";
-import { pause } from "../api.js";
 import { texts } from "../texts.js";
-import { isOver } from "./deployment.js";
+import { pause } from "../transport.js";
+import { phoneTitle } from "./accounts.js";
+import { isOver, problemOf } from "./deployment.js";
+import { deployedOn } from "./phone.js";
+import { previewed } from "./preview.js";
+
+/** @typedef {{profile_uuid: string, mac: string}} Order */
 
 /** @type {import("../router.js").View} */
 export async function view({ element, query, signal }) {
+  const outdated = () => fill(result);
   const profile = picker({
     label: texts.profile,
     chosen: query.has("profile") ? `phone-profiles/${query.get("profile")}` : "",
     path: (q) => withQuery("phone-profiles", { q, limit: MOST_CHOICES }),
     option: (one) => ({ value: one.uuid, text: one.name }),
+    changed: outdated,
   });
   const phone = picker({
     label: texts.phone,
@@ -28,27 +34,51 @@ export async function view({ element, query, signal }) {
       value: one.mac,
       text: [one.mac, one.name, one.model, one.location].filter(Boolean).join(", "),
     }),
+    changed: outdated,
   });
   const result = h("div", { "aria-live": "polite" });
+  const isChosen = () => profile.isChosen() && phone.isChosen();
   const order = () => ({ profile_uuid: profile.value(), mac: phone.value() });
   const previewButton = h("button", { type: "submit" }, texts.preview);
   const switchButton = h(
     "button",
-    { type: "button", className: "primary", onclick: () => act(() => run(result, order(), signal)) },
+    { type: "button", className: "primary", onclick: () => isChosen() && act(confirmed) },
     texts.doSwitch,
   );
 
   /** @param {() => Promise<void>} work */
   async function act(work) {
     previewButton.disabled = switchButton.disabled = true;
-    fill(result, h("p", {}, texts.loading));
     try {
       await work();
     } catch (error) {
-      fill(result, errorBox(error));
+      if (!signal.aborted) fill(result, errorBox(error));
     } finally {
       previewButton.disabled = switchButton.disabled = false;
     }
+  }
+
+  async function preview() {
+    fill(result, h("p", {}, texts.loading));
+    const { data } = await api.post("phone-profiles/switch/preview", order(), signal);
+    fill(result, h("h2", {}, texts.preview), ...previewed(data));
+  }
+
+  /** The question names the phone, what is on it now and what it gets. */
+  async function confirmed() {
+    const chosen = order();
+    const { current } = await deployedOn(`phones/${encodeURIComponent(chosen.mac)}`, signal);
+    const details = h(
+      "div",
+      {},
+      facts([
+        [texts.now, current ? texts.profileRevision(current.profile_name, current.revision) : texts.notKnownHere],
+        [texts.then, profile.text()],
+      ]),
+      h("p", {}, texts.switchHint),
+    );
+    const question = texts.switchQuestion(phoneTitle(phone.row()), profile.text());
+    if (await ask(question, texts.doSwitch, { details })) await run(result, chosen, signal);
   }
 
   fill(
@@ -58,13 +88,14 @@ export async function view({ element, query, signal }) {
       "form",
       {
         className: "record",
+        noValidate: true,
         onsubmit: (/** @type {Event} */ event) => {
           event.preventDefault();
-          void act(() => preview(result, order(), signal));
+          if (isChosen()) void act(preview);
         },
       },
-      profile.element,
       phone.element,
+      profile.element,
       h("div", { className: "actions" }, previewButton, switchButton),
     ),
     result,
@@ -72,48 +103,7 @@ export async function view({ element, query, signal }) {
   await Promise.all([profile.ready, phone.ready]);
 }
 
-/** @param {HTMLElement} element @param {object} order @param {AbortSignal} signal */
-async function preview(element, order, signal) {
-  const { data } = await api.post("phone-profiles/switch/preview", order, signal);
-  fill(
-    element,
-    h("h2", {}, texts.preview),
-    h("p", { className: data.compatible ? "good" : "error" }, data.objection ?? texts.compatible),
-    facts([
-      [texts.profile, `${data.profile}, ${texts.revision.toLowerCase()} ${data.revision}`],
-      [texts.serverReach, reach(data.server)],
-      [texts.phoneReach, reach(data.phone)],
-      ...needsReset(data.needs_reset),
-    ]),
-    h("h3", {}, texts.changes),
-    data.diff ? sideBySide(data.diff, texts.before, texts.after) : h("p", {}, data.diff_note ?? texts.unchanged),
-    h("h3", {}, texts.findings),
-    simpleTable(
-      texts.findings,
-      [texts.line, "", texts.message],
-      data.findings.map((/** @type {any} */ one) => [
-        one.line,
-        badge(one.severity, texts.severities),
-        one.message,
-      ]),
-      texts.noFindings,
-    ),
-  );
-}
-
-/** @param {string[]} elements @returns {[string, string][]} */
-function needsReset(elements) {
-  return elements.length > 0 ? [[texts.needsReset, elements.join(", ")]] : [];
-}
-
-/** @param {{reachable: boolean | null, message: string}} found */
-function reach({ reachable, message }) {
-  const word =
-    reachable === null ? texts.notKnown : reachable ? texts.reachable : texts.notReachable;
-  return `${word}: ${message}`;
-}
-
-/** @param {HTMLElement} element @param {{mac: string}} order @param {AbortSignal} signal */
+/** @param {HTMLElement} element @param {Order} order @param {AbortSignal} signal */
 async function run(element, order, signal) {
   const path = `phones/${encodeURIComponent(order.mac)}/deployments`;
   const { metadata } = await api.get(`${path}?limit=1`, signal);
@@ -134,10 +124,12 @@ async function run(element, order, signal) {
     const { data } = await api.get(withQuery(path, { limit: 1, offset }), signal);
     const [deployment] = data;
     if (deployment) {
-      fill(
+      const reason = problem === null ? problemOf(deployment) : "";
+      update(
         element,
         h("h2", {}, texts.outcomes[deployment.outcome] ?? deployment.outcome),
         problem !== null && errorBox(problem),
+        reason && h("p", { className: "error" }, reason),
         stepTimeline(deployment),
         h("a", { className: "button", href: `#/phones/${deployment.mac}` }, texts.phone),
       );

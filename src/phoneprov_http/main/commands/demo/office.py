@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 from phoneprov_adapters.composition.lifecycle import opened, prepare
-from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.memory.phone import MemoryPhone
 from phoneprov_adapters.memory.system import FixedClock, MemoryBackground, await_directly
 from phoneprov_adapters.memory.uploader import MemoryUploader

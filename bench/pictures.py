@@ -1,0 +1,113 @@
+"""Makes the pictures of the README and of the site: ``make pictures``.
+
+``docs/console.png`` is the console of ``phoneprov demo --keep`` in Chromium, ``docs/phone.svg`` the
+screens of its simulated phone.
+"""
+
+import asyncio
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from html import escape
+from pathlib import Path
+
+from browser.cdp import browser
+from phoneprov_adapters.simulator.screen import Screen, ScreenPage
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+MAC = "00:1B:D4:12:34:56"
+MOST_BYTES = 150_000
+WIDTH, HEIGHT = 340, 250
+LCD, INK, BODY = "#dfe8d8", "#1d2a1d", "#2b2f36"
+
+
+def main() -> None:
+    """Run the demo and make both pictures."""
+    demo = subprocess.Popen(
+        [sys.executable, "-u", "-m", "phoneprov_http.main", "demo", "--keep"],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert demo.stdout
+    try:
+        shown = ""
+        for line in demo.stdout:
+            shown += line
+            if line.startswith("Password: "):
+                break
+        login = dict(re.findall(r"^(Username|Password): (.+)$", shown, re.MULTILINE))
+        (base,) = re.findall(r"^The console is at (.+)/console/$", shown, re.MULTILINE)
+        picture_console(base, login["Username"], login["Password"])
+        asyncio.run(picture_phone(base))
+    finally:
+        demo.terminate()
+        demo.wait()
+
+
+def picture_console(base: str, username: str, password: str) -> None:
+    """The phones of the office."""
+    program = shutil.which("chromium")
+    assert program, "Chromium is not installed."
+    with tempfile.TemporaryDirectory() as profile, browser(program, Path(profile)) as page:
+        size = {"width": 1200, "height": 720, "deviceScaleFactor": 1, "mobile": False}
+        page.call("Emulation.setDeviceMetricsOverride", **size)
+        page.call("Page.navigate", url=f"{base}/console")
+        page.type("[name=username]", username)
+        page.type("[name=password]", password)
+        page.click("[type=submit]")
+        page.until("document.querySelector('h1')?.textContent === 'Phones'")
+        page.until("document.querySelectorAll('tbody tr').length > 8")
+        page.screenshot(DOCS / "console.png")
+    size_of = (DOCS / "console.png").stat().st_size
+    assert size_of < MOST_BYTES, f"docs/console.png has {size_of} bytes"
+
+
+async def picture_phone(base: str) -> None:
+    """The menu of services, and the company directory."""
+    async with Screen(base, MAC) as screen:
+        menu = await screen.services()
+        directories = await screen.choose(menu, "Directories")
+        form = await screen.choose(directories, "Company")
+        found = await screen.submit(form, "", "")
+    drawn = "".join(drawing(page, place) for place, page in enumerate((menu, found)))
+    width = 2 * (WIDTH + 40)
+    (DOCS / "phone.svg").write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {HEIGHT + 40}" '
+        'font-family="Helvetica, Arial, sans-serif" role="img">'
+        "<title>A phone shows its services and the company directory</title>"
+        f"{drawn}</svg>\n",
+        encoding="utf-8",
+    )
+
+
+def drawing(page: ScreenPage, place: int) -> str:
+    """One screen: title, lines, soft keys."""
+    left = 20 + place * (WIDTH + 40)
+    parts = [
+        box(left - 12, 8, WIDTH + 24, HEIGHT + 24, BODY),
+        box(left, 20, WIDTH, HEIGHT, LCD),
+        text(left + 12, 46, page.title, 18, "bold"),
+    ]
+    lines = [f"{number}  {name}" for number, (name, _) in enumerate(page.items, 1)]
+    lines += [f"{name}: {number}" for name, number in page.entries]
+    parts += [text(left + 12, 78 + 26 * row, line, 16) for row, line in enumerate(lines[:6])]
+    keys = [name for name, _ in page.keys][:4] or ["Select", "Exit"]
+    for spot, key in enumerate(keys):
+        parts.append(text(left + 12 + 84 * spot, HEIGHT + 8, key, 14, "bold"))
+    return "".join(parts)
+
+
+def box(x: int, y: int, width: int, height: int, fill: str) -> str:
+    """A rectangle with round corners."""
+    return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{fill}"/>'
+
+
+def text(x: int, y: int, shown: str, size: int, weight: str = "normal") -> str:
+    """A line of the screen."""
+    style = f'font-size="{size}" font-weight="{weight}" fill="{INK}"'
+    return f'<text x="{x}" y="{y}" {style}>{escape(shown)}</text>'
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""The revision of a schema, without importing alembic, which takes a fifth of a second and is
+rarely needed."""
+
+from functools import cache
+from pathlib import Path
+
+from sqlalchemy import Column, MetaData, String, Table, null, select, update
+
+from phoneprov_core.kernel.errors import Unavailable
+
+STEPS = Path(__file__).parents[1] / "migrations" / "versions"
+
+UNFIT = (
+    "The database's schema is not the one this version needs. Run phoneprov db upgrade, or start "
+    "the version that upgraded it."
+)
+
+revision_table = Table(
+    "alembic_version", MetaData(), Column("version_num", String(32), primary_key=True)
+)
+_revision = revision_table.c.version_num
+REVISION = select(_revision)
+REVISION_COLUMN = f"{revision_table.name}.{_revision.name}"
+
+
+class UnfitSchema(Unavailable):
+    """The database has another schema than this version needs. The message has the next step."""
+
+
+@cache
+def known() -> tuple[str, ...]:
+    """The revisions of this version, oldest first. A file is named by its revision and its content:
+    ``0100_first_release.py``."""
+    return tuple(sorted(file.name.partition("_")[0] for file in STEPS.glob("[0-9]*_*.py")))
+
+
+def newest() -> str:
+    """The revision that this version needs."""
+    return known()[-1]
+
+
+REQUIRE_REVISION = update(revision_table).where(_revision != newest()).values(version_num=null())
+"""Changes nothing, or fails if the database has another revision: the column is not nullable. Each
+writing transaction contains it. On PostgreSQL it also locks the table, so that an upgrade waits
+for the transaction, or the transaction for the upgrade."""
+
+LOCK_REVISION = REVISION.with_for_update()
+"""Waits until no other transaction that ran this is open, and holds the lock to the end of this
+one. SQLite, which has one writing transaction at a time, reads the revision only."""
+
+
+def obstacle(revision: str | None) -> str | None:
+    """Why a database with this revision cannot be used, and the next step; None if it can."""
+    if revision == newest():
+        return None
+    if revision is None:
+        return "The database has no schema yet. Run phoneprov db upgrade."
+    if revision in known():
+        return (
+            f"The database's schema {revision} is older than {newest()}, which this version needs. "
+            "Run phoneprov db upgrade."
+        )
+    return foreign(revision)
+
+
+def foreign(revision: str) -> str:
+    """Why a database with a revision that this version does not know cannot be upgraded."""
+    if revision > newest():
+        return (
+            f"The database's schema {revision} is newer than {newest()}, which this version needs. "
+            "Start the newer version, or restore the backup from before the upgrade."
+        )
+    return (
+        f"The database's schema {revision} is of a version before 0.2.0 and cannot be upgraded. "
+        "Export the records with the version that made it (phoneprov export) and import them into "
+        "a new database, or start with a new database."
+    )

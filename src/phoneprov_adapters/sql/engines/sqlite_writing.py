@@ -1,0 +1,171 @@
+"""Writing transactions on SQLite, checkpoints, and the messages of its errors."""
+
+import asyncio
+import contextlib
+import logging
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from sqlalchemy.dialects import sqlite as dialect
+
+from phoneprov_adapters.runtime.tasks import to_its_end
+from phoneprov_adapters.sql.engines.connection import (
+    Compiler,
+    Connection,
+    Row,
+    foreign_key_violation,
+    log_failure,
+    unique_violation,
+)
+from phoneprov_adapters.sql.engines.revisions import REQUIRE_REVISION, REVISION_COLUMN, UNFIT
+from phoneprov_adapters.sql.engines.sqlite_file import damages
+from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_core.kernel.errors import DiskFull, Unavailable
+from phoneprov_core.kernel.trail import Trail
+
+DAMAGED = "The database file is damaged; restore a backup."
+UNUSABLE = "The database cannot be used right now; try again later."
+
+COMMITS = 100
+"""Number of commits between two checkpoints."""
+
+PAGES = 8_000
+"""Pages in the log (32 MiB) from which a commit checkpoints itself, so that the log stays bounded
+when the thread does not keep up."""
+
+log = logging.getLogger("phoneprov.database")
+
+compiled_for = Compiler(dialect.dialect(paramstyle="qmark"))
+
+_require_revision = compiled_for(REQUIRE_REVISION)
+_BEGIN = (
+    ("BEGIN IMMEDIATE", ()),
+    (_require_revision.sql, _require_revision.parameters({})),
+)
+_BEGIN_WITHIN = (("SAVEPOINT within", ()),)
+
+
+class Checkpoints:
+    """Runs a checkpoint after every ``COMMITS`` commits of this process.
+
+    A checkpoint copies the write-ahead log into the database file: it writes and flushes both
+    files, which takes up to 300 ms on a slow disk. By default the commit that finds 1,000 pages in
+    the log does it while its caller waits. Here another thread does it, and other transactions
+    commit meanwhile.
+    """
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        self._connect = connect
+        self._commits = 0
+        self._running: asyncio.Task[None] | None = None
+
+    def committed(self) -> None:
+        """Count a commit."""
+        self._commits += 1
+        if self._commits >= COMMITS and (self._running is None or self._running.done()):
+            self._commits = 0
+            self._running = asyncio.create_task(asyncio.to_thread(self._run))
+
+    async def close(self) -> None:
+        """Wait for the running checkpoint."""
+        if self._running is not None:
+            await self._running
+
+    def _run(self) -> None:
+        try:
+            with contextlib.closing(self._connect()) as connection:
+                # PASSIVE waits for no reader and no writer, and none of them waits for it.
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        except sqlite3.Error as error:
+            # The log still holds all changes.
+            log.warning("A checkpoint of the database failed: %s", error)
+
+
+class Driver(Protocol):
+    """What executes statements, one after the other: a connection of aiosqlite."""
+
+    @property
+    def in_transaction(self) -> bool: ...
+
+    def execute_fetchall(self, sql: str, parameters: Any) -> Awaitable[Iterable[Any]]:
+        """The rows of a statement. A cancelled call is executed all the same, before later ones."""
+
+
+class WriteConnection(Connection):
+    """The transaction begins with its first statement; inside the open transaction ``within`` it
+    begins with a savepoint. ``begun`` is whether it has begun."""
+
+    writing = True
+
+    def __init__(
+        self, path: Path, driver: Driver, trail: Trail | None = None, *, within: bool = False
+    ) -> None:
+        self.trail = trail or Trail()
+        self._path = path
+        self._driver = driver
+        self._within = within
+        self.begun = False
+
+    async def fetch_all(self, statement: Statement, **values: Any) -> Sequence[Row]:
+        compiled = compiled_for(statement)
+        if not self.begun:
+            self.begun = True
+            for sql, parameters in _BEGIN_WITHIN if self._within else _BEGIN:
+                await self._run(sql, parameters)
+        return compiled.typed(await self._run(compiled.sql, compiled.parameters(values)))
+
+    async def commit(self) -> None:
+        """Commit; inside another transaction, leave the changes to its commit."""
+        if self.begun:
+            await to_its_end(self._run("RELEASE within" if self._within else "COMMIT"))
+
+    async def roll_back(self) -> bool:
+        """Roll back, if the transaction has begun; returns whether the one ``within`` which it was
+        is still open: some errors roll all of it back."""
+        return not self.begun or await to_its_end(self._rolled_back())
+
+    async def _rolled_back(self) -> bool:
+        steps = ("ROLLBACK TO within", "RELEASE within") if self._within else ("ROLLBACK",)
+        # Fails if it has ended already, or the connection is closed.
+        with contextlib.suppress(sqlite3.Error, ValueError):
+            for sql in steps:
+                await self._driver.execute_fetchall(sql, ())
+        with contextlib.suppress(ValueError):
+            return self._driver.in_transaction
+        return False
+
+    async def _run(self, sql: str, parameters: Sequence[Any] = ()) -> Sequence[Row]:
+        try:
+            return list(await self._driver.execute_fetchall(sql, parameters))
+        except sqlite3.IntegrityError as error:
+            raise _violation(error) from error
+        except (sqlite3.Error, ValueError) as error:
+            raise unavailable(error, self._path) from error
+
+
+def _violation(error: sqlite3.IntegrityError) -> Exception:
+    if error.sqlite_errorname in {"SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY"}:
+        # The message ends with the columns, each with the prefix of its table and a dot.
+        return unique_violation(str(error).rsplit(".", 1)[-1])
+    if error.sqlite_errorname in {"SQLITE_CONSTRAINT_FOREIGNKEY", "SQLITE_CONSTRAINT_TRIGGER"}:
+        return foreign_key_violation()
+    if str(error).endswith(f" {REVISION_COLUMN}"):
+        return Unavailable(UNFIT)
+    return error
+
+
+def unavailable(error: Exception, path: Path) -> Unavailable:
+    """The reason why the file cannot be used, as one sentence; the cause is logged."""
+    name = getattr(error, "sqlite_errorname", "")
+    if name in {"SQLITE_FULL", "SQLITE_IOERR_WRITE"}:
+        failure: Unavailable = DiskFull()
+    elif name.startswith("SQLITE_BUSY"):
+        failure = Unavailable("The database is busy; try again.")
+    elif isinstance(error, sqlite3.Error) and damages(error):
+        failure = Unavailable(DAMAGED)
+    else:
+        failure = Unavailable(UNUSABLE)
+    log_failure(f"file {path}", f"{name or type(error).__name__} {error}")
+    return failure

@@ -1,0 +1,154 @@
+"""Who uses each phone: the record of a desk, its rules, and its store.
+
+Accounts, profiles, phones, deployments and desks change these records, each by the same steps:
+find the record in a writing transaction, which locks it, and put what a rule makes of it.
+"""
+
+from enum import Enum
+from typing import Any, Protocol, Self
+
+import msgspec
+from msgspec import Struct
+
+from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.kernel.trail import Notes
+
+
+class DeskChanged(Conflict):
+    """The desk changed since it was read."""
+
+    code = "desk_changed"
+    usual = "This page is out of date. Press Services and begin again."
+
+
+class Due(Enum):
+    """Why a phone has to get its default profile back."""
+
+    LOGOUT = "logout"
+    EXPIRY = "expiry"
+
+
+class DeskUse(Struct, frozen=True):
+    """Who uses a phone: the user, the profile, and when the use ends; None for no user, and for
+    a use without an end."""
+
+    user_uuid: str | None = None
+    profile_uuid: str | None = None
+    until: str | None = None
+
+
+class DeskRecord(Struct, frozen=True):
+    """The stored record of a desk.
+
+    ``turn`` grows with every change of the use: what was shown to a phone in one turn cannot
+    change anything in a later one. ``due`` is set when the use has ended and the phone still
+    has the user's profile. ``change_uuid`` is the deployment that is under way, or that a crash
+    interrupted, and ``change_user_uuid`` the user that it logs in; those of batches are not
+    recorded here. Until ``not_before``, in milliseconds since 1970, nothing is repaired.
+    """
+
+    mac: str
+    default_profile_uuid: str | None = None
+    hotdesk: bool = True
+    turn: int = 0
+    user_uuid: str | None = None
+    profile_uuid: str | None = None
+    since: str | None = None
+    until: str | None = None
+    due: Due | None = None
+    change_uuid: str | None = None
+    change_user_uuid: str | None = None
+    not_before: int = 0
+
+    def is_used(self, now: str) -> bool:
+        """Whether a user is logged in at this shown moment."""
+        return self.user_uuid is not None and not self.is_over(now)
+
+    def is_over(self, now: str) -> bool:
+        """Whether the end of the use has come."""
+        return self.until is not None and self.until <= now
+
+    def in_turn(self, turn: int | None) -> Self:
+        """The desk in its next turn. Raises ``DeskChanged`` if ``turn`` is given and is not the
+        current one."""
+        if turn not in {None, self.turn}:
+            raise DeskChanged
+        return self._with(turn=self.turn + 1)
+
+    def used(self, use: DeskUse, now: str) -> Self:
+        """The desk in its next turn, with this use. A logout that was due is done."""
+        since = now if use.user_uuid else None
+        return self._with(
+            **msgspec.structs.asdict(use), since=since, due=None, turn=self.turn + 1, not_before=0
+        )
+
+    def ended(self, due: Due) -> Self:
+        """The desk in its next turn, without a user; ``due`` is due if there was one."""
+        if self.user_uuid is None:
+            return self
+        return msgspec.structs.replace(self.used(DeskUse(), ""), due=due)
+
+    def changing(self, change_uuid: str, user_uuid: str | None = None) -> Self:
+        """The desk while a login (of ``user_uuid``) or another change (None) is under way."""
+        return self._with(change_uuid=change_uuid, change_user_uuid=user_uuid)
+
+    def changed(self, change_uuid: str) -> Self:
+        """The desk after this change; the same while another one is recorded."""
+        if self.change_uuid != change_uuid:
+            return self
+        return self._with(change_uuid=None, change_user_uuid=None)
+
+    def settled(self) -> Self:
+        """The desk with nothing due and no change."""
+        return self._with(due=None, change_uuid=None, change_user_uuid=None, not_before=0)
+
+    def _with(self, **fields: Any) -> Self:
+        return msgspec.structs.replace(self, **fields)
+
+
+class DeskRecords(Protocol):
+    """The records of desks, by canonical MAC. A phone without a record has the one that
+    ``DeskRecord`` makes of its MAC. What a record names need not exist, now or later."""
+
+    async def find(self, mac: str) -> DeskRecord:
+        """The record. In a writing transaction no other changes it until the transaction ends,
+        also if there is none yet."""
+
+    async def of(self, *, user: str = "", default: str = "") -> list[DeskRecord]:
+        """The desks that a user uses or is just logging in at, or those with a default profile,
+        by MAC. In a writing transaction no other changes them until the transaction ends."""
+
+    async def unsettled(self, now: str, now_ms: int, limit: int) -> list[DeskRecord]:
+        """At most ``limit`` desks, by MAC, where a logout is due, or where a change is recorded
+        whose deployment does not hold the phone's lease; without those whose ``not_before`` is
+        later than ``now_ms``. With those whose use ends at ``now``."""
+
+    async def put(self, desk: DeskRecord) -> None:
+        """Store the record."""
+
+    async def remove(self, mac: str) -> bool:
+        """Forget the record. Returns whether it was another than the one of a phone without."""
+
+
+class EndsUses(Protocol):
+    """Stores that the end of a use needs."""
+
+    @property
+    def desks(self) -> DeskRecords: ...
+    @property
+    def trail(self) -> Notes: ...
+
+
+async def end_uses(tx: EndsUses, user_uuid: str, *, besides: str = "") -> None:
+    """End the use of every phone by the user except that of the phone ``besides``; a logout is
+    due there."""
+    for desk in await tx.desks.of(user=user_uuid):
+        if desk.user_uuid == user_uuid and desk.mac != besides:
+            await end_use(tx, desk, Due.LOGOUT)
+
+
+async def end_use(tx: EndsUses, desk: DeskRecord, due: Due) -> None:
+    """End the use of a phone, and record it in the audit trail."""
+    ended = desk.ended(due)
+    await tx.desks.put(ended)
+    tx.trail.changed(desk.mac, desk, ended)

@@ -1,0 +1,66 @@
+/** Going to another view, and asking before input is lost. */
+
+import { texts } from "./texts.js";
+
+/** What is asked before a view is left: each function says whether something would be lost.
+ * @type {Set<() => boolean>} */
+const guards = new Set();
+
+/** @param {string} path */
+export function go(path) {
+  location.hash = path;
+}
+
+/**
+ * Change the address of the view that is shown, without showing it again.
+ *
+ * @param {string} path
+ */
+export function readdress(path) {
+  history.replaceState(history.state, "", `#${path}`);
+  dispatchEvent(new CustomEvent("readdressed"));
+}
+
+/**
+ * Ask before a view or a dialog is left while the function says that something would be lost.
+ *
+ * @param {() => boolean} hasChanges
+ * @returns {() => void} ends it
+ */
+export function guard(hasChanges) {
+  guards.add(hasChanges);
+  return () => guards.delete(hasChanges);
+}
+
+/** Forget what would be lost: it was saved, or its record is gone. */
+export function forgetGuards() {
+  guards.clear();
+}
+
+export function hasChanges() {
+  return [...guards].some((one) => one());
+}
+
+/** Whether to go on although something may be lost. */
+export function mayLeave() {
+  return !hasChanges() || confirm(texts.discardChanges);
+}
+
+addEventListener("beforeunload", (event) => {
+  if (hasChanges()) event.preventDefault();
+});
+
+/**
+ * What a view keeps of itself for the way back: the browser's entry of the history holds it.
+ *
+ * @param {string} name
+ * @param {unknown} value
+ */
+export function keep(name, value) {
+  history.replaceState({ ...history.state, [name]: value }, "");
+}
+
+/** @param {string} name */
+export function kept(name) {
+  return history.state?.[name];
+}

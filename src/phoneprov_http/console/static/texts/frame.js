@@ -1,0 +1,114 @@
+/** Texts of the frame, of lists and of forms. */
+
+const number = new Intl.NumberFormat();
+
+export const frame = {
+  navigation: "Main",
+  overview: "Overview",
+  phones: "Phones",
+  deployments: "Deployments",
+  desks: "Desks",
+  batches: "Batches",
+  profiles: "Profiles",
+  people: "People",
+  directory: "Directory",
+  audit: "Audit",
+  signIn: "Sign in",
+  signOut: "Sign out",
+  username: "Username",
+  password: "Password",
+  signInHint: "Phone provisioning",
+  help: "Documentation",
+  apiDocs: "The HTTP interface",
+  sessionEnded: "Your session has ended",
+  sessionEndedHint: "Sign in again to continue. Nothing on this page is lost.",
+  shortcuts: "Keyboard shortcuts",
+  keysRows: "Next or previous row of a list",
+  keysOpen: "Open the row",
+  close: "Close",
+  cancel: "Cancel",
+  save: "Save",
+  create: "Create",
+  remove: "Delete",
+  edit: "Edit",
+  none: "None",
+  any: "Any",
+  choose: "Choose…",
+  /** @param {string} what */
+  chooseFirst: (what) => `Choose a ${what.toLowerCase()} first.`,
+  /** @param {string} what */
+  find: (what) => `Find: ${what.toLowerCase()}`,
+  yes: "Yes",
+  no: "No",
+  required: "required",
+  search: "Search",
+  loading: "Loading…",
+  failed: "This page could not be shown",
+  notFound: "Page not found",
+  notFoundHint: "Choose a page from the navigation.",
+  wrongInput: "Nothing was saved: some input is not accepted.",
+  connectionLost: "The connection to the server was lost. It is not known whether the request arrived.",
+  connectionIsLost: "Connection lost. Trying again…",
+  connectionRestored: "Connection restored.",
+  discardChanges: "Discard your unsaved changes?",
+  /** @param {number} status */
+  noEnvelope: (status) => `The server answered ${status} without a message.`,
+  /** @param {string} error */
+  unexpected: (error) => `Unexpected error: ${error}`,
+  /** @param {string} what */
+  saved: (what) => `${what} saved.`,
+  /** @param {string} what */
+  created: (what) => `${what} created.`,
+  /** @param {string} what */
+  deleted: (what) => `${what} deleted.`,
+  /** @param {string} name */
+  deleteQuestion: (name) => `Delete ${name}?`,
+
+  // Lists
+  noRows: "Nothing found.",
+  noMatch: "Nothing matches the search and the filters.",
+  /** @param {number} total */
+  rowCount: (total) => (total === 1 ? "1 row" : `${number.format(total)} rows`),
+  /** @param {number} total */
+  moreThan: (total) => `More than ${number.format(total)} rows`,
+  clear: "Clear",
+  filters: "Filters",
+  /** @param {number} count */
+  filtersUsed: (count) => (count === 0 ? "Filters" : `Filters (${count})`),
+  savedFilters: "Saved filters",
+  nameOfFilters: "Name for the current filters",
+  saveFilters: "Save filters",
+  /** @param {string} name */
+  forgetFilters: (name) => `Delete the saved filters ${name}`,
+  refresh: "Refresh",
+  /** @param {string} list */
+  refreshed: (list) => `${list}: read again.`,
+  columns: "Columns",
+  exportCsv: "Export CSV",
+  /** @param {number} count */
+  exported: (count) => `${number.format(count)} rows exported.`,
+  selectAll: "Select all",
+  /** @param {string} what */
+  select: (what) => `Select ${what}`,
+  /** @param {number} count */
+  selected: (count) => `${number.format(count)} selected`,
+  next: "Next step",
+  byLocation: "By location",
+  more: "Show more",
+
+  // Fields
+  levelHint: "With the usual level rule, any permission makes a superadmin.",
+  lineSecretHint: "Required for a new extension. Leave empty to keep it.",
+  passwordHint: "Leave empty to keep it.",
+  urlHint: "http, https, or an address that phones understand, such as Key:Services.",
+  pinHint: "4 to 32 digits.",
+  modelsHint: "Separated by commas. Empty means all models.",
+  perMinuteHint: "Leave empty for no limit.",
+  stopAfterHint: "Leave empty to go on in any case.",
+
+  account: "Account",
+  service: "Service",
+  version: "Version",
+  state: "State",
+  older: "Show older rows",
+};

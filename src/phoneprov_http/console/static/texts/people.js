@@ -1,0 +1,125 @@
+/** Texts of people, extensions, directories, import and audit. */
+
+import { labels } from "../labels.js";
+
+const number = new Intl.NumberFormat();
+
+export const people = {
+  newUser: "New user",
+  noUsers: "There are no accounts that match.",
+  email: labels.email,
+  lastLogin: "Last login",
+  permission: "Permission level",
+  extension: "Extension",
+  extensions: "Extensions",
+  type: "Type",
+  newExtension: "New extension",
+  noExtensions: "There are no extensions yet.",
+  linkedTo: "Linked to",
+  permissions: "Permission levels",
+  newPermission: "New permission level",
+  level: "Level",
+  services: "Phone services",
+  newService: "New service",
+  url: "Address",
+  unnamed: "Unnamed",
+  link: "Link extension",
+  /** @param {string} extension */
+  linked: (extension) => `Extension ${extension} linked.`,
+  /** @param {string} extension */
+  unlinked: (extension) => `Extension ${extension} unlinked.`,
+  unlink: "Remove link",
+  /** @param {string} extension */
+  unlinkQuestion: (extension) => `Remove the link to extension ${extension}?`,
+  noLinks: "No extension is linked.",
+  /** @param {string} username */
+  deleteUserQuestion: (username) =>
+    `Delete ${username} with all links, profiles, contacts, PIN and sessions?`,
+  pin: "PIN",
+  /** @param {string} name */
+  pinOf: (name) => `PIN of ${name}`,
+  /** @param {string} name */
+  levelOf: (name) => `Permission level of ${name}`,
+  removePin: "Remove the PIN",
+  /** @param {string} name */
+  removePinQuestion: (name) => `Remove the PIN of ${name}? Phones then refuse the login.`,
+  atPhone: "At phone",
+  atNoPhone: "Logged in at no phone.",
+  newContact: "New contact",
+  noContacts: "There are no contacts yet.",
+  companyDirectory: "Company directory",
+  personalDirectory: "Personal directory",
+  work: labels.work,
+  mobile: labels.mobile,
+  home: labels.home,
+  department: labels.department,
+  newPassword: "New password",
+  ownPasswordHint: "Your other sessions end.",
+  passwordSaved: "Your password is changed. Your other sessions have ended.",
+
+  // Import
+  import_: "Import",
+  importTitle: "Import a table",
+  importHint:
+    "Choose a CSV file whose first line names the columns, or paste its text. A row that names an existing record changes it, any other row creates one. Nothing is deleted.",
+  kind: "Kind of records",
+  kinds: /** @type {Record<string, string>} */ ({
+    phones: "Phones",
+    users: "Users",
+    extensions: "Extensions",
+    desks: "Desks",
+    kems: "Key expansion modules",
+    "company-directory": "Company directory",
+    "personal-directory": "Personal directories",
+  }),
+  file: "CSV file",
+  csv: labels.csv,
+  encoding: "Encoding",
+  encodings: /** @type {Record<string, string>} */ ({
+    "utf-8": "UTF-8",
+    "windows-1252": "Western European (Windows-1252, Latin-1)",
+    "iso-8859-15": "Western European with € (Latin-9)",
+    "windows-1250": "Central European (Windows-1250)",
+    "iso-8859-2": "Central European (Latin-2)",
+    "windows-1251": "Cyrillic (Windows-1251)",
+    "macintosh": "Western European (Macintosh)",
+    "utf-16le": "UTF-16",
+    "utf-16be": "UTF-16, big-endian",
+  }),
+  notUtf8: "This file is not UTF-8. Choose the encoding in which the names below are right.",
+  notDecoded: "The file is not text in this encoding.",
+  dryRun: "Dry run",
+  rows: "Rows",
+  row: "Row",
+  result: "Result",
+  importDry: "Dry run: nothing was written",
+  importWritten: "Imported",
+  importRefused: "Nothing was written",
+  wouldBe: /** @type {Record<string, string>} */ ({
+    created: "Would be created",
+    updated: "Would be changed",
+    unchanged: "No change",
+    failed: "Wrong",
+  }),
+  rowOutcomes: /** @type {Record<string, string>} */ ({
+    created: "Created",
+    updated: "Changed",
+    unchanged: "No change",
+    failed: "Wrong",
+  }),
+  whatIsWrong: "Problem or change",
+  /** @param {number} count */
+  moreRows: (count) => `${number.format(count)} more rows are not shown.`,
+
+  // Audit
+  actor: "Actor",
+  system: "System",
+  resource: "Resource",
+  record: "Record",
+  clientAddress: "Client address",
+  auditText: "Free text",
+  noEntries: "No entry matches.",
+  loadedOnly: "Free text is looked for in the rows that are loaded.",
+  secretChanged: "changed",
+  nothing: "empty",
+};

@@ -1,0 +1,113 @@
+/** Texts of phones, desks and the overview. */
+
+import { labels } from "../labels.js";
+
+const number = new Intl.NumberFormat();
+
+export const phones = {
+  mac: labels.mac,
+  name: labels.name,
+  model: labels.model,
+  location: labels.location,
+  address: labels.phone_ip,
+  vlan: labels.phone_vlan,
+  softwareType: labels.software_type,
+  softwareVersion: labels.software_version,
+  description: labels.description,
+  isActive: labels.is_active,
+  phone: "Phone",
+  loggedIn: "Logged-in user",
+  me: "Me",
+  lastOutcome: "Last outcome",
+  lastChange: "Last change",
+  neverDeployed: "Never deployed",
+  newPhone: "New phone",
+  noPhones: "There are no phones yet. Create one, or import a table.",
+  details: "Details",
+  since: "Since",
+  by: "By",
+  deletedAccount: "A deleted account",
+  anotherAccount: "Another account",
+  /** @param {string} mac */
+  deletePhone: (mac) => `Delete the phone ${mac} with its flag and its desk?`,
+
+  // What is on a phone
+  onPhone: "On this phone",
+  nothingDeployed: "This service has put no profile on this phone yet.",
+  notVisible: "What is on this phone is shown to its owner and to level 0 only.",
+  lastChangeFailed: "The last change failed",
+  lastChangeUnknown: "It is not known whether the last change reached the phone",
+  lastChangeRunning: "A change is running",
+  noRestart: "The configuration is in place, and the phone was not restarted",
+  restartUnknown: "The configuration is in place; it is not known whether the phone restarted",
+  notSeenAgain: "The configuration is in place, and the phone was not seen again",
+  stillOnPhone: "The configuration below is still on the phone.",
+  oldOrNew: "The phone has the configuration below, or the one of the change before.",
+  belowOrThis: "The phone has the configuration below, or the one of that change.",
+  seeChange: "Show the change",
+  history: "Deployments",
+  noHistory: "No deployment of this phone is recorded.",
+  noVisibleHistory: "No deployment of this phone that you may see is recorded.",
+  modules: "Key expansion modules",
+  noModules: "No key expansion modules.",
+  newModule: "New module",
+  fetches: "Fetches",
+  noFetches: "No fetches recorded.",
+  flags: "Vendor flags",
+  newFlag: "New flag",
+  vendorPhone: "Vendor phone",
+  setVendor: "Vendor phone: offer the phone menu",
+
+  // Desks
+  desk: "Desk",
+  deskUser: "Logged in",
+  nobodyLoggedIn: "No user is logged in.",
+  logOutDesk: "Log out",
+  /** @param {string} user @param {string} phone */
+  logOutQuestion: (user, phone) => `Log ${user} out of ${phone}?`,
+  logOutHint: "The phone gets its default profile and restarts. During a call it waits for the end.",
+  /** @param {string} user */
+  loggedOut: (user) => `${user} logged out.`,
+  defaultProfile: labels.default_profile_uuid,
+  noDefault: "None: the phone keeps the last profile",
+  hotdesk: labels.hotdesk,
+  until: "Until",
+  deskSettings: "Desk settings",
+  /** @param {string} name */
+  deskSaved: (name) => `Desk ${name} saved.`,
+  onlyUsed: "In use",
+  noDesks: "There are no desks: each phone of the inventory has one.",
+
+  // Discovered phones
+  discovered: "Discovered phones",
+  firstSeen: "First seen",
+  lastSeen: "Last seen",
+  files: "Files",
+  addPhone: "Add to the inventory",
+  noDiscovered: "Every phone that asked for its files is in the inventory.",
+
+  // Overview
+  phonesTotal: "Phones",
+  inUse: "Desks in use",
+  attention: "Needs attention",
+  nothingNeedsAttention: "Nothing needs attention.",
+  lastDays: "Deployments of the last seven days",
+  runningBatches: "Batches",
+  noBatchRuns: "No batch is running.",
+  recentFailures: "Newest failures",
+  noFailures: "No deployment failed in the last seven days.",
+  /** @param {number} count */
+  failedPhones: (count) => `${number.format(count)} ${count === 1 ? "phone" : "phones"}: the last change failed`,
+  /** @param {number} count */
+  unknownPhones: (count) => `${number.format(count)} ${count === 1 ? "phone" : "phones"}: the outcome is not known`,
+  /** @param {number} count */
+  interruptedPhones: (count) => `${number.format(count)} ${count === 1 ? "phone" : "phones"}: the last change was interrupted`,
+  /** @param {number} count */
+  discoveredPhones: (count) => `${number.format(count)} ${count === 1 ? "phone is" : "phones are"} not in the inventory`,
+  /** @param {number} count */
+  inactivePhones: (count) => `${number.format(count)} inactive`,
+  day: "Day",
+  asTable: "Show as a table",
+  noLocation: "No location",
+  noModel: "No model",
+};

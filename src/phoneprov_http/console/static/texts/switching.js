@@ -1,0 +1,180 @@
+/** Texts of switches, deployments, batches and profiles. */
+
+const number = new Intl.NumberFormat();
+
+/** @param {number} count */
+const phonesOf = (count) => `${number.format(count)} ${count === 1 ? "phone" : "phones"}`;
+
+export const switching = {
+  outcome: "Outcome",
+  confirmation: "Confirmation",
+  step: "Step",
+  duration_: "Duration",
+  message: "Message",
+  revision: "Revision",
+  /** @param {number} count */
+  revisionNumber: (count) => `Revision ${count}`,
+  /** @param {string} name @param {number} revision */
+  profileRevision: (name, revision) => `${name}, revision ${revision}`,
+  profile: "Profile",
+  action: "Action",
+  at: "Time",
+  steps: /** @type {Record<string, string>} */ ({
+    upload: "Upload",
+    clear_session: "Clear service session",
+    restart: "Restart",
+  }),
+  outcomes: /** @type {Record<string, string>} */ ({
+    running: "Running",
+    deployed: "Deployed",
+    failed: "Failed",
+    interrupted: "Interrupted",
+    unknown: "Unknown",
+  }),
+  confirmations: /** @type {Record<string, string>} */ ({
+    none: "Not watched",
+    pending: "Waiting for the phone",
+    confirmed: "Confirmed",
+    not_confirmed: "Not confirmed",
+  }),
+  actions: /** @type {Record<string, string>} */ ({
+    switch: "Switch",
+    rollback: "Rollback",
+    login: "Login",
+    logout: "Logout",
+    expiry: "Expiry",
+    restart: "Restart",
+  }),
+  fetchResults: /** @type {Record<string, string>} */ ({
+    served: "Served",
+    not_found: "Not found",
+    refused: "Refused",
+    failed: "Failed",
+  }),
+  stepRunning: "Running",
+  stepWaiting: "Pending",
+  stepSkipped: "Not done",
+  stepDone: "Done",
+  stepFailed: "Failed",
+  stepUnknown: "Not known",
+  noDeployments: "No deployment is recorded. Switch a phone to a profile.",
+
+  switchTitle: "Switch a phone",
+  switchPhone: "Switch this phone",
+  preview: "Preview",
+  doSwitch: "Switch",
+  /** @param {string} phone @param {string} profile */
+  switchQuestion: (phone, profile) => `Switch ${phone} to ${profile}?`,
+  switchHint: "The phone restarts.",
+  now: "Now",
+  then: "Then",
+  notKnownHere: "Not known",
+  rollBack: "Roll back",
+  /** @param {string} phone */
+  rollBackQuestion: (phone) => `Put the previous configuration back onto ${phone}?`,
+  noRollBack: "There is no earlier configuration to put back.",
+  switching: "The switch is running.",
+  compatible: "The profile fits this phone.",
+  serverReach: "Upload server",
+  phoneReach: "Phone",
+  reachable: "reachable",
+  notReachable: "not reachable",
+  notKnown: "not known",
+  unchanged: "The configuration on the phone is the same.",
+  findings: "Findings",
+  noFindings: "No findings.",
+  changes: "Changes",
+  needsReset: "Takes effect after a reset only",
+  line: "Line",
+  before: "On the phone",
+  after: "New",
+  severities: /** @type {Record<string, string>} */ ({
+    error: "Error",
+    warning: "Warning",
+    note: "Note",
+  }),
+
+  // Batches
+  newBatch: "New batch",
+  /** @param {number} count */
+  batchFor: (count) => `New batch for ${phonesOf(count)}`,
+  profileOnPhone: "The profile that is on each phone",
+  batch: "Batch",
+  /** @param {string} action @param {number} count */
+  batchTitle: (action, count) => `${action} of ${phonesOf(count)}`,
+  started: "Started",
+  ended: "Ended",
+  progress: "Progress",
+  whichPhones: "Which phones",
+  pace: "Pace",
+  byFilter: "All active phones with",
+  byList: "Only these phones",
+  macsHint:
+    "One a line or separated by commas; a column of a spreadsheet can be pasted. With a list, the filters do not apply.",
+  /** @param {number} count */
+  chosenPhones: (count) => `${phonesOf(count)} chosen.`,
+  nothingChosen: "Choose a filter, or list phones.",
+  /** @param {string[]} parts */
+  notMacs: (parts) => `Not a MAC address: ${parts.slice(0, 5).join(", ")}${parts.length > 5 ? ", …" : ""}`,
+  startBatch: "Start batch",
+  /** @param {string} action @param {number} count */
+  startBatchQuestion: (action, count) => `${action} ${phonesOf(count)}?`,
+  startBatchHint: "Each phone restarts.",
+  cancelBatch: "Cancel batch",
+  cancelBatchQuestion: "Cancel this batch?",
+  cancelBatchHint: "Running phones finish; no further phone is started.",
+  batchCancelled: "The batch is cancelled. Running phones finish.",
+  repeatFailed: "Repeat for failed phones",
+  continueBatch: "Continue with the rest",
+  noBatches: "No batch was started yet. Select phones in their list, or start a new batch.",
+  allStates: "All",
+  batchStates: /** @type {Record<string, string>} */ ({
+    running: "Running",
+    done: "Done",
+    stopped: "Stopped",
+    cancelled: "Cancelled",
+    planned: "Planned",
+  }),
+  itemStates: /** @type {Record<string, string>} */ ({
+    waiting: "Pending",
+    running: "Running",
+    done: "Done",
+    failed: "Failed",
+    unknown: "Not known",
+    left_out: "Skipped",
+  }),
+  /** @param {any} counts */
+  progressOf: ({ done, failed, unknown, left_out: skipped, total }) =>
+    `${number.format(done)} of ${number.format(total)} done, ${number.format(failed)} failed, ` +
+    `${unknown ? `${number.format(unknown)} not known, ` : ""}${number.format(skipped)} skipped`,
+
+  // Profiles
+  newProfile: "New profile",
+  noProfiles: "There are no profiles yet. A profile holds the configuration that phones get.",
+  models: "Compatible models",
+  changed: "Changed",
+  owner: "Owner",
+  configuration: "Configuration",
+  revisions: "Revisions",
+  oneRevision: "There is one revision only: nothing to compare.",
+  compare: "Compare",
+  from: "From revision",
+  to: "To revision",
+  noDifference: "The two revisions are the same.",
+  switchPhoneTo: "Switch a phone to this profile",
+  deployedOn: "On phones",
+  onNoPhone: "This profile is on no phone.",
+  changedMeanwhile: "This profile was changed meanwhile, in another tab or by another account.",
+  changedMeanwhileHint: "Your text is kept here. Compare it with the stored one before you decide.",
+  showStored: "Compare with the stored one",
+  overwrite: "Save mine over it",
+  stored: "Stored",
+  mine: "Mine",
+  deleteProfileHint: "Configurations on phones stay.",
+  /** @param {string} reason */
+  deleteAnyway: (reason) => `${reason} Delete it anyway?`,
+  previewOfStored: "The preview is of the stored text; yours is not saved yet.",
+  previewPhone: "Preview on phone",
+  /** @param {number} count */
+  findingsOf: (count) => (count === 0 ? "No findings" : `${count} ${count === 1 ? "finding" : "findings"}`),
+};

@@ -1,0 +1,87 @@
+/** All deployments, newest first: "what failed last night". */
+
+import { NEWEST, api, withQuery } from "../api.js";
+import { fill, h } from "../dom.js";
+import { badge } from "../elements/facts.js";
+import { errorBox } from "../elements/error-box.js";
+import { heading } from "../elements/heading.js";
+import { searchBar } from "../elements/search-bar.js";
+import { simpleTable } from "../elements/simple-table.js";
+import { when } from "../format.js";
+import { texts } from "../texts.js";
+import { username } from "./accounts.js";
+import { problemOf } from "./deployment.js";
+
+const PAGE = 100;
+
+/** @typedef {import("../../types").Deployment} Deployment */
+
+/** A moment of the browser's zone as the API wants it. @param {string} local */
+export const momentOf = (local) => (local ? new Date(local).toISOString() : "");
+
+/** @type {import("../router.js").View} */
+export async function view({ element, query, signal }) {
+  /** @type {(Deployment & {by: string})[]} */
+  let rows = [];
+  const place = h("div", { "aria-live": "polite" });
+  const more = h("button", { hidden: true, onclick: () => void load(false) }, texts.older);
+  const search = searchBar(
+    "/deployments",
+    [
+      { name: "outcome", label: texts.outcome, choices: Object.entries(texts.outcomes) },
+      { name: "since", label: texts.since, kind: "datetime-local" },
+      { name: "until", label: texts.until, kind: "datetime-local" },
+      { name: "mac", label: texts.mac },
+    ],
+    query,
+    () => void load(true),
+    { isSearched: false },
+  );
+
+  /** @param {boolean} anew */
+  async function load(anew) {
+    const { since, until, ...filters } = search.values();
+    const before = anew ? NEWEST : rows.at(-1)?.uuid;
+    try {
+      const path = withQuery("deployments", {
+        ...filters,
+        since: momentOf(since),
+        until: momentOf(until),
+        before,
+        limit: PAGE,
+      });
+      /** @type {Deployment[]} */
+      const found = (await api.get(path, signal)).data;
+      const named = await Promise.all(
+        found.map(async (one) => ({ ...one, by: await username(one.user_uuid) })),
+      );
+      rows = anew ? named : [...rows, ...named];
+      more.hidden = found.length < PAGE;
+      fill(place, table(rows));
+    } catch (error) {
+      if (!signal.aborted) fill(place, errorBox(error));
+    }
+  }
+
+  fill(element, heading(texts.deployments), search.element, place, more);
+  await load(true);
+}
+
+/** @param {(Deployment & {by: string})[]} rows */
+function table(rows) {
+  return simpleTable(
+    texts.deployments,
+    [texts.at, texts.phone, texts.action, texts.profile, texts.outcome, texts.confirmation, texts.by, texts.message],
+    rows.map((one) => [
+      h("a", { href: `#/deployments/${one.uuid}` }, when(one.created_at)),
+      h("a", { href: `#/phones/${one.mac}` }, one.mac),
+      texts.actions[one.action] ?? one.action,
+      h("a", { href: `#/profiles/${one.profile_uuid}` }, texts.profileRevision(one.profile_name, one.revision)),
+      badge(one.outcome, texts.outcomes),
+      texts.confirmations[one.confirmation],
+      one.by,
+      problemOf(one),
+    ]),
+    texts.noDeployments,
+  );
+}

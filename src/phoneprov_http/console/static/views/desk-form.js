@@ -1,0 +1,31 @@
+/** The settings of a desk: its default profile, and whether users may log in there. */
+
+import { api, withQuery } from "../api.js";
+import { h } from "../dom.js";
+import { MOST_CHOICES, picker } from "../elements/picker.js";
+import { recordForm } from "../elements/record-form.js";
+import { field } from "../fields.js";
+import { texts } from "../texts.js";
+
+/** @param {string} path @param {string} name @param {import("../../types").Desk} desk
+ * @param {() => void} changed */
+export async function deskForm(path, name, desk, changed) {
+  const { default_profile_uuid: current } = desk;
+  const profile = picker({
+    label: texts.defaultProfile,
+    none: texts.noDefault,
+    isOptional: true,
+    chosen: current ? `phone-profiles/${current}` : "",
+    path: (q) => withQuery("phone-profiles", { q, limit: MOST_CHOICES }),
+    option: (one) => ({ value: one.uuid, text: one.name }),
+  });
+  const { form } = recordForm(
+    [field("hotdesk", { kind: "checkbox" })],
+    desk,
+    (values) => api.put(`${path}/desk`, { ...values, default_profile_uuid: profile.value() || null }),
+    { said: () => texts.deskSaved(name), saved: changed },
+  );
+  form.prepend(profile.element);
+  await profile.ready;
+  return h("section", {}, h("h2", {}, texts.deskSettings), form);
+}

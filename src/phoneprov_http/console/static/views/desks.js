@@ -1,0 +1,60 @@
+/** The desks: who is logged in where, and the default profile of each phone. */
+
+import { api, withQuery } from "../api.js";
+import { fill, h } from "../dom.js";
+import { dataList } from "../elements/data-list.js";
+import { heading } from "../elements/heading.js";
+import { searchBar } from "../elements/search-bar.js";
+import { ago } from "../format.js";
+import { texts } from "../texts.js";
+
+/** @typedef {import("../../types").PhoneSummary} PhoneSummary */
+
+/** @type {import("../router.js").View} */
+export async function view({ element, query }) {
+  const list = /** @type {import("../elements/data-list.js").DataList<PhoneSummary>} */ (dataList());
+  const search = searchBar(
+    "/desks",
+    [
+      {
+        name: "in_use",
+        label: texts.onlyUsed,
+        choices: [
+          ["true", texts.yes],
+          ["false", texts.no],
+        ],
+      },
+    ],
+    query,
+    () => void list.reload(),
+  );
+  element.classList.add("with-list");
+  fill(element, heading(texts.desks), search.element, list);
+  await list.configure({
+    caption: texts.desks,
+    name: "desks",
+    columns: [
+      { title: texts.mac, cell: (one) => one.mac, width: "11.5rem" },
+      { title: texts.name, cell: (one) => one.name },
+      { title: texts.location, cell: (one) => one.location, isOptional: true },
+      { title: texts.deskUser, cell: (one) => one.use.username },
+      {
+        title: texts.since,
+        cell: (one) => ago(one.use.since),
+        text: (one) => one.use.since,
+        isOptional: true,
+        width: "9rem",
+      },
+      { title: texts.profile, cell: (one) => one.use.profile_name, isOptional: true },
+      { title: texts.defaultProfile, cell: (one) => one.use.default_profile_name },
+      { title: texts.hotdesk, cell: (one) => (one.use.hotdesk ? texts.yes : texts.no), isOptional: true, width: "9rem" },
+    ],
+    href: (one) => `#/phones/${one.mac}?tab=desk`,
+    empty: () => (search.isUsed() ? texts.noMatch : texts.noDesks),
+    load: async (offset, limit, signal) => {
+      const path = withQuery("phones/summaries", { ...search.values(), offset, limit });
+      const { data, metadata } = await api.get(path, signal);
+      return { rows: data, total: metadata.total ?? data.length };
+    },
+  });
+}

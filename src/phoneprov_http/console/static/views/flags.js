@@ -1,0 +1,82 @@
+/** The vendor flags of phones: whether a phone is offered the phone menu. */
+
+import { api } from "../api.js";
+import { fill, h } from "../dom.js";
+import { dataList } from "../elements/data-list.js";
+import { ask, show } from "../elements/dialog.js";
+import { messageOf } from "../elements/error-box.js";
+import { heading } from "../elements/heading.js";
+import { notice } from "../elements/notice.js";
+import { recordForm } from "../elements/record-form.js";
+import { field } from "../fields.js";
+import { session } from "../session.js";
+import { texts } from "../texts.js";
+
+/** @typedef {import("../../types").VendorPhone} VendorPhone */
+
+/** @type {import("../router.js").View} */
+export async function view({ element }) {
+  const list = /** @type {import("../elements/data-list.js").DataList<VendorPhone>} */ (dataList());
+  const changed = () => void list.reload();
+  const add = () => edit(null, changed);
+  element.classList.add("with-list");
+  fill(
+    element,
+    heading(
+      texts.flags,
+      session.mayWriteShared && h("button", { className: "primary", onclick: add }, texts.newFlag),
+    ),
+    list,
+  );
+  await list.configure({
+    caption: texts.flags,
+    columns: [
+      {
+        title: texts.mac,
+        cell: (one) =>
+          session.mayWriteShared
+            ? h("button", { className: "plain link", onclick: () => edit(one, changed) }, one.mac)
+            : one.mac,
+      },
+      { title: texts.vendorPhone, cell: (one) => (one.vendor ? texts.yes : texts.no) },
+    ],
+    load: async (offset, limit, signal) => {
+      const { data, metadata } = await api.get(`vendor-phones?limit=${limit}&offset=${offset}`, signal);
+      return { rows: data, total: metadata.total ?? data.length };
+    },
+  });
+}
+
+/** @param {VendorPhone | null} flag @param {() => void} changed */
+function edit(flag, changed) {
+  const vendor = field("vendor", { kind: "checkbox" });
+  const fields = flag ? [vendor] : [field("mac", { isRequired: true }), vendor];
+  void show(flag?.mac ?? texts.newFlag, (close) => {
+    const done = () => {
+      close();
+      changed();
+    };
+    const { form } = recordForm(
+      fields,
+      flag ?? { vendor: true },
+      ({ mac, ...values }) => api.put(`vendor-phones/${encodeURIComponent(flag?.mac ?? mac)}`, values),
+      { said: ({ data }) => texts.saved(data.mac), saved: done },
+    );
+    const remove = async () => {
+      if (!flag || !(await ask(texts.deleteQuestion(flag.mac), texts.remove, { isDangerous: true }))) return;
+      try {
+        await api.remove(`vendor-phones/${encodeURIComponent(flag.mac)}`);
+        notice(texts.deleted(flag.mac));
+        done();
+      } catch (error) {
+        notice(messageOf(error), "failed");
+      }
+    };
+    if (flag) {
+      form.lastElementChild?.append(
+        h("button", { type: "button", className: "danger", onclick: remove }, texts.remove),
+      );
+    }
+    return form;
+  });
+}

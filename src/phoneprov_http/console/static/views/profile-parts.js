@@ -1,0 +1,140 @@
+/** Parts of a profile's page: revisions, preview on a phone, the phones it is on, conflicts. */
+
+import { NEWEST, api, withQuery } from "../api.js";
+import { fill, h } from "../dom.js";
+import { errorBox } from "../elements/error-box.js";
+import { MOST_CHOICES, picker } from "../elements/picker.js";
+import { sideBySide } from "../elements/side-by-side.js";
+import { simpleTable } from "../elements/simple-table.js";
+import { when } from "../format.js";
+import { texts } from "../texts.js";
+import { linesOf } from "./line-diff.js";
+import { previewed } from "./preview.js";
+
+/** @typedef {import("../../types").Profile} Profile */
+
+/** Choose two revisions and see the difference, which the server computes.
+ * @param {HTMLElement} panel @param {string} path @param {AbortSignal} signal */
+export async function revisionsPart(panel, path, signal) {
+  /** @type {import("../../types").Revision[]} */
+  const revisions = (await api.get(`${path}/revisions`, signal)).data;
+  if (revisions.length < 2) {
+    fill(panel, h("p", {}, texts.oneRevision));
+    return;
+  }
+  const newest = revisions[revisions.length - 1].number;
+  const result = h("div", { "aria-live": "polite" });
+  /** @param {string} label @param {number} chosen */
+  const choice = (label, chosen) =>
+    h(
+      "select",
+      { "aria-label": label, onchange: () => void compare() },
+      ...revisions.map((one) =>
+        h(
+          "option",
+          { value: String(one.number), selected: one.number === chosen },
+          `${one.number}, `,
+          when(one.created_at),
+        ),
+      ),
+    );
+  const from = choice(texts.from, Math.max(1, newest - 1));
+  const to = choice(texts.to, newest);
+  const compare = async () => {
+    try {
+      const query = { from: from.value, to: to.value };
+      const { data } = await api.get(withQuery(`${path}/revisions/diff`, query), signal);
+      fill(
+        result,
+        data.diff
+          ? sideBySide(data.diff, texts.revisionNumber(data.from), texts.revisionNumber(data.to))
+          : h("p", {}, texts.noDifference),
+      );
+    } catch (error) {
+      fill(result, errorBox(error));
+    }
+  };
+  fill(panel, h("p", { className: "actions" }, from, to, h("button", { onclick: compare }, texts.compare)), result);
+}
+
+/** What the stored revision would do on a phone.
+ * @param {HTMLElement} panel @param {Profile} profile @param {() => string} text
+ * @param {AbortSignal} signal */
+export async function previewPart(panel, profile, text, signal) {
+  const result = h("div", { "aria-live": "polite" });
+  const phone = picker({
+    label: texts.previewPhone,
+    path: (q) => withQuery("phones", { q, limit: MOST_CHOICES }),
+    option: (one) => ({
+      value: one.mac,
+      text: [one.mac, one.name, one.model, one.location].filter(Boolean).join(", "),
+    }),
+    changed: () => void show(),
+  });
+  async function show() {
+    if (!phone.value()) return;
+    fill(result, h("p", {}, texts.loading));
+    try {
+      const order = { profile_uuid: profile.uuid, mac: phone.value() };
+      const { data } = await api.post("phone-profiles/switch/preview", order, signal);
+      const isStored = text() === profile.cnf_xml;
+      fill(result, !isStored && h("p", { className: "state wait" }, texts.previewOfStored), ...previewed(data));
+    } catch (error) {
+      fill(result, errorBox(error));
+    }
+  }
+  fill(panel, h("div", { className: "record" }, phone.element), result);
+  await phone.ready;
+}
+
+/** @param {HTMLElement} panel @param {Profile} profile @param {AbortSignal} signal */
+export async function usesPart(panel, profile, signal) {
+  const path = withQuery("deployments", {
+    profile_uuid: profile.uuid,
+    current: true,
+    before: NEWEST,
+    limit: 200,
+  });
+  /** @type {import("../../types").Deployment[]} */
+  const rows = (await api.get(path, signal)).data;
+  fill(
+    panel,
+    simpleTable(
+      texts.deployedOn,
+      [texts.phone, texts.revision, texts.since, texts.confirmation],
+      rows.map((one) => [
+        h("a", { href: `#/phones/${one.mac}` }, one.mac),
+        one.revision,
+        when(one.ended_at ?? one.created_at),
+        texts.confirmations[one.confirmation],
+      ]),
+      texts.onNoPhone,
+    ),
+  );
+}
+
+/** Another text was saved meanwhile.
+ * @param {string} theirs @param {string} mine @param {() => void} overwrite */
+export function conflictBox(theirs, mine, overwrite) {
+  const place = h("div");
+  return h(
+    "div",
+    { className: "error", role: "alert" },
+    h("p", {}, h("strong", {}, texts.changedMeanwhile)),
+    h("p", {}, texts.changedMeanwhileHint),
+    h(
+      "p",
+      { className: "actions" },
+      h(
+        "button",
+        {
+          type: "button",
+          onclick: () => fill(place, sideBySide(linesOf(theirs, mine), texts.stored, texts.mine)),
+        },
+        texts.showStored,
+      ),
+      h("button", { type: "button", className: "danger", onclick: overwrite }, texts.overwrite),
+    ),
+    place,
+  );
+}

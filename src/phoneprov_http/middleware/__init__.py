@@ -1,1 +1,0 @@
-"""ASGI middleware: request id and access log, headers, authentication."""

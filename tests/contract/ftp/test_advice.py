@@ -1,0 +1,79 @@
+"""Messages with the setting or the right to change, for each kind of refusal."""
+
+import ssl
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import trustme
+
+from phoneprov_adapters.ftp.settings import FtpSettings, Tls
+from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_adapters.runtime.networks import PhoneNetworks
+from phoneprov_core.kernel.errors import PhoneprovError
+from support.ftp_rigs import LOOPBACK
+from support.ftp_scripted import ScriptedFtp
+
+NOW = datetime.now(UTC)
+Issue = Callable[[trustme.CA], trustme.LeafCert]
+
+
+async def refusal(port: int, tls: Tls, ca: Path | None = None, timeout: float = 5.0) -> str:
+    settings = FtpSettings(
+        host="127.0.0.1", port=port, tls=tls, tls_ca=str(ca) if ca else None, timeout=timeout
+    )
+    with pytest.raises(PhoneprovError) as refused:
+        await FtpUploader(settings, PhoneNetworks.parse(LOOPBACK)).log_in(None, timeout)
+    return refused.value.message
+
+
+@pytest.mark.parametrize("implicit", [False, True])
+@pytest.mark.parametrize(
+    ("issue", "trusted", "advice"),
+    [
+        (
+            lambda ca: ca.issue_cert("127.0.0.1", not_after=NOW - timedelta(days=1)),
+            True,
+            "has expired",
+        ),
+        (
+            lambda ca: ca.issue_cert("127.0.0.1", not_before=NOW + timedelta(days=1)),
+            True,
+            "not valid yet",
+        ),
+        (lambda ca: ca.issue_cert("127.0.0.9"), True, "for another address"),
+        (lambda ca: ca.issue_cert("127.0.0.1"), False, "PHONEPROV_FTP_TLS_CA"),
+    ],
+    ids=["expired", "early", "name", "authority"],
+)
+async def test_bad_certificate_is_named(
+    tmp_path: Path, implicit: bool, issue: Issue, trusted: bool, advice: str
+) -> None:
+    authority, file = trustme.CA(), tmp_path / "ca.pem"
+    (authority if trusted else trustme.CA()).cert_pem.write_to_path(str(file))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    issue(authority).configure_cert(context)
+
+    async with ScriptedFtp(context, implicit=implicit).serving() as server:
+        assert advice in await refusal(server.port, "implicit" if implicit else "explicit", file)
+
+
+async def test_implicit_tls_to_a_server_without_it_names_the_setting() -> None:
+    async with ScriptedFtp().serving() as server:
+        assert "PHONEPROV_FTP_TLS=explicit" in await refusal(server.port, "implicit")
+
+
+async def test_explicit_tls_to_a_server_without_it_names_the_setting() -> None:
+    async with ScriptedFtp().serving() as server:
+        assert "PHONEPROV_FTP_TLS=off" in await refusal(server.port, "explicit")
+
+
+async def test_explicit_tls_to_a_server_with_implicit_tls_names_the_setting() -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
+
+    async with ScriptedFtp(context, implicit=True).serving() as server:
+        message = await refusal(server.port, "explicit", timeout=0.5)
+
+    assert "PHONEPROV_FTP_TLS=implicit" in message

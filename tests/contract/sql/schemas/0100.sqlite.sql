@@ -1,0 +1,532 @@
+CREATE TABLE users (
+	uuid VARCHAR(36) NOT NULL,
+	first_name TEXT NOT NULL,
+	last_name TEXT NOT NULL,
+	username TEXT NOT NULL,
+	email TEXT NOT NULL,
+	phone TEXT,
+	lang TEXT NOT NULL,
+	location TEXT,
+	nationality TEXT,
+	timezone TEXT NOT NULL,
+	is_active BOOLEAN NOT NULL,
+	last_uuid VARCHAR(36),
+	last_login_ip VARCHAR(45),
+	last_logout_ip VARCHAR(45),
+	last_login_at VARCHAR(24),
+	created_at VARCHAR(24) NOT NULL,
+	updated_at VARCHAR(24) NOT NULL,
+	created_by VARCHAR(36),
+	created_ip VARCHAR(45) NOT NULL,
+	updated_ip VARCHAR(45) NOT NULL,
+	username_key TEXT NOT NULL,
+	email_key TEXT NOT NULL,
+	search TEXT NOT NULL,
+	CONSTRAINT pk_users PRIMARY KEY (uuid),
+	CONSTRAINT uq_users_username_key UNIQUE (username_key),
+	CONSTRAINT uq_users_email_key UNIQUE (email_key)
+);
+
+CREATE INDEX ix_users_listed ON users (created_at, uuid, search, lang, location, nationality, timezone, is_active);
+
+CREATE TABLE permissions (
+	uuid VARCHAR(36) NOT NULL,
+	level BIGINT NOT NULL,
+	name TEXT NOT NULL,
+	description TEXT,
+	created_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_permissions PRIMARY KEY (uuid),
+	CONSTRAINT uq_permissions_level_name UNIQUE (level, name)
+);
+
+CREATE INDEX ix_permissions_created_at_uuid ON permissions (created_at, uuid);
+
+CREATE TABLE login_attempts (
+	account_key VARCHAR(64) NOT NULL,
+	failures INTEGER NOT NULL,
+	first_at BIGINT NOT NULL,
+	last_at BIGINT NOT NULL,
+	locked_until BIGINT NOT NULL,
+	undecided INTEGER NOT NULL,
+	in_a_row INTEGER NOT NULL,
+	known INTEGER NOT NULL,
+	CONSTRAINT pk_login_attempts PRIMARY KEY (account_key)
+);
+
+CREATE INDEX ix_login_attempts_last_at ON login_attempts (last_at);
+
+CREATE TABLE rates (
+	subject VARCHAR(100) NOT NULL,
+	first_at BIGINT NOT NULL,
+	events INTEGER NOT NULL,
+	items TEXT NOT NULL,
+	CONSTRAINT pk_rates PRIMARY KEY (subject)
+);
+
+CREATE INDEX ix_rates_first_at ON rates (first_at);
+
+CREATE TABLE audit (
+	uuid VARCHAR(36) NOT NULL,
+	at VARCHAR(24) NOT NULL,
+	actor_uuid VARCHAR(36),
+	actor TEXT,
+	client_ip VARCHAR(45),
+	request_id VARCHAR(64),
+	action VARCHAR(64) NOT NULL,
+	resource VARCHAR(32) NOT NULL,
+	resource_id VARCHAR(255),
+	changes TEXT NOT NULL,
+	traceparent VARCHAR(55),
+	CONSTRAINT pk_audit PRIMARY KEY (uuid)
+);
+
+CREATE INDEX ix_audit_action_at_uuid ON audit (action, at, uuid);
+
+CREATE INDEX ix_audit_actor_uuid_at_uuid ON audit (actor_uuid, at, uuid);
+
+CREATE INDEX ix_audit_at_uuid ON audit (at, uuid);
+
+CREATE INDEX ix_audit_resource_at_uuid ON audit (resource, at, uuid);
+
+CREATE INDEX ix_audit_resource_id_at_uuid ON audit (resource_id, at, uuid);
+
+CREATE TABLE company_contacts (
+	uuid VARCHAR(36) NOT NULL,
+	name TEXT NOT NULL,
+	work TEXT,
+	mobile TEXT,
+	home TEXT,
+	email TEXT,
+	ringtone TEXT,
+	department TEXT,
+	company TEXT,
+	location TEXT,
+	building TEXT,
+	is_active BOOLEAN NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	search TEXT NOT NULL,
+	CONSTRAINT pk_company_contacts PRIMARY KEY (uuid)
+);
+
+CREATE INDEX ix_company_contacts_listed ON company_contacts (created_at, uuid, search, department, company, location, building, is_active);
+
+CREATE TABLE extensions (
+	uuid VARCHAR(36) NOT NULL,
+	type VARCHAR(16) NOT NULL,
+	extension TEXT NOT NULL,
+	name TEXT NOT NULL,
+	password_sealed BLOB NOT NULL,
+	password_key_id VARCHAR(16) NOT NULL,
+	description TEXT,
+	voicemail BOOLEAN NOT NULL,
+	voicemail_passcode_sealed BLOB,
+	voicemail_passcode_key_id VARCHAR(16),
+	is_active BOOLEAN NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	created_by VARCHAR(36),
+	updated_at VARCHAR(24) NOT NULL,
+	updated_by VARCHAR(36),
+	created_ip VARCHAR(45) NOT NULL,
+	updated_ip VARCHAR(45) NOT NULL,
+	search TEXT NOT NULL,
+	CONSTRAINT pk_extensions PRIMARY KEY (uuid),
+	CONSTRAINT uq_extensions_extension UNIQUE (extension)
+);
+
+CREATE INDEX ix_extensions_listed ON extensions (created_at, uuid, search, type, voicemail, is_active);
+
+CREATE INDEX ix_extensions_password_key_id_uuid ON extensions (password_key_id, uuid);
+
+CREATE INDEX ix_extensions_voicemail_passcode_key_id_uuid ON extensions (voicemail_passcode_key_id, uuid);
+
+CREATE TABLE phones (
+	mac VARCHAR(17) NOT NULL,
+	brand TEXT,
+	model TEXT,
+	description TEXT,
+	name TEXT,
+	hostname TEXT,
+	location TEXT,
+	phone_ip VARCHAR(45),
+	phone_vlan TEXT,
+	software_version TEXT,
+	software_type TEXT,
+	is_active BOOLEAN NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	updated_at VARCHAR(24) NOT NULL,
+	last_outcome VARCHAR(16) DEFAULT 'none' NOT NULL,
+	last_number BIGINT,
+	search TEXT NOT NULL,
+	CONSTRAINT pk_phones PRIMARY KEY (mac)
+);
+
+CREATE INDEX ix_phones_listed ON phones (created_at, mac, search, brand, model, location, phone_vlan, software_version, software_type, is_active, last_outcome);
+
+CREATE TABLE vendor_phones (
+	mac VARCHAR(17) NOT NULL,
+	vendor BOOLEAN NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_vendor_phones PRIMARY KEY (mac)
+);
+
+CREATE INDEX ix_vendor_phones_created_at_mac ON vendor_phones (created_at, mac);
+
+CREATE TABLE kems (
+	uuid VARCHAR(36) NOT NULL,
+	model TEXT,
+	mac VARCHAR(17),
+	ip VARCHAR(45),
+	connected_phone VARCHAR(17),
+	software_version TEXT,
+	software_type TEXT,
+	created_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_kems PRIMARY KEY (uuid)
+);
+
+CREATE INDEX ix_kems_connected_phone ON kems (connected_phone);
+
+CREATE INDEX ix_kems_created_at_uuid ON kems (created_at, uuid);
+
+CREATE TABLE vendor_services (
+	uuid VARCHAR(36) NOT NULL,
+	name TEXT,
+	url TEXT,
+	type TEXT,
+	created_at VARCHAR(24) NOT NULL,
+	updated_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_vendor_services PRIMARY KEY (uuid)
+);
+
+CREATE INDEX ix_vendor_services_created_at_uuid ON vendor_services (created_at, uuid);
+
+CREATE TABLE served_files (
+	name_key VARCHAR(64) NOT NULL,
+	name TEXT NOT NULL,
+	content_sealed BLOB NOT NULL,
+	content_key_id VARCHAR(16) NOT NULL,
+	attempt VARCHAR(36) NOT NULL,
+	CONSTRAINT pk_served_files PRIMARY KEY (name_key)
+);
+
+CREATE INDEX ix_served_files_content_key_id_name_key ON served_files (content_key_id, name_key);
+
+CREATE TABLE fetches (
+	uuid VARCHAR(36) NOT NULL,
+	mac VARCHAR(17),
+	name TEXT NOT NULL,
+	transport VARCHAR(4) NOT NULL,
+	client_ip VARCHAR(45) NOT NULL,
+	result VARCHAR(16) NOT NULL,
+	bytes BIGINT NOT NULL,
+	duration_ms BIGINT NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_fetches PRIMARY KEY (uuid)
+);
+
+CREATE INDEX ix_fetches_created_at_uuid ON fetches (created_at, uuid);
+
+CREATE INDEX ix_fetches_mac_created_at_uuid ON fetches (mac, created_at, uuid);
+
+CREATE TABLE discovered_phones (
+	mac VARCHAR(17) NOT NULL,
+	client_ip VARCHAR(45) NOT NULL,
+	model TEXT,
+	first_seen_at VARCHAR(24) NOT NULL,
+	last_seen_at VARCHAR(24) NOT NULL,
+	names TEXT NOT NULL,
+	CONSTRAINT pk_discovered_phones PRIMARY KEY (mac)
+);
+
+CREATE INDEX ix_discovered_phones_first_seen_at_mac ON discovered_phones (first_seen_at, mac);
+
+CREATE INDEX ix_discovered_phones_last_seen_at_mac ON discovered_phones (last_seen_at, mac);
+
+CREATE TABLE deployments (
+	uuid VARCHAR(36) NOT NULL,
+	mac VARCHAR(17) NOT NULL,
+	number BIGINT NOT NULL,
+	action VARCHAR(16) NOT NULL,
+	profile_uuid VARCHAR(36) NOT NULL,
+	profile_name TEXT NOT NULL,
+	revision INTEGER NOT NULL,
+	sha256_sealed BLOB,
+	sha256_key_id VARCHAR(16),
+	size BIGINT NOT NULL,
+	owner_uuid VARCHAR(36) NOT NULL,
+	user_uuid VARCHAR(36),
+	filename TEXT NOT NULL,
+	place TEXT,
+	outcome VARCHAR(16) NOT NULL,
+	failed_step VARCHAR(16),
+	message TEXT,
+	steps TEXT NOT NULL,
+	restart TEXT,
+	confirmation VARCHAR(16) NOT NULL,
+	confirmation_message TEXT,
+	confirmation_by VARCHAR(24),
+	confirmation_at VARCHAR(24),
+	created_at VARCHAR(24) NOT NULL,
+	ended_at VARCHAR(24),
+	CONSTRAINT pk_deployments PRIMARY KEY (uuid),
+	CONSTRAINT uq_deployments_mac_number UNIQUE (mac, number)
+);
+
+CREATE INDEX ix_deployments_created_at_uuid ON deployments (created_at, uuid);
+
+CREATE INDEX ix_deployments_mac_created_at_uuid ON deployments (mac, created_at, uuid);
+
+CREATE INDEX ix_deployments_outcome ON deployments (outcome);
+
+CREATE INDEX ix_deployments_owner_uuid_created_at_uuid ON deployments (owner_uuid, created_at, uuid);
+
+CREATE INDEX ix_deployments_profile_uuid_created_at_uuid ON deployments (profile_uuid, created_at, uuid);
+
+CREATE INDEX ix_deployments_sha256_key_id_uuid ON deployments (sha256_key_id, uuid);
+
+CREATE INDEX ix_deployments_user_uuid_created_at_uuid ON deployments (user_uuid, created_at, uuid);
+
+CREATE TABLE current_deployments (
+	mac VARCHAR(17) NOT NULL,
+	number BIGINT NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	uuid VARCHAR(36) NOT NULL,
+	owner_uuid VARCHAR(36) DEFAULT '' NOT NULL,
+	CONSTRAINT pk_current_deployments PRIMARY KEY (mac)
+);
+
+CREATE INDEX ix_current_deployments_created_at_uuid ON current_deployments (created_at, uuid);
+
+CREATE INDEX ix_current_deployments_owner_uuid_mac ON current_deployments (owner_uuid, mac);
+
+CREATE TABLE leases (
+	mac VARCHAR(17) NOT NULL,
+	holder VARCHAR(36) NOT NULL,
+	process VARCHAR(36) NOT NULL,
+	fence BIGINT NOT NULL,
+	expires_at BIGINT NOT NULL,
+	CONSTRAINT pk_leases PRIMARY KEY (mac)
+);
+
+CREATE TABLE batches (
+	uuid VARCHAR(36) NOT NULL,
+	action VARCHAR(16) NOT NULL,
+	profile_uuid VARCHAR(36),
+	profile_name TEXT,
+	revision INTEGER,
+	model TEXT,
+	location TEXT,
+	software_type TEXT,
+	at_once INTEGER NOT NULL,
+	per_minute INTEGER,
+	stop_after_failures INTEGER,
+	wait_minutes INTEGER NOT NULL,
+	user_uuid VARCHAR(36) NOT NULL,
+	state VARCHAR(16) NOT NULL,
+	message TEXT,
+	created_at VARCHAR(24) NOT NULL,
+	ended_at VARCHAR(24),
+	holder VARCHAR(36) NOT NULL,
+	process VARCHAR(36) NOT NULL,
+	fence BIGINT NOT NULL,
+	expires_at BIGINT NOT NULL,
+	CONSTRAINT pk_batches PRIMARY KEY (uuid)
+);
+
+CREATE INDEX ix_batches_created_at_uuid ON batches (created_at, uuid);
+
+CREATE INDEX ix_batches_ended_at ON batches (ended_at);
+
+CREATE TABLE desks (
+	mac VARCHAR(17) NOT NULL,
+	default_profile_uuid VARCHAR(36),
+	hotdesk BOOLEAN NOT NULL,
+	turn BIGINT NOT NULL,
+	user_uuid VARCHAR(36),
+	profile_uuid VARCHAR(36),
+	since VARCHAR(24),
+	until VARCHAR(24),
+	due VARCHAR(16),
+	change_uuid VARCHAR(36),
+	change_user_uuid VARCHAR(36),
+	not_before BIGINT NOT NULL,
+	CONSTRAINT pk_desks PRIMARY KEY (mac)
+);
+
+CREATE INDEX ix_desks_change_user_uuid ON desks (change_user_uuid);
+
+CREATE INDEX ix_desks_change_uuid ON desks (change_uuid);
+
+CREATE INDEX ix_desks_due ON desks (due);
+
+CREATE INDEX ix_desks_until ON desks (until);
+
+CREATE INDEX ix_desks_user_uuid ON desks (user_uuid);
+
+CREATE TABLE passwords (
+	user_uuid VARCHAR(36) NOT NULL,
+	hash TEXT NOT NULL,
+	CONSTRAINT pk_passwords PRIMARY KEY (user_uuid),
+	CONSTRAINT fk_passwords_user_uuid FOREIGN KEY(user_uuid) REFERENCES users (uuid) ON DELETE CASCADE
+);
+
+CREATE TABLE username_looks (
+	look TEXT NOT NULL,
+	user_uuid VARCHAR(36) NOT NULL,
+	CONSTRAINT pk_username_looks PRIMARY KEY (look),
+	CONSTRAINT fk_username_looks_user_uuid FOREIGN KEY(user_uuid) REFERENCES users (uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_username_looks_user_uuid ON username_looks (user_uuid);
+
+CREATE TABLE assignments (
+	uuid VARCHAR(36) NOT NULL,
+	user_uuid VARCHAR(36) NOT NULL,
+	perm_uuid VARCHAR(36) NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_assignments PRIMARY KEY (uuid),
+	CONSTRAINT uq_assignments_user_uuid UNIQUE (user_uuid),
+	CONSTRAINT fk_assignments_user_uuid FOREIGN KEY(user_uuid) REFERENCES users (uuid) ON DELETE CASCADE,
+	CONSTRAINT fk_assignments_perm_uuid FOREIGN KEY(perm_uuid) REFERENCES permissions (uuid) ON DELETE RESTRICT
+);
+
+CREATE INDEX ix_assignments_perm_uuid ON assignments (perm_uuid);
+
+CREATE TABLE sessions (
+	uuid VARCHAR(36) NOT NULL,
+	user_uuid VARCHAR(36) NOT NULL,
+	token_id VARCHAR(36) NOT NULL,
+	previous_token_id VARCHAR(36),
+	exchanged_at BIGINT NOT NULL,
+	created_at BIGINT NOT NULL,
+	expires_at BIGINT NOT NULL,
+	ends_at BIGINT NOT NULL,
+	CONSTRAINT pk_sessions PRIMARY KEY (uuid),
+	CONSTRAINT fk_sessions_user_uuid FOREIGN KEY(user_uuid) REFERENCES users (uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_sessions_user_uuid ON sessions (user_uuid);
+
+CREATE TABLE login_addresses (
+	user_uuid VARCHAR(36) NOT NULL,
+	address VARCHAR(45) NOT NULL,
+	last_at BIGINT NOT NULL,
+	CONSTRAINT pk_login_addresses PRIMARY KEY (user_uuid, address),
+	CONSTRAINT fk_login_addresses_user_uuid FOREIGN KEY(user_uuid) REFERENCES users (uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_login_addresses_address_last_at ON login_addresses (address, last_at);
+
+CREATE TABLE contact_terms (
+	term TEXT NOT NULL,
+	contact_uuid VARCHAR(36) NOT NULL,
+	CONSTRAINT pk_contact_terms PRIMARY KEY (term, contact_uuid),
+	CONSTRAINT fk_contact_terms_contact_uuid FOREIGN KEY(contact_uuid) REFERENCES company_contacts (uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_contact_terms_contact_uuid_term ON contact_terms (contact_uuid, term);
+
+CREATE TABLE personal_contacts (
+	uuid VARCHAR(36) NOT NULL,
+	user_uuid VARCHAR(36) NOT NULL,
+	name TEXT NOT NULL,
+	work TEXT,
+	mobile TEXT,
+	home TEXT,
+	email TEXT,
+	ringtone TEXT,
+	created_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_personal_contacts PRIMARY KEY (uuid),
+	CONSTRAINT fk_personal_contacts_user_uuid FOREIGN KEY(user_uuid) REFERENCES users (uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_personal_contacts_user_uuid_created_at_uuid ON personal_contacts (user_uuid, created_at, uuid);
+
+CREATE TABLE user_extensions (
+	uuid VARCHAR(36) NOT NULL,
+	user_uuid VARCHAR(36) NOT NULL,
+	extension_uuid VARCHAR(36) NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_user_extensions PRIMARY KEY (uuid),
+	CONSTRAINT uq_user_extensions_user_uuid_extension_uuid UNIQUE (user_uuid, extension_uuid),
+	CONSTRAINT fk_user_extensions_user_uuid FOREIGN KEY(user_uuid) REFERENCES users (uuid) ON DELETE CASCADE,
+	CONSTRAINT fk_user_extensions_extension_uuid FOREIGN KEY(extension_uuid) REFERENCES extensions (uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_user_extensions_created_at_uuid ON user_extensions (created_at, uuid);
+
+CREATE INDEX ix_user_extensions_extension_uuid_created_at_uuid ON user_extensions (extension_uuid, created_at, uuid);
+
+CREATE TABLE vendor_users (
+	uuid VARCHAR(36) NOT NULL,
+	user_uuid VARCHAR(36) NOT NULL,
+	pin_code TEXT NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_vendor_users PRIMARY KEY (uuid),
+	CONSTRAINT uq_vendor_users_user_uuid UNIQUE (user_uuid),
+	CONSTRAINT fk_vendor_users_user_uuid FOREIGN KEY(user_uuid) REFERENCES users (uuid) ON DELETE CASCADE
+);
+
+CREATE TABLE profiles (
+	uuid VARCHAR(36) NOT NULL,
+	user_uuid VARCHAR(36) NOT NULL,
+	name TEXT NOT NULL,
+	description TEXT,
+	compatible_models TEXT NOT NULL,
+	software_type VARCHAR(4),
+	created_at VARCHAR(24) NOT NULL,
+	updated_at VARCHAR(24) NOT NULL,
+	search TEXT NOT NULL,
+	CONSTRAINT pk_profiles PRIMARY KEY (uuid),
+	CONSTRAINT fk_profiles_user_uuid FOREIGN KEY(user_uuid) REFERENCES users (uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_profiles_listed ON profiles (created_at, uuid, search, user_uuid, software_type);
+
+CREATE INDEX ix_profiles_user_uuid_created_at_uuid ON profiles (user_uuid, created_at, uuid);
+
+CREATE TABLE batch_phones (
+	batch_uuid VARCHAR(36) NOT NULL,
+	position INTEGER NOT NULL,
+	mac VARCHAR(17) NOT NULL,
+	state VARCHAR(16) NOT NULL,
+	tries INTEGER NOT NULL,
+	cut_off INTEGER NOT NULL,
+	attempt_uuid VARCHAR(36) NOT NULL,
+	fence BIGINT NOT NULL,
+	not_before BIGINT NOT NULL,
+	waiting_since VARCHAR(24),
+	deployment_uuid VARCHAR(36),
+	message TEXT,
+	started_at VARCHAR(24),
+	ended_at VARCHAR(24),
+	CONSTRAINT pk_batch_phones PRIMARY KEY (batch_uuid, position),
+	CONSTRAINT uq_batch_phones_batch_uuid_mac UNIQUE (batch_uuid, mac),
+	CONSTRAINT fk_batch_phones_batch_uuid FOREIGN KEY(batch_uuid) REFERENCES batches (uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_batch_phones_batch_uuid_state_not_before_position ON batch_phones (batch_uuid, state, not_before, position);
+
+CREATE TABLE profile_revisions (
+	uuid VARCHAR(36) NOT NULL,
+	profile_uuid VARCHAR(36) NOT NULL,
+	number INTEGER NOT NULL,
+	sha256_sealed BLOB,
+	sha256_key_id VARCHAR(16),
+	size BIGINT NOT NULL,
+	cnf_xml_sealed BLOB NOT NULL,
+	cnf_xml_key_id VARCHAR(16) NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	created_by VARCHAR(36),
+	CONSTRAINT pk_profile_revisions PRIMARY KEY (uuid),
+	CONSTRAINT uq_profile_revisions_profile_uuid_number UNIQUE (profile_uuid, number),
+	CONSTRAINT fk_profile_revisions_profile_uuid FOREIGN KEY(profile_uuid) REFERENCES profiles (uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_profile_revisions_cnf_xml_key_id_uuid ON profile_revisions (cnf_xml_key_id, uuid);
+
+CREATE INDEX ix_profile_revisions_sha256_key_id_uuid ON profile_revisions (sha256_key_id, uuid);
+
+CREATE TABLE alembic_version (
+	version_num VARCHAR(32) NOT NULL,
+	PRIMARY KEY (version_num)
+);

@@ -1,0 +1,238 @@
+"""The contract of ``BatchStore``: storing and reading."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from phoneprov_adapters.testing.phone_records import a_batch
+from phoneprov_adapters.testing.records import a_mac, identifier, moment
+from phoneprov_core.batches.changes import halt, put_back
+from phoneprov_core.batches.commands import WantedPhones
+from phoneprov_core.batches.model import (
+    Batch,
+    BatchAction,
+    BatchPhone,
+    BatchState,
+    Counts,
+    PhoneState,
+)
+from phoneprov_core.batches.transitions import BatchItem, Hold, Turn, claimed, ended
+from phoneprov_core.kernel.errors import Conflict, NotFound
+from support.store_tests import DatabaseTests, existing
+
+NOW = moment(50)
+
+
+class BatchTests(DatabaseTests):
+    """Arrangements of batches."""
+
+    async def add_batch(self, batch: Batch, phones: int) -> None:
+        """Store a batch with the phones of the numbers from 1."""
+        items = [
+            BatchItem(batch.uuid, n, a_mac(n), identifier(10_000 + n)) for n in range(1, phones + 1)
+        ]
+        async with self.database.write() as tx:
+            await tx.batches.add(batch)
+            await tx.batches.add_phones(items)
+
+    async def find_batch(self, number: int) -> Batch | None:
+        """The batch of this number, or None."""
+        async with self.database.read() as tx:
+            return await tx.batches.find(identifier(number))
+
+    async def batch_phones(self, number: int = 1) -> list[BatchPhone]:
+        """Every phone of a batch."""
+        async with self.database.read() as tx:
+            return await tx.batches.phones(identifier(number), WantedPhones()).rows(1000)
+
+    async def take(self, holder: str = "me", seconds: int = 60) -> Hold:
+        """Acquire a batch; there must be a free one."""
+        return existing(await self.take_if_any(holder, seconds))
+
+    async def take_if_any(self, holder: str = "me", seconds: int = 60) -> Hold | None:
+        """Acquire a batch, or None if none is free."""
+        async with self.database.write() as tx:
+            return await tx.batches.take(holder, seconds)
+
+    async def claim(self, hold: Hold, most: int) -> list[Turn]:
+        """Extend the lease of a batch and claim phones, as a worker does."""
+        async with self.database.write() as tx:
+            if await tx.batches.keep(hold, 60) is None:
+                return []
+            return await tx.batches.claim(hold, most, claimed(hold, NOW))
+
+    async def end(self, turn: Turn, state: PhoneState = PhoneState.DONE, **more: Any) -> bool:
+        """Record the result of a phone; False if the claim is no longer valid."""
+        async with self.database.write() as tx:
+            return await tx.batches.move(turn, ended(state, moment(51), **more))
+
+
+class TestBatches(BatchTests):
+    """The contract of ``BatchStore``: storing and reading."""
+
+    async def test_batch_is_found_unchanged(self) -> None:
+        full = a_batch(
+            1,
+            profile_uuid=identifier(800),
+            profile_name="Ada",
+            revision=3,
+            model="7945",
+            location="2nd floor",
+            software_type="SCCP",
+            per_minute=30,
+            stop_after_failures=None,
+            message="why",
+            ended_at=NOW,
+            state=BatchState.CANCELLED,
+        )
+        await self.add_batch(full, 0)
+        await self.add_batch(a_batch(2, action=BatchAction.RESTART), 0)
+
+        assert await self.find_batch(1) == full
+        assert await self.find_batch(2) == a_batch(2, action=BatchAction.RESTART)
+        assert await self.find_batch(3) is None
+
+    async def test_batch_read_has_the_numbers_of_its_phones(self) -> None:
+        await self.add_batch(a_batch(1), 230)
+        await self.add_batch(a_batch(2), 2)
+        hold = await self.take()
+        turns = await self.claim(hold, 3)
+        await self.end(turns[0])
+        await self.end(turns[1], PhoneState.FAILED)
+
+        counts = Counts(waiting=227, running=1, done=1, failed=1, total=230)
+        assert await self.find_batch(1) == a_batch(1, phones=counts)
+        async with self.database.read() as tx:
+            assert await tx.batches.counts(identifier(1)) == counts
+            assert [batch.phones for batch in await tx.batches.rows(10)] == [
+                counts,
+                Counts(waiting=2, total=2),
+            ]
+
+    async def test_batches_are_listed_oldest_first(self) -> None:
+        for number in (3, 1, 4, 2):
+            await self.add_batch(a_batch(number, user_uuid=identifier(900 + number % 2)), 0)
+
+        async with self.database.read() as tx:
+            everything = await tx.batches.rows(10)
+            assert [batch.uuid for batch in everything] == [identifier(n) for n in (1, 2, 3, 4)]
+            assert await tx.batches.rows(2, after=everything[0], offset=1) == everything[2:]
+            assert await tx.batches.rows(10, owner=identifier(901)) == everything[::2]
+            assert await tx.batches.rows(10, after=everything[0], owner=identifier(901)) == [
+                everything[2]
+            ]
+            assert await tx.batches.count() == 4
+            assert await tx.batches.count(identifier(900)) == 2
+
+    async def test_newest_batches_are_paged_by_key(self) -> None:
+        for number in (3, 1, 2):
+            await self.add_batch(a_batch(number, created_at=moment(7)), 0)
+        await self.add_batch(a_batch(9, created_at=moment(1)), 2)
+
+        async with self.database.read() as tx:
+            first = await tx.batches.newest(2)
+            assert [batch.uuid for batch in first] == [identifier(3), identifier(2)]
+            rest = await tx.batches.newest(9, before=first[-1])
+            assert [batch.uuid for batch in rest] == [identifier(1), identifier(9)]
+            assert rest[-1].phones == Counts(waiting=2, total=2)
+            assert await tx.batches.newest(9, before=rest[-1]) == []
+
+    async def test_phone_is_in_a_batch_once(self) -> None:
+        await self.add_batch(a_batch(1), 1)
+        await self.add_batch(a_batch(2), 1)  # the same phone
+
+        with pytest.raises(Conflict):
+            async with self.database.write() as tx:
+                await tx.batches.add_phones(
+                    [BatchItem(identifier(1), 2, a_mac(1), identifier(700))]
+                )
+        with pytest.raises(NotFound):
+            async with self.database.write() as tx:
+                await tx.batches.add_phones(
+                    [BatchItem(identifier(9), 1, a_mac(1), identifier(700))]
+                )
+
+    async def test_put_batch_keeps_its_phones_and_its_lease(self) -> None:
+        batch = a_batch(1, model="7945", per_minute=3)
+        await self.add_batch(batch, 2)
+        hold = await self.take()
+        changed = msgspec.structs.replace(batch, state=BatchState.STOPPED, message="why")
+        async with self.database.write() as tx:
+            await tx.batches.put(changed)
+            with pytest.raises(NotFound):
+                await tx.batches.put(a_batch(2))
+            assert await tx.batches.keep(hold, 60) is BatchState.STOPPED
+        phones = Counts(waiting=2, total=2)
+        assert await self.find_batch(1) == msgspec.structs.replace(changed, phones=phones)
+        async with self.database.write() as tx:
+            await tx.batches.put(msgspec.structs.replace(changed, ended_at=NOW))
+        assert existing(await self.find_batch(1)).ended_at == NOW
+
+    async def test_phones_of_a_batch_are_listed_by_position(self) -> None:
+        await self.add_batch(a_batch(1), 5)
+        await self.add_batch(a_batch(2), 1)
+        hold = await self.take()
+        turns = await self.claim(hold, 2)
+        await self.end(turns[1], PhoneState.FAILED, message="no", deployment_uuid=identifier(7))
+
+        shown = await self.batch_phones()
+        assert [(phone.position, phone.mac) for phone in shown] == [
+            (number, a_mac(number)) for number in range(1, 6)
+        ]
+        assert [phone.state for phone in shown] == [
+            PhoneState.RUNNING,
+            PhoneState.FAILED,
+            *[PhoneState.WAITING] * 3,
+        ]
+        assert (shown[1].message, shown[1].deployment_uuid) == ("no", identifier(7))
+        assert (shown[1].tries, shown[1].started_at, shown[1].ended_at) == (1, NOW, moment(51))
+        assert (shown[4].tries, shown[4].started_at, shown[4].ended_at) == (0, None, None)
+
+        async with self.database.read() as tx:
+            waiting = tx.batches.phones(identifier(1), WantedPhones(state="waiting"))
+            assert await waiting.count() == 3
+            assert await waiting.rows(1, offset=1) == [shown[3]]
+            assert await waiting.rows(9, after=shown[2]) == shown[3:]
+            everything = tx.batches.phones(identifier(1), WantedPhones())
+            assert await everything.count() == 5
+            assert await everything.rows(2, after=shown[0], offset=1) == shown[2:4]
+
+            async def page(limit: int, **wanted: Any) -> list[BatchPhone]:
+                phones = tx.batches.phones(identifier(1), WantedPhones(**wanted))
+                return await phones.rows(limit)
+
+            assert await page(2, after=0) == shown[:2]
+            assert await page(9, after=2) == shown[2:]
+            assert await page(1, after=3, state="waiting") == [shown[3]]
+            assert await page(9, after=2**31 - 1, state="waiting") == []
+
+    async def test_halted_batch_skips_waiting_phones(self) -> None:
+        await self.add_batch(a_batch(1), 3)
+        hold = await self.take()
+        await self.claim(hold, 1)
+
+        async with self.database.write() as tx:
+            assert await halt(tx.batches, identifier(1), BatchState.STOPPED, "too many")
+        async with self.database.write() as tx:
+            assert not await halt(tx.batches, identifier(1), BatchState.CANCELLED, None)
+            assert not await halt(tx.batches, identifier(2), BatchState.CANCELLED, None)
+
+        assert await self.find_batch(1) == a_batch(
+            1,
+            state=BatchState.STOPPED,
+            message="too many",
+            phones=Counts(running=1, left_out=2, total=3),
+        )
+        assert await self.claim(hold, 3) == []
+
+    async def test_phone_postponed_in_a_halted_batch_is_skipped(self) -> None:
+        await self.add_batch(a_batch(1), 1)
+        (turn,) = await self.claim(await self.take(), 1)
+
+        async with self.database.write() as tx:
+            await halt(tx.batches, identifier(1), BatchState.CANCELLED, None)
+        async with self.database.write() as tx:
+            assert await put_back(tx.batches, turn, turn, 0, None)
+
+        assert (await self.batch_phones())[0].state is PhoneState.LEFT_OUT

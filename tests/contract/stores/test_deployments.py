@@ -1,0 +1,220 @@
+"""The contracts of ``DeploymentStore`` and ``LeaseStore``; lists are in ``deployment_lists``."""
+
+import asyncio
+import time
+from itertools import pairwise
+
+import msgspec
+import pytest
+
+from phoneprov_adapters.testing.phone_records import a_deployment
+from phoneprov_adapters.testing.records import a_mac, identifier, moment
+from phoneprov_core.deployments.model import Deployment, Outcome, Step, StepName
+from support.store_tests import DatabaseTests, existing
+from support.stores import process_of
+
+PHONE, OTHER_PHONE = a_mac(1), a_mac(2)
+NOW = moment(50)
+
+
+class TestDeployments(DatabaseTests):
+    """The contract of ``DeploymentStore``."""
+
+    async def _take(self, mac: str, holder: str, seconds: int = 60) -> int:
+        async with self.database.write() as tx:
+            return existing(await tx.leases.take(mac, holder, seconds))
+
+    async def _record(self, *deployments: Deployment) -> None:
+        await self.add(*deployments)
+
+    async def _interrupted(self, now: str) -> int:
+        async with self.database.write() as tx:
+            return await tx.deployments.interrupt_abandoned(now)
+
+    async def _find(self, number: int) -> Deployment | None:
+        async with self.database.read() as tx:
+            return await tx.deployments.find(identifier(number))
+
+    async def test_deployment_is_found_unchanged(self) -> None:
+        ended = msgspec.structs.replace(
+            a_deployment(2, OTHER_PHONE),
+            outcome=Outcome.FAILED,
+            steps=(
+                Step(StepName.UPLOAD, True, None, 12),
+                Step(StepName.CLEAR_SESSION, False, 'a "quoted" s\u00e9ntence', 5000),
+            ),
+            size=2**40,
+            ended_at=NOW,
+        )
+        await self._record(a_deployment(1, PHONE), ended)
+
+        assert await self._find(1) == a_deployment(1, PHONE)
+        assert await self._find(2) == ended
+        assert await self._find(3) is None
+
+    @pytest.mark.parametrize("outcome", list(Outcome))
+    async def test_deployment_is_completed(self, outcome: Outcome) -> None:
+        await self._record(a_deployment(1, PHONE), a_deployment(2, PHONE))
+        steps = tuple(Step(name, True, None, 1) for name in StepName)
+        ended = msgspec.structs.replace(
+            a_deployment(1, PHONE), outcome=outcome, steps=steps, ended_at=NOW
+        )
+
+        async with self.database.write() as tx:
+            await tx.deployments.put(ended)
+
+        assert await self._find(1) == ended
+        assert await self._find(2) == a_deployment(2, PHONE)
+
+    async def test_interrupt_abandoned_marks_deployments_without_a_lease(self) -> None:
+        over = a_deployment(4, a_mac(4), outcome=Outcome.DEPLOYED, ended_at=moment(10))
+        await self._record(
+            a_deployment(1, a_mac(1)),
+            a_deployment(2, a_mac(2)),
+            a_deployment(3, a_mac(3)),
+            over,
+        )
+        await self._take(a_mac(1), identifier(1))
+        await self._take(a_mac(2), identifier(2), seconds=0)
+        await self._take(a_mac(4), identifier(4), seconds=0)
+
+        assert await self._interrupted(NOW) == 2
+        assert await self._interrupted(moment(60)) == 0
+
+        assert await self._find(1) == a_deployment(1, a_mac(1))  # running
+        for number in (2, 3):  # its lease has expired; it never had one
+            assert await self._find(number) == a_deployment(
+                number, a_mac(number), outcome=Outcome.INTERRUPTED, ended_at=NOW
+            )
+        assert await self._find(4) == over
+
+    async def test_interrupt_abandoned_marks_deployments_with_a_released_lease(self) -> None:
+        await self._record(a_deployment(1, PHONE))
+        fence = await self._take(PHONE, identifier(1))
+
+        async with self.database.write() as tx:
+            await tx.leases.release(PHONE, identifier(1), fence)
+            assert await tx.deployments.interrupt_abandoned(NOW) == 1
+
+    async def test_lease_of_another_deployment_does_not_keep_one_running(self) -> None:
+        await self._record(a_deployment(1, PHONE), a_deployment(2, PHONE))
+        await self._take(PHONE, identifier(1), seconds=0)
+        await self._take(PHONE, identifier(2))
+
+        assert await self._interrupted(NOW) == 1
+
+        assert await self._find(2) == a_deployment(2, PHONE)
+
+
+PHONE, OTHER_PHONE = a_mac(1), a_mac(2)
+ME, YOU = identifier(1), identifier(2)
+
+
+class TestLeases(DatabaseTests):
+    """The contract of ``LeaseStore``."""
+
+    async def _take(self, mac: str = PHONE, holder: str = ME, seconds: int = 60) -> int | None:
+        async with self.database.write() as tx:
+            return await tx.leases.take(mac, holder, seconds)
+
+    async def _taken(self, mac: str = PHONE, holder: str = ME, seconds: int = 60) -> int:
+        return existing(await self._take(mac, holder, seconds))
+
+    async def _release(self, fence: int, mac: str = PHONE, holder: str = ME) -> bool:
+        async with self.database.write() as tx:
+            return await tx.leases.release(mac, holder, fence)
+
+    async def test_phone_has_one_lease_holder(self) -> None:
+        assert await self._take() is not None
+        assert await self._take(holder=YOU) is None
+        assert await self._take(holder=ME) is None
+        assert await self._take(OTHER_PHONE, YOU) is not None
+
+    async def test_lease_one_of_racing_callers_succeeds(self) -> None:
+        fences = await asyncio.gather(*(self._take(holder=identifier(i)) for i in range(20)))
+
+        assert [fence is not None for fence in fences].count(True) == 1
+
+    async def test_phone_released_can_be_taken(self) -> None:
+        fence = await self._taken()
+
+        assert await self._release(fence)
+        assert not await self._release(fence)
+
+        assert await self._take(holder=YOU) is not None
+
+    async def test_lease_fence_grows_with_every_holder(self) -> None:
+        fences = []
+        for turn in range(6):
+            # Released or expired: the fence grows in either case.
+            fence = await self._taken(holder=(ME, YOU)[turn % 2], seconds=(60, 0)[turn // 3])
+            fences.append(fence)
+            await self._release(fence, holder=(ME, YOU)[turn % 2])
+
+        assert all(earlier < later for earlier, later in pairwise(fences))
+
+    async def test_lease_expired_can_be_taken(self) -> None:
+        assert await self._take(seconds=0) is not None
+        assert await self._take(holder=YOU) is not None
+        assert await self._take(holder=ME) is None
+
+    async def test_leases_of_an_ended_process_are_released(self) -> None:
+        first = await self._taken()
+        other = await self._taken(OTHER_PHONE, YOU)
+
+        async with self.database.write() as tx:
+            await tx.leases.release_of(identifier(9))
+        assert await self._take(holder=YOU) is None
+        async with self.database.write() as tx:
+            await tx.leases.release_of(process_of(self.database))
+
+        assert not await self._release(first)
+        assert (await self._take(holder=YOU) or 0) > first
+        assert (await self._take(OTHER_PHONE, ME) or 0) > other
+
+    async def test_lease_expires_after_its_seconds(self) -> None:
+        began = time.monotonic()
+        assert await self._take(seconds=1) is not None
+
+        while await self._take(holder=YOU) is None:  # noqa: ASYNC110 - a database has no event
+            await asyncio.sleep(0.02)
+
+        # Clocks of databases may be as coarse as a few milliseconds.
+        assert 0.98 <= time.monotonic() - began < 5
+
+    @pytest.mark.parametrize(
+        ("holder", "mac", "more"),
+        [(ME, PHONE, 1), (ME, PHONE, -1), (YOU, PHONE, 0), (ME, OTHER_PHONE, 0)],
+    )
+    async def test_only_the_holder_with_the_right_fence_releases(
+        self, holder: str, mac: str, more: int
+    ) -> None:
+        fence = await self._taken()
+
+        assert not await self._release(fence + more, mac, holder)
+
+        assert await self._take(holder=YOU) is None
+        assert await self._release(fence)
+
+    async def test_lease_lost_is_not_released(self) -> None:
+        lost = await self._taken(seconds=0)
+        fence = await self._taken(holder=YOU)
+
+        assert not await self._release(lost)
+
+        assert await self._take() is None
+        assert await self._release(fence, holder=YOU)
+
+    async def test_lease_holder_is_returned(self) -> None:
+        async def holder() -> str | None:
+            async with self.database.read() as tx:
+                return await tx.leases.holder(PHONE)
+
+        assert await holder() is None
+        await self._take(seconds=0)
+        assert await holder() is None
+        fence = await self._taken(holder=YOU)
+        assert await holder() == YOU
+
+        await self._release(fence, holder=YOU)
+        assert await holder() is None

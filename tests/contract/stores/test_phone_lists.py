@@ -1,0 +1,125 @@
+"""The contracts of ``PhoneStore`` and ``StatisticsStore``."""
+
+import time
+from typing import Any
+
+import msgspec
+
+from contract.stores.test_search import PHONES, moments_of
+from phoneprov_adapters.testing.phone_records import a_batch, a_deployment, a_phone
+from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
+from phoneprov_core.batches.model import BatchState
+from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.desk_records import DeskRecord, DeskUse, end_uses
+from phoneprov_core.statistics import Statistics
+from support.store_tests import DatabaseTests
+
+
+class TestPhoneSearch(DatabaseTests):
+    """The contract of ``PhoneStore``: searches of phones."""
+
+    async def test_mac_is_found_in_any_notation(self) -> None:
+        await self.add(
+            a_phone(1, mac="00:1B:D4:12:34:56", phone_ip="10.0.0.1"),
+            a_phone(2, mac="00:1B:D4:12:34:57", phone_ip="10.0.0.2"),
+        )
+        async with self.database.read() as tx:
+            for whole in (
+                "00:1B:D4:12:34:56",
+                "00-1b-d4-12-34-56",
+                "001b.d412.3456",
+                "001BD4123456",
+                "SEP001BD4123456",
+            ):
+                assert await moments_of(tx, PHONES, q=whole) == [moment(1)]
+            for part in ("001b", "00:1b:", "d4-12", "d412.34", "1B:D4 12:34"):
+                assert await moments_of(tx, PHONES, q=part) == [moment(1), moment(2)]
+            assert await moments_of(tx, PHONES, q="00:1c") == []
+
+    async def test_phones_are_found_by_the_outcome_of_their_newest_deployment(self) -> None:
+        async with self.database.write() as tx:
+            await tx.deployments.add(a_deployment(1, a_mac(1), number=1, outcome=Outcome.FAILED))
+            for number in (1, 2, 3, 4):
+                await tx.phones.add(a_phone(number))
+            second = a_deployment(2, a_mac(2), number=1)
+            await tx.deployments.add(second)
+            await tx.deployments.add(a_deployment(3, a_mac(3), number=2, outcome=Outcome.DEPLOYED))
+            await tx.deployments.add(a_deployment(4, a_mac(3), number=1, outcome=Outcome.FAILED))
+            assert await moments_of(tx, PHONES, last_outcome="running") == [moment(2)]
+        async with self.database.write() as tx:
+            await tx.deployments.put(msgspec.structs.replace(second, outcome=Outcome.UNKNOWN))
+            await tx.phones.put(a_phone(2, name="Changed"))
+        async with self.database.read() as tx:
+            for outcome, numbers in {
+                "none": [4], "running": [], "deployed": [3], "failed": [1], "unknown": [2],
+                "interrupted": [],
+            }.items():  # fmt: skip
+                found = await moments_of(tx, PHONES, last_outcome=outcome)
+                assert found == [moment(number) for number in numbers]
+            assert await moments_of(tx, PHONES, last_outcome="failed", q="nothing-like-it") == []
+            assert await moments_of(tx, PHONES, last_outcome="unknown", q="changed") == [moment(2)]
+
+    async def test_phone_whose_deployment_was_abandoned_was_interrupted(self) -> None:
+        await self.add(a_phone(1), a_deployment(1, a_mac(1)))
+        async with self.database.write() as tx:
+            await tx.deployments.interrupt_abandoned(moment(9))
+        async with self.database.read() as tx:
+            assert await moments_of(tx, PHONES, last_outcome="interrupted") == [moment(1)]
+
+    async def test_phones_are_found_by_the_user_logged_in(self) -> None:
+        user = identifier(7)
+        async with self.database.write() as tx:
+            for number in (1, 2, 3):
+                await tx.phones.add(a_phone(number, location=f"floor {number}"))
+                await tx.desks.put(
+                    DeskRecord(a_mac(number)).used(DeskUse(user_uuid=user), moment(number))
+                )
+            await tx.desks.put(
+                DeskRecord(a_mac(3)).used(DeskUse(user_uuid=identifier(8)), moment(4))
+            )
+        async with self.database.read() as tx:
+            assert await moments_of(tx, PHONES, user_uuid=user) == [moment(1), moment(2)]
+            assert await moments_of(tx, PHONES, user_uuid=user, location="floor 2") == [moment(2)]
+            assert await moments_of(tx, PHONES, user_uuid=identifier(9)) == []
+        async with self.database.write() as tx:
+            await end_uses(tx, user)
+            assert await moments_of(tx, PHONES, user_uuid=user) == []
+
+    async def test_unknown_macs_are_those_outside_the_inventory(self) -> None:
+        await self.add(*(a_phone(number) for number in (1, 2, 600)))
+        macs = [a_mac(number) for number in range(700)]
+        async with self.database.read() as tx:
+            unknown = await tx.phones.unknown(macs)
+            assert unknown == [mac for mac in macs if mac not in {a_mac(1), a_mac(2), a_mac(600)}]
+            assert await tx.phones.unknown([a_mac(2), a_mac(1)]) == []
+            assert await tx.phones.unknown([a_mac(2)]) == []
+            assert await tx.phones.unknown([]) == []
+
+
+class TestStatistics(DatabaseTests):
+    """The contract of ``StatisticsStore``."""
+
+    async def test_empty_database_has_no_states(self) -> None:
+        async with self.database.read() as tx:
+            assert await tx.statistics.read() == Statistics({}, {}, 0)
+
+    async def test_records_are_counted_by_state(self) -> None:
+        ended: dict[str, Any] = {"state": BatchState.DONE, "ended_at": moment(9)}
+        async with self.database.write() as tx:
+            await tx.users.add(a_user(900))
+            for number in (1, 2):
+                await tx.phones.add(a_phone(number))
+                await tx.batches.add(a_batch(number))
+            await tx.phones.add(a_phone(3, is_active=False))
+            await tx.batches.add(a_batch(3, **ended))
+            await tx.desks.put(DeskRecord(a_mac(1)).used(DeskUse(identifier(900)), moment(1)))
+            await tx.desks.put(DeskRecord(a_mac(2)).used(DeskUse(), moment(1)))
+
+        async with self.database.read() as tx:
+            found = await tx.statistics.read()
+        assert found == Statistics({"active": 2, "inactive": 1}, {"running": 2}, 1)
+
+    async def test_clock_is_the_time_in_milliseconds(self) -> None:
+        async with self.database.read() as tx:
+            clock = await tx.statistics.clock()
+        assert abs(clock - time.time() * 1000) < 600_000

@@ -1,0 +1,241 @@
+"""The contract of ``RetentionStore``."""
+
+from typing import Any
+
+import pytest
+
+from contract.stores.test_audit import an_entry
+from phoneprov_adapters.testing.phone_records import (
+    a_batch,
+    a_deployment,
+    a_fetch,
+    a_profile,
+    a_revision,
+)
+from phoneprov_adapters.testing.records import OWNER, a_mac, a_session, a_user, identifier, moment
+from phoneprov_core.auth.throttle import Attempts
+from phoneprov_core.batches.model import BatchState
+from phoneprov_core.batches.transitions import BatchItem
+from phoneprov_core.deployments.model import Outcome, Wanted
+from phoneprov_core.deployments.rollback import rollback_target
+from phoneprov_core.retention import Kept, Moment, Place
+from support.store_tests import DatabaseTests, existing
+
+PROFILE = a_profile(800)
+LATE = moment(5000)
+
+
+class TestRetention(DatabaseTests):
+    """The contract of ``RetentionStore``."""
+
+    async def revisions(self) -> list[int]:
+        """The numbers of the revisions of the profile."""
+        async with self.database.read() as tx:
+            return [one.number for one in await tx.revisions.rows(99, owner=PROFILE.uuid)]
+
+    async def pruned(self, kind: Kept, before: Moment, limit: int = 2) -> list[int]:
+        """The numbers of removed records, piece by piece; ``look`` announced each."""
+        removed: list[int] = []
+        after: Place | None = None
+        while True:
+            async with self.database.read() as tx:
+                piece = await tx.retention.look(kind, before, limit, after=after)
+                assert piece == await tx.retention.look(kind, before, limit, after=after)
+            if piece is None:
+                return removed
+            async with self.database.write() as tx:
+                removed.append(await tx.retention.remove(kind, before, piece, after=after))
+            assert removed[-1] == piece.removable
+            after = piece.last
+
+    async def add_deployment(
+        self, uuid: int, phone: int, number: int, revision: int, **changes: Any
+    ) -> None:
+        """Record a deployment of a revision to a phone."""
+        values: dict[str, Any] = {
+            "number": number,
+            "revision": revision,
+            "sha256": f"{revision:064}",
+            "profile_uuid": PROFILE.uuid,
+            "outcome": Outcome.DEPLOYED,
+            "place": "there",
+        }
+        await self.add(a_deployment(uuid, a_mac(phone), **(values | changes)))
+
+    async def arrange(self) -> None:
+        await self.add(a_user(900), PROFILE)
+
+    @pytest.mark.parametrize("kind", Kept)
+    async def test_empty_database_has_no_piece(self, kind: Kept) -> None:
+        before = 9_000 if kind in {Kept.SESSIONS, Kept.ATTEMPTS} else LATE
+        assert await self.pruned(kind, before) == []
+
+    async def test_ended_batches_are_removed_with_their_phones(self) -> None:
+        ended: dict[str, Any] = {"state": BatchState.DONE}
+        async with self.database.write() as tx:
+            for batch in (
+                a_batch(1, **ended, ended_at=moment(10)),
+                a_batch(2, **ended, ended_at=moment(40)),
+                a_batch(3),
+            ):
+                await tx.batches.add(batch)
+                phone = BatchItem(batch.uuid, 1, a_mac(1), identifier(10_000))
+                await tx.batches.add_phones([phone])
+
+        assert await self.pruned(Kept.BATCHES, moment(40)) == [1]
+
+        async with self.database.read() as tx:
+            found = [await tx.batches.find(identifier(number)) for number in (1, 2, 3)]
+        assert [batch is None for batch in found] == [True, False, False]
+
+    async def test_fetches_before_the_time_are_removed(self) -> None:
+        await self.add(*(a_fetch(number) for number in range(1, 6)))
+
+        assert await self.pruned(Kept.FETCHES, moment(4)) == [2, 1]
+
+        async with self.database.read() as tx:
+            left = await tx.fetches.newest(a_mac(1), 9)
+        assert [fetch.uuid for fetch in left] == [identifier(5), identifier(4)]
+
+    async def test_audit_entries_before_the_time_are_removed(self) -> None:
+        await self.add(*(an_entry(number, at=moment(number)) for number in range(1, 6)))
+
+        assert await self.pruned(Kept.AUDIT, moment(4)) == [2, 1]
+
+        assert [entry.at for entry in await self.recorded()] == [moment(4), moment(5)]
+
+    async def test_unneeded_revisions_are_removed(self) -> None:
+        """1 is named by a deployment, 2 by a running batch, 3 by one that ended; 5 replaced 4
+        recently."""
+        made = {1: 1, 2: 2, 3: 3, 4: 4, 5: 60, 6: 70}
+        async with self.database.write() as tx:
+            for number, at in made.items():
+                revision = a_revision(
+                    10 + number, PROFILE, number=number, created_at=moment(at), cnf_xml="<a/>"
+                )
+                await tx.revisions.add(revision, "<a/>")
+            await tx.batches.add(a_batch(70, profile_uuid=PROFILE.uuid, revision=2))
+            ended: dict[str, Any] = {"state": BatchState.DONE, "ended_at": moment(9)}
+            await tx.batches.add(a_batch(71, profile_uuid=PROFILE.uuid, revision=3, **ended))
+        await self.add_deployment(1, 1, 1, 1)
+
+        assert sum(await self.pruned(Kept.REVISIONS, moment(50))) == 1
+        assert await self.revisions() == [1, 2, 4, 5, 6]
+
+        assert sum(await self.pruned(Kept.REVISIONS, LATE)) == 2
+        assert await self.revisions() == [1, 2, 6]
+
+    async def test_ended_and_expired_sessions_are_removed(self) -> None:
+        await self.add(
+            a_session(1, OWNER, created_at=1, expires_at=100, ends_at=900),
+            a_session(2, OWNER, created_at=1, expires_at=900, ends_at=100),
+            a_session(3, OWNER, created_at=1, expires_at=500, ends_at=900),
+        )
+
+        assert sum(await self.pruned(Kept.SESSIONS, 500)) == 2
+
+        async with self.database.write() as tx:
+            assert await tx.sessions.end(identifier(3))
+
+    async def test_old_attempts_for_unknown_names_are_removed(self) -> None:
+        async with self.database.write() as tx:
+            await tx.attempts.keep("old", Attempts(failures=2, first_at=1, last_at=99))
+            await tx.attempts.keep("known", Attempts(failures=2, first_at=1, last_at=99, known=1))
+            await tx.attempts.keep("new", Attempts(failures=2, first_at=1, last_at=100))
+
+        assert sum(await self.pruned(Kept.ATTEMPTS, 100)) == 1
+
+        async with self.database.write() as tx:
+            assert (await tx.attempts.of("old")).failures == 0
+            assert (await tx.attempts.of("known")).failures == 2
+            assert (await tx.attempts.of("new")).failures == 2
+
+    async def test_look_is_bounded_and_continues_after_a_position(self) -> None:
+        await self.add(*(a_fetch(number) for number in range(1, 6)))
+
+        places = []
+        after: Place | None = None
+        async with self.database.read() as tx:
+            while piece := await tx.retention.look(Kept.FETCHES, LATE, 2, after=after):
+                places.append((piece.last[-1], piece.removable))
+                after = piece.last
+        assert places == [(identifier(2), 2), (identifier(4), 2), (identifier(5), 1)]
+
+    async def _numbers(self, phone: int) -> list[int]:
+        async with self.database.read() as tx:
+            found = tx.deployments.matching(Wanted(mac=a_mac(phone)))
+            return [one.number for one in await found.rows(99)]
+
+    async def test_deployments_current_and_rollback_targets_are_kept(self) -> None:
+        """A phone had the revisions 1 to 6 and again 5; another alternates between two."""
+        for number, revision in enumerate((1, 2, 3, 4, 5, 6, 5), 1):
+            await self.add_deployment(number, 1, number, revision)
+        for number, revision in enumerate((1, 2, 1, 2, 1), 1):
+            await self.add_deployment(20 + number, 2, number, revision)
+
+        assert sum(await self.pruned(Kept.DEPLOYMENTS, LATE)) == 6
+
+        assert await self._numbers(1) == [3, 4, 6, 7]
+        assert await self._numbers(2) == [4, 5]
+        async with self.database.read() as tx:
+            current = existing(await tx.deployments.current(a_mac(1)))
+            assert existing(await tx.deployments.previous(current)).number == 6
+
+    @pytest.mark.parametrize("size", [7, 9])
+    async def test_deployments_rollback_target_stays_before_many_equal_texts(
+        self, size: int
+    ) -> None:
+        """Revision 1 has another text than the eight that followed, which have the same one."""
+        text: dict[str, Any] = {"sha256": "b" * 64, "size": 7}
+        await self.add_deployment(1, 1, 1, 1, size=size)
+        await self.add_deployment(2, 1, 2, 1, size=size, outcome=Outcome.UNKNOWN)
+        for number in range(3, 11):
+            await self.add_deployment(number, 1, number, number, **text)
+        async with self.database.read() as tx:
+            target = existing(await rollback_target(tx.deployments, a_mac(1)))
+        assert target.number == 1
+
+        assert sum(await self.pruned(Kept.DEPLOYMENTS, LATE, limit=3)) == 5
+
+        assert await self._numbers(1) == [1, 7, 8, 9, 10]
+        async with self.database.read() as tx:
+            assert await rollback_target(tx.deployments, a_mac(1)) == target
+
+    async def test_deployments_needed_after_look_are_not_removed(self) -> None:
+        text: dict[str, Any] = {"sha256": "b" * 64, "size": 7}
+        await self.add_deployment(1, 1, 1, 1, size=7)
+        for number in range(2, 8):
+            await self.add_deployment(number, 1, number, number, **text)
+        async with self.database.read() as tx:
+            piece = existing(await tx.retention.look(Kept.DEPLOYMENTS, LATE, 9))
+        await self.add_deployment(8, 1, 8, 8, **text)
+
+        async with self.database.write() as tx:
+            assert await tx.retention.remove(Kept.DEPLOYMENTS, LATE, piece) == 3
+        assert await self._numbers(1) == [1, 5, 6, 7, 8]
+
+    async def test_deployments_without_a_file_are_removed_unless_running(self) -> None:
+        await self.add_deployment(1, 1, 1, 1)
+        await self.add_deployment(2, 1, 2, 2, outcome=Outcome.FAILED, place=None)
+        await self.add_deployment(3, 1, 3, 3, outcome=Outcome.RUNNING, place=None)
+        await self.add_deployment(4, 1, 4, 4, outcome=Outcome.UNKNOWN)
+
+        assert sum(await self.pruned(Kept.DEPLOYMENTS, LATE)) == 1
+
+        assert await self._numbers(1) == [1, 3, 4]
+
+    async def test_deployments_newest_of_a_phone_is_kept(self) -> None:
+        await self.add_deployment(1, 1, 1, 1, outcome=Outcome.FAILED, place=None)
+        await self.add_deployment(2, 1, 2, 2, outcome=Outcome.FAILED, place=None)
+
+        assert sum(await self.pruned(Kept.DEPLOYMENTS, LATE)) == 1
+
+        assert await self._numbers(1) == [2]
+
+    async def test_deployments_younger_than_the_limit_are_kept(self) -> None:
+        for number in range(1, 10):
+            await self.add_deployment(number, 1, number, number)
+
+        assert await self.pruned(Kept.DEPLOYMENTS, moment(4)) == [2, 1]
+
+        assert await self._numbers(1) == list(range(4, 10))

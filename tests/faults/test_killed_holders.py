@@ -1,0 +1,105 @@
+"""Leases of processes that were killed: those of this host are free at the next start."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from faults import holding
+from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
+from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.sql.engines.processes import BOOT, Processes
+from phoneprov_adapters.testing.records import a_mac
+from races.direct import KEY
+from support.postgres import new_database
+
+THIS_HOST = str(BOOT)
+
+
+@asynccontextmanager
+async def holder(
+    environment: dict[str, str], mac: str, boot: str
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A process that holds the lease of a phone until the end of the block."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, holding.__file__, mac, boot),
+        env=environment,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout
+    try:
+        assert await process.stdout.readline() == b"held\n"
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def environment(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> AsyncIterator[dict[str, str]]:
+    environment = {"PHONEPROV_DATA_DIR": str(tmp_path), "PHONEPROV_SECRET_KEYS": KEY}
+    if request.param == "sqlite":
+        await create_database(read_settings(environment))
+        yield environment
+        return
+    async with new_database() as url:
+        yield {**environment, "PHONEPROV_DATABASE_URL": url}
+
+
+async def free_after_a_start(environment: dict[str, str], *macs: str) -> list[bool]:
+    """Whether the phones are free after a start of the service."""
+    container = prepare(read_settings(environment))
+    async with running(container), container.database().read() as tx:
+        return [await tx.leases.holder(mac) is None for mac in macs]
+
+
+async def test_start_releases_what_killed_processes_of_this_host_held(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    killed, living, elsewhere = macs = [a_mac(number) for number in (1, 2, 3)]
+    is_shared = "PHONEPROV_DATABASE_URL" in environment
+    another_host = tmp_path / "boot_id"
+    another_host.write_text("another")
+    async with (
+        holder(environment, living, THIS_HOST),
+        holder(environment, killed, THIS_HOST) as one,
+        holder(environment, elsewhere, str(another_host)) as other,
+    ):
+        assert await free_after_a_start(environment, *macs) == [False, False, False]
+        one.kill()
+        other.kill()
+        await one.wait()
+        await other.wait()
+        # An embedded database has one host, which was started again.
+        free = await free_after_a_start(environment, *macs)
+        assert free == [True, False, not is_shared]
+        assert await free_after_a_start(environment, *macs) == free
+
+
+async def test_start_waits_for_another_one_that_releases_leases(tmp_path: Path) -> None:
+    """Else a process serves while the phones are busy."""
+    one, other = (Processes(tmp_path, several_hosts=True) for _ in range(2))
+    with one.registered("one"), other.registered("other"):
+        async with one.killed():
+            waiting = asyncio.ensure_future(other.killed().__aenter__())
+            await asyncio.sleep(0.05)
+            assert not waiting.done()
+        assert await waiting == []
+
+
+async def test_process_without_a_folder_works_with_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    processes = Processes(tmp_path / "file" / "processes", several_hosts=True)
+    with processes.registered("one"):
+        async with processes.killed() as killed:
+            assert killed == []
+    assert "stay busy for up to a minute" in caplog.text

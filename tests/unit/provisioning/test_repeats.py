@@ -1,0 +1,87 @@
+"""Rows of requests for files: a flood adds few, and a phone's own fetches have one each."""
+
+import pytest
+
+from phoneprov_core.provisioning import repeats
+from phoneprov_core.provisioning.model import FetchResult, Transport
+from phoneprov_core.provisioning.repeats import SERVED, UNSERVED, WINDOW_MS
+from phoneprov_core.provisioning.use_cases import FileRequest
+from unit.provisioning.conftest import MAC, NAME, OTHER_IP, PHONE_IP, Office
+
+
+async def flood(office: Office, *requests: tuple[str, str]) -> list[str]:
+    """Request files by name from an address; the addresses in the rows of the phone."""
+    provide = office.provide()
+    group = []
+    for name, ip in requests:
+        provided = await provide.open(FileRequest(Transport.TFTP, name, ip))
+        size = len(provided.content or b"")
+        group.append(provide.ended(provided, is_complete=True, size=size, duration_ms=1))
+    await provide.record(group)
+    async with office.database.read() as tx:
+        return [fetch.client_ip for fetch in await tx.fetches.newest(MAC, 1000)]
+
+
+@pytest.fixture
+async def still(office: Office, monkeypatch: pytest.MonkeyPatch) -> Office:
+    """An office whose clock stands still."""
+    monkeypatch.setattr(office, "_clock", lambda: office.now)
+    return office
+
+
+async def test_equal_refusals_of_an_address_have_one_row(still: Office) -> None:
+    assert await flood(still, *[(NAME, OTHER_IP)] * 500) == [OTHER_IP]
+    networks = [(NAME, f"2001:db8::{number:x}") for number in range(50)]
+    assert len(await flood(still, *networks)) == 2
+
+
+async def test_different_refusals_of_an_address_have_a_limited_number_of_rows(
+    still: Office,
+) -> None:
+    names = [(f"SEP001BD4123456.{number}", OTHER_IP) for number in range(UNSERVED * 2)]
+    rows = await flood(still, *names, (NAME, "10.0.0.9"))
+    assert (rows.count(OTHER_IP), rows.count("10.0.0.9")) == (UNSERVED, 1)
+
+
+async def test_fetches_of_a_phone_have_one_row_each(still: Office) -> None:
+    requests = [(NAME, OTHER_IP)] * 500 + [(NAME, PHONE_IP)] * 5
+    assert (await flood(still, *requests)).count(PHONE_IP) == 5
+    assert (await flood(still, *[(NAME, PHONE_IP)] * 500)).count(PHONE_IP) == 5 + SERVED
+
+
+async def test_refusal_has_a_row_in_the_next_window(still: Office) -> None:
+    counted = repeats.Repeats()
+    provide = still.provide()
+    provided = await provide.open(FileRequest(Transport.HTTP, NAME, OTHER_IP))
+    fetch = provide.ended(provided, is_complete=True, size=0, duration_ms=1).fetch
+    assert fetch.result is FetchResult.REFUSED
+    moments = (1, 2, WINDOW_MS, WINDOW_MS + 1, WINDOW_MS + 2, 1)
+    # A clock that was set back begins a window too.
+    expected = [True, False, False, True, False, True]
+    assert [counted.has_row(fetch, moment) for moment in moments] == expected
+
+
+async def test_refusals_of_forged_addresses_have_a_limited_number_of_rows(
+    still: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repeats, "DIFFERENT", 50)
+    rows = await flood(still, *[(NAME, f"192.0.2.{number}") for number in range(200)])
+    assert len(rows) == 25
+
+
+async def test_phone_outside_the_inventory_is_listed_without_a_row(still: Office) -> None:
+    names = [(f"SEP00000000{number:04X}.cnf.xml", OTHER_IP) for number in range(1, UNSERVED + 6)]
+    await flood(still, *names)
+    async with still.database.read() as tx:
+        assert await tx.discovered_phones.count() == UNSERVED + 5
+
+
+async def test_fetch_that_confirms_a_deployment_has_its_row(
+    still: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repeats, "SERVED", 0)
+    assert await flood(still, *[(NAME, PHONE_IP)] * 9) == [PHONE_IP]
+    (confirmed,) = still.journal
+    async with still.database.read() as tx:
+        (fetch,) = await tx.fetches.newest(MAC, 9)
+    assert fetch.uuid in (confirmed.confirmation_message or "")
