@@ -36,12 +36,12 @@ from phoneprov_adapters.composition.lifecycle import create_database, prepare, r
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_core.application import UseCases
-from phoneprov_core.batches.commands import NewBatch
+from phoneprov_core.batches.commands import CreateBatch
 from phoneprov_core.batches.model import Batch
 from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.model import NewProfile
+from phoneprov_core.profiles.model import CreateProfile
 from phoneprov_core.users.model import Registration
 
 CONTENT = b"<device><deviceProtocol>SCCP</deviceProtocol>" + b" " * 8000 + b"</device>\n"
@@ -147,7 +147,9 @@ async def run_batch(environment: dict[str, str], phones: int, at_once: int) -> T
     async with running(container):
         use_cases = container.use_cases()
         profile_uuid = await an_office(container, use_cases, phones)
-        new = NewBatch(action="switch", profile_uuid=profile_uuid, location=FLOOR, at_once=at_once)
+        new = CreateBatch(
+            action="switch", profile_uuid=profile_uuid, location=FLOOR, at_once=at_once
+        )
         resident = [resident_mib(os.getpid())]
         began, processor = time.monotonic(), time.process_time()
         batch = await use_cases.batches.start(use_cases.system_actor(), new)
@@ -206,7 +208,7 @@ async def an_office(container: Container, use_cases: UseCases, phones: int) -> s
                     updated_at=now,
                 )
             )
-    new = NewProfile(user_uuid=made.user.uuid, name="The floor", cnf_xml=CONTENT.decode())
+    new = CreateProfile(user_uuid=made.user.uuid, name="The floor", cnf_xml=CONTENT.decode())
     return (await use_cases.profiles.create(use_cases.system_actor(), new)).uuid
 
 

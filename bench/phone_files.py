@@ -25,9 +25,9 @@ from typing import Any
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_core.kernel.actor import system_actor
-from phoneprov_core.phones.model import NewPhone
-from phoneprov_core.profiles.model import NewProfile, SwitchRequest
-from phoneprov_core.users.model import NewUser
+from phoneprov_core.phones.model import CreatePhone
+from phoneprov_core.profiles.model import CreateProfile, SwitchRequest
+from phoneprov_core.users.model import CreateUser
 
 PHONES = 500
 ROUNDS = 3
@@ -147,7 +147,7 @@ async def fill(environment: dict[str, str]) -> None:
         actor = system_actor(settings.level_rule)
         user = await use_cases.users.create(
             actor,
-            NewUser(
+            CreateUser(
                 first_name="Ada",
                 last_name="Lovelace",
                 username="ada",
@@ -156,11 +156,11 @@ async def fill(environment: dict[str, str]) -> None:
             ),
         )
         profile = await use_cases.profiles.create(
-            actor, NewProfile(user_uuid=user.uuid, name="Ada", cnf_xml=CONFIGURATION)
+            actor, CreateProfile(user_uuid=user.uuid, name="Ada", cnf_xml=CONFIGURATION)
         )
         for number in range(1, PHONES + 1):
             mac = mac_of(number)
-            await use_cases.phones.create(actor, NewPhone(mac=mac, phone_ip=address_of(number)))
+            await use_cases.phones.create(actor, CreatePhone(mac=mac, phone_ip=address_of(number)))
             await use_cases.switch_profile(actor, SwitchRequest(profile_uuid=profile.uuid, mac=mac))
 
 

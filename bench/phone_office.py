@@ -18,7 +18,7 @@ from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.auth.model import Credentials
 from phoneprov_core.directory.model import CompanyContact
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
-from phoneprov_core.profiles.model import NewProfile
+from phoneprov_core.profiles.model import CreateProfile
 from phoneprov_core.users.model import Registration
 from phoneprov_core.vendor_users import VendorUser
 from support.postgres import Server as Postgres
@@ -84,7 +84,7 @@ async def fill(environment: Mapping[str, str], people: int, phones: int) -> str:
                 await tx.phones.add(a_phone(number))
                 await tx.users.add(user)
                 await tx.vendor_users.save(VendorUser(identifier(number), user.uuid, hash_, now))
-            profile = NewProfile(user_uuid=user.uuid, name="One", cnf_xml=CONFIGURATION)
+            profile = CreateProfile(user_uuid=user.uuid, name="One", cnf_xml=CONFIGURATION)
             await use_cases.profiles.create(SYSTEM_ACTOR, profile)
         logged_in = await use_cases.login(Credentials(username="ada", password=PASSWORD))
         return logged_in.tokens.access_token

@@ -6,8 +6,8 @@ module, such as ``phoneprov_core.kems``, is public itself.
 
 from phoneprov_core.access.model import (
     Assignment as Assignment,
-    NewAssignment as NewAssignment,
-    NewPermission as NewPermission,
+    CreateAssignment as CreateAssignment,
+    CreatePermission as CreatePermission,
     Permission as Permission,
     PermissionPatch as PermissionPatch,
 )
@@ -49,7 +49,7 @@ from phoneprov_core.auth.sessions import (
     Logout as Logout,
     Refresh as Refresh,
 )
-from phoneprov_core.batches.commands import NewBatch as NewBatch, WantedPhones as WantedPhones
+from phoneprov_core.batches.commands import CreateBatch as CreateBatch, WantedPhones as WantedPhones
 from phoneprov_core.batches.model import Batch as Batch, BatchPhone as BatchPhone
 from phoneprov_core.batches.use_cases import Batches as Batches
 from phoneprov_core.configuration.comparison import (
@@ -124,8 +124,8 @@ from phoneprov_core.directory.model import (
     CompanyContact as CompanyContact,
     CompanyContactPatch as CompanyContactPatch,
     ContactSearch as ContactSearch,
-    NewCompanyContact as NewCompanyContact,
-    NewPersonalContact as NewPersonalContact,
+    CreateCompanyContact as CreateCompanyContact,
+    CreatePersonalContact as CreatePersonalContact,
     PersonalContact as PersonalContact,
     PersonalContactPatch as PersonalContactPatch,
 )
@@ -163,7 +163,7 @@ from phoneprov_core.kernel.system import (
 from phoneprov_core.phones.model import (
     CountedPhones as CountedPhones,
     CountsQuery as CountsQuery,
-    NewPhone as NewPhone,
+    CreatePhone as CreatePhone,
     Phone as Phone,
     PhonePatch as PhonePatch,
     PhoneSearch as PhoneSearch,
@@ -172,7 +172,7 @@ from phoneprov_core.phones.model import (
 )
 from phoneprov_core.phones.use_cases import Phones as Phones
 from phoneprov_core.profiles.model import (
-    NewProfile as NewProfile,
+    CreateProfile as CreateProfile,
     Profile as Profile,
     ProfileDeletion as ProfileDeletion,
     ProfilePatch as ProfilePatch,
@@ -208,7 +208,7 @@ from phoneprov_core.transfer.texts import (
 )
 from phoneprov_core.transfer.use_cases import Transfer as Transfer, sheet_of as sheet_of
 from phoneprov_core.users.model import (
-    NewUser as NewUser,
+    CreateUser as CreateUser,
     Registration as Registration,
     User as User,
     UserPatch as UserPatch,

@@ -107,7 +107,7 @@ def without_password(extension: Extension) -> ShownExtension:
     return ShownExtension(**{**msgspec.structs.asdict(extension), "password": None})
 
 
-class NewExtension(Command, frozen=True, kw_only=True):
+class CreateExtension(Command, frozen=True, kw_only=True):
     """An extension to be created; its number is unique."""
 
     type: ExtensionType
@@ -186,7 +186,7 @@ class Extensions:
         async with self.database.read() as tx:
             return found(await tx.extensions.find(known_id(uuid)), "extension")
 
-    async def create(self, actor: Actor, new: NewExtension) -> Extension:
+    async def create(self, actor: Actor, new: CreateExtension) -> Extension:
         """Raises ``Conflict`` if the number is in use."""
         require_superadmin(actor)
         now = shown(self.clock())

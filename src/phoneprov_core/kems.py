@@ -47,7 +47,7 @@ class Kem(Struct, frozen=True):
     created_at: CreatedAt
 
 
-class NewKem(Command, frozen=True, kw_only=True):
+class CreateKem(Command, frozen=True, kw_only=True):
     """A KEM to be created; every field is optional."""
 
     model: Model | None = None
@@ -113,7 +113,7 @@ class Kems:
         async with self.database.read() as tx:
             return found(await tx.kems.find(known_id(uuid)), "KEM")
 
-    async def create(self, actor: Actor, new: NewKem) -> Kem:
+    async def create(self, actor: Actor, new: CreateKem) -> Kem:
         """Create a KEM."""
         require_shared_write(actor, self.shared_write)
         kem = record_of(Kem, new, uuid=self.new_id(), created_at=shown(self.clock()))

@@ -78,7 +78,7 @@ class LinkedUser(Struct, frozen=True):
     created_at: CreatedAt
 
 
-class NewLink(Command, frozen=True, kw_only=True):
+class CreateLink(Command, frozen=True, kw_only=True):
     """A link to be created."""
 
     user_uuid: UserUuid
@@ -151,7 +151,7 @@ class Links:
             found(await tx.extensions.find(owner), "extension")
         return await listing(self.database.read, lambda tx: tx.links.users, page, owner=owner)
 
-    async def create(self, actor: Actor, new: NewLink) -> FullLink:
+    async def create(self, actor: Actor, new: CreateLink) -> FullLink:
         """Raises ``NotFound`` if the user or the extension does not exist; ``Conflict`` if they are
         linked already."""
         require_superadmin(actor)

@@ -37,7 +37,7 @@ class VendorService(Struct, frozen=True):
     updated_at: UpdatedAt
 
 
-class NewVendorService(Command, frozen=True, kw_only=True):
+class CreateVendorService(Command, frozen=True, kw_only=True):
     """A service to be created; every field is optional."""
 
     name: Name | None = None
@@ -78,7 +78,7 @@ class VendorServices:
         async with self.database.read() as tx:
             return found(await tx.vendor_services.find(known_id(uuid)), "service")
 
-    async def create(self, actor: Actor, new: NewVendorService) -> VendorService:
+    async def create(self, actor: Actor, new: CreateVendorService) -> VendorService:
         """Define a service."""
         require_shared_write(actor, self.shared_write)
         now = shown(self.clock())

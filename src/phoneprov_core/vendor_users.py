@@ -36,7 +36,7 @@ class VendorUser(Redacted, frozen=True):
     created_at: CreatedAt
 
 
-class NewPin(Command, frozen=True, kw_only=True):
+class CreatePin(Command, frozen=True, kw_only=True):
     """The PIN to be set."""
 
     pin_code: PinCode
@@ -103,7 +103,7 @@ class VendorUsers:
             raise _no_pin()
         return vendor_user
 
-    async def save(self, actor: Actor, user_uuid: str, new: NewPin) -> VendorUser:
+    async def save(self, actor: Actor, user_uuid: str, new: CreatePin) -> VendorUser:
         """Set the user's PIN, which opens its lock after wrong ones; an existing record keeps its
         uuid.
 

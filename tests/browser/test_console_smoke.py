@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from browser.cdp import browser
-from phoneprov_core.users.model import NewUser
+from phoneprov_core.users.model import CreateUser
 from support.served import served
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -18,7 +18,7 @@ PASSWORD = "correct horse battery"
 def test_console_signs_in_and_shows_the_phones(tmp_path: Path) -> None:
     with served(tmp_path) as service:
         use_cases = service.container.use_cases()
-        ada = NewUser(
+        ada = CreateUser(
             first_name="Ada", last_name="Lovelace", username="ada", email="ada@example.com",
             password=PASSWORD,
         )  # fmt: skip

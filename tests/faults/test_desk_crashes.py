@@ -18,9 +18,9 @@ from phoneprov_core.desk_records import DeskRecord
 from phoneprov_core.desks.model import DeskPatch
 from phoneprov_core.devices.names import config_filename
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
-from phoneprov_core.phones.model import NewPhone
-from phoneprov_core.profiles.model import NewProfile
-from phoneprov_core.vendor_users import NewPin
+from phoneprov_core.phones.model import CreatePhone
+from phoneprov_core.profiles.model import CreateProfile
+from phoneprov_core.vendor_users import CreatePin
 from support.scale import note, rounds
 
 OWNER = identifier(1)
@@ -163,11 +163,11 @@ async def populate(environment: Mapping[str, str]) -> str:
             await tx.users.add(a_user(1))
             await tx.users.add(a_user(2))
         assert a_user(1).username == USER
-        await use_cases.vendor_users.save(ACTOR, OWNER, NewPin(pin_code=PIN))
-        await use_cases.phones.create(ACTOR, NewPhone(mac=MAC, phone_ip="127.0.0.1"))
+        await use_cases.vendor_users.save(ACTOR, OWNER, CreatePin(pin_code=PIN))
+        await use_cases.phones.create(ACTOR, CreatePhone(mac=MAC, phone_ip="127.0.0.1"))
         made = [
             await use_cases.profiles.create(
-                ACTOR, NewProfile(user_uuid=owner, name="One", cnf_xml=FILES[user])
+                ACTOR, CreateProfile(user_uuid=owner, name="One", cnf_xml=FILES[user])
             )
             for owner, user in ((OWNER, OWNER), (identifier(2), None))
         ]

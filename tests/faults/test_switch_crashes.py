@@ -20,8 +20,8 @@ from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.model import Confirmation, Deployment, Wanted
 from phoneprov_core.devices.names import config_filename
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
-from phoneprov_core.phones.model import NewPhone
-from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest
+from phoneprov_core.phones.model import CreatePhone
+from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch, SwitchRequest
 from support.scale import note, rounds
 
 OWNER = identifier(1)
@@ -97,7 +97,7 @@ async def kill_during_saves(kill: Killer, environment: dict[str, str]) -> None:
     times = rounds(1, 20)
     for name in [*SAVES] * times:
         async with started(environment) as (use_cases, _):
-            new = NewProfile(user_uuid=OWNER, name=name, cnf_xml=text("old"))
+            new = CreateProfile(user_uuid=OWNER, name=name, cnf_xml=text("old"))
             profile = await use_cases.profiles.create(ACTOR, new)
         order = Order(
             point=name,
@@ -150,10 +150,10 @@ async def prepare_phone(service: Service, outside: Desk, mac: str) -> Before:
     use_cases, _ = service
     file = outside.folder / config_filename("SEP{MAC}.cnf.xml", mac)
     await asyncio.to_thread(file.write_bytes, OLD)
-    await use_cases.phones.create(ACTOR, NewPhone(mac=mac, phone_ip="127.0.0.1"))
+    await use_cases.phones.create(ACTOR, CreatePhone(mac=mac, phone_ip="127.0.0.1"))
     new, next_one = [
         await use_cases.profiles.create(
-            ACTOR, NewProfile(user_uuid=OWNER, name=mark, cnf_xml=text(mark))
+            ACTOR, CreateProfile(user_uuid=OWNER, name=mark, cnf_xml=text(mark))
         )
         for mark in ("new", "next")
     ]

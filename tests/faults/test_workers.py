@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from faults.served import Served
-from races.wire import HALF, REST
+from races.wire import HALF, REST, SECONDS
 from races.workers import owner_of, workers_of
 from support.polling import until
 from support.scale import note, rounds, spread
@@ -59,7 +59,7 @@ async def check_killed_worker_is_replaced(served: Served) -> None:
 
 
 async def wait_until_each_worker_answers(served: Served, victim: int) -> None:
-    await until(lambda: victim not in (pids := workers_of(served.pid)) and len(pids) >= 2)
+    await until(lambda: victim not in (pids := workers_of(served.pid)) and len(pids) >= 2, SECONDS)
     async with served.lines(1):
         pass
 
@@ -69,12 +69,13 @@ async def check_workers_end_with_supervisor(served: Served) -> None:
         pids = served.pids
         for line in lines:
             line.write(HALF)
+        await asyncio.sleep(0.5)  # read by the workers
         os.kill(served.pid, signal.SIGKILL)
-        await served.ended(60)
+        await served.ended(SECONDS)
         # Accepted requests are finished.
         for line in lines:
             line.write(REST)
             assert (await line.reply()).status == 404
-    await until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), 60)
+    await until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), SECONDS)
     # The port is free for the next start.
     socket.create_server(("127.0.0.1", served.port)).close()

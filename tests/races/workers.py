@@ -17,7 +17,10 @@ def workers_of(pid: int) -> list[int]:
 
 
 def _command(pid: int) -> bytes:
-    return (_PROC / str(pid) / "cmdline").read_bytes()
+    try:
+        return (_PROC / str(pid) / "cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):  # it ended meanwhile
+        return b""
 
 
 def owners(pids: list[int], server_port: int) -> dict[int, int]:
@@ -25,14 +28,21 @@ def owners(pids: list[int], server_port: int) -> dict[int, int]:
     inodes = _accepted(server_port)
     found: dict[int, int] = {}
     for pid in pids:
-        for link in (_PROC / str(pid) / "fd").iterdir():
+        for link in _links(pid):
             try:
                 target = str(link.readlink())
-            except FileNotFoundError:  # closed meanwhile
+            except (FileNotFoundError, ProcessLookupError):  # closed meanwhile
                 continue
             if (port := inodes.get(target)) is not None:
                 found[port] = pid
     return found
+
+
+def _links(pid: int) -> list[Path]:
+    try:
+        return list((_PROC / str(pid) / "fd").iterdir())
+    except (FileNotFoundError, ProcessLookupError):  # it ended meanwhile
+        return []
 
 
 async def owner_of(line: Line, pids: list[int], server_port: int) -> int | None:

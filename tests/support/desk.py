@@ -14,9 +14,9 @@ from phoneprov_adapters.phone import watch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.devices import commands as device
 from phoneprov_core.devices.ports import KeyPress
-from phoneprov_core.phones.model import NewPhone
-from phoneprov_core.profiles.model import NewProfile, ProfilePatch
-from phoneprov_core.users.model import NewUser
+from phoneprov_core.phones.model import CreatePhone
+from phoneprov_core.profiles.model import CreateProfile, ProfilePatch
+from phoneprov_core.users.model import CreateUser
 from phoneprov_http.main.commands.simulate import reaching
 from support import data_folder
 
@@ -94,7 +94,7 @@ def populate(environment: dict[str, str]) -> None:
             actor = phoneprov.system_actor()
             ada = await phoneprov.users.create(
                 actor,
-                NewUser(
+                CreateUser(
                     first_name="Ada",
                     last_name="Lovelace",
                     username="ada",
@@ -102,10 +102,12 @@ def populate(environment: dict[str, str]) -> None:
                     password="analytical engine 1843",
                 ),
             )
-            phone = NewPhone(mac=MAC, model="CP-7945G", phone_ip="127.0.0.1", software_type="SCCP")
+            phone = CreatePhone(
+                mac=MAC, model="CP-7945G", phone_ip="127.0.0.1", software_type="SCCP"
+            )
             await phoneprov.phones.create(actor, phone)
             for name in (ADA, BOB, NAMESAKE, NAMESAKE):
-                profile = NewProfile(user_uuid=ada.uuid, name=name, cnf_xml=configuration(name))
+                profile = CreateProfile(user_uuid=ada.uuid, name=name, cnf_xml=configuration(name))
                 await phoneprov.profiles.create(actor, profile)
 
     data_folder.populate(Path(environment["PHONEPROV_DATA_DIR"]))

@@ -3,11 +3,11 @@
 from typing import Any
 
 from phoneprov_adapters.testing.records import a_mac
-from phoneprov_core.batches.commands import NewBatch
+from phoneprov_core.batches.commands import CreateBatch
 from phoneprov_core.batches.model import Batch, BatchPhone
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.phones.model import NewPhone
-from phoneprov_core.profiles.model import NewProfile, Profile
+from phoneprov_core.phones.model import CreatePhone
+from phoneprov_core.profiles.model import CreateProfile, Profile
 from support.office import Office
 from support.switching import XML
 
@@ -20,7 +20,7 @@ async def create_floor(office: Office, root: Actor, owner: Actor, phones: int) -
         office.clock.advance(0.001)
         await office.phones.create(
             root,
-            NewPhone(
+            CreatePhone(
                 mac=a_mac(number),
                 model="CP-7945G",
                 phone_ip=f"10.20.30.{number}",
@@ -29,7 +29,7 @@ async def create_floor(office: Office, root: Actor, owner: Actor, phones: int) -
             ),
         )
     return await office.profiles.create(
-        owner, NewProfile(user_uuid=owner.user_uuid, name="The floor", cnf_xml=XML)
+        owner, CreateProfile(user_uuid=owner.user_uuid, name="The floor", cnf_xml=XML)
     )
 
 
@@ -40,7 +40,7 @@ async def begin(office: Office, actor: Actor, profile: Profile | None, **more: A
         values["profile_uuid"] = profile.uuid
     if not {"macs", "model", "location", "software_type"} & set(more):
         values["location"] = FLOOR
-    return await office.batches.start(actor, NewBatch(**(values | more)))
+    return await office.batches.start(actor, CreateBatch(**(values | more)))
 
 
 async def ended(office: Office, actor: Actor, batch: Batch) -> Batch:

@@ -15,9 +15,9 @@ from phoneprov_core.auth.model import Credentials
 from phoneprov_core.configuration.well_formed import device_xml_rule
 from phoneprov_core.kernel import addresses
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.phones.model import NewPhone
-from phoneprov_core.profiles.model import NewProfile
-from phoneprov_core.users.model import NewUser
+from phoneprov_core.phones.model import CreatePhone
+from phoneprov_core.profiles.model import CreateProfile
+from phoneprov_core.users.model import CreateUser
 from phoneprov_http.bodies import collected, decoded, require_json
 from support.parser import Parser, text_of
 from support.parsers_of_callers import AUTHORIZATION, FORWARDED, JWT
@@ -101,7 +101,7 @@ XML = Parser(
     _rule(device_xml_rule(), lambda text, answer: answer is text),
 )
 
-_COMMANDS: list[type[Any]] = [Credentials, NewUser, NewPhone, NewProfile]
+_COMMANDS: list[type[Any]] = [Credentials, CreateUser, CreatePhone, CreateProfile]
 _TYPES = (None, "application/json", 'Application/JSON; charset="UTF-8"', "text/plain", ";charset=")
 _BODIES: list[dict[str, Any]] = [
     {"username": "ada", "password": "correct horse"},

@@ -10,8 +10,8 @@ from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.devices.commands import CLEAR_SERVICES
 from phoneprov_core.devices.ports import KeyPress, ManagerAction, Upload, Uploaded
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.phones.model import NewPhone
-from phoneprov_core.profiles.model import NewProfile, Profile, Switched, SwitchRequest
+from phoneprov_core.phones.model import CreatePhone
+from phoneprov_core.profiles.model import CreateProfile, Profile, Switched, SwitchRequest
 from support.office import Office
 
 MAC = "00:1B:D4:12:34:56"
@@ -23,10 +23,10 @@ async def a_desk(office: Office, root: Actor, owner: Actor, mac: str = MAC) -> P
     """A phone in the inventory, and a profile that fits it."""
     await office.phones.create(
         root,
-        NewPhone(mac=mac, model="CP-7945G", phone_ip="10.20.30.40", software_type="SCCP"),
+        CreatePhone(mac=mac, model="CP-7945G", phone_ip="10.20.30.40", software_type="SCCP"),
     )
     return await office.profiles.create(
-        owner, NewProfile(user_uuid=owner.user_uuid, name="Ada at the desk", cnf_xml=XML)
+        owner, CreateProfile(user_uuid=owner.user_uuid, name="Ada at the desk", cnf_xml=XML)
     )
 
 

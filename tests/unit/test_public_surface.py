@@ -301,4 +301,4 @@ def test_reference_site_describes_every_public_name(
     of_features = set(described) - names
     assert set(described) >= names
     assert {name.rpartition(".")[0] for name in of_features} >= {"phoneprov_core.kems"}
-    assert {"phoneprov_core.kems.Kems", "phoneprov_core.kems.NewKem"} <= of_features
+    assert {"phoneprov_core.kems.Kems", "phoneprov_core.kems.CreateKem"} <= of_features

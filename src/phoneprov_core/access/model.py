@@ -39,7 +39,7 @@ class Permission(Struct, frozen=True):
     created_at: CreatedAt
 
 
-class NewPermission(Command, frozen=True, kw_only=True):
+class CreatePermission(Command, frozen=True, kw_only=True):
     """A permission to be created; level and name together are unique."""
 
     level: PermissionLevel
@@ -67,7 +67,7 @@ class Assignment(Struct, frozen=True):
     created_at: CreatedAt
 
 
-class NewAssignment(Command, frozen=True, kw_only=True):
+class CreateAssignment(Command, frozen=True, kw_only=True):
     """An assignment to be made in place of the user's current one."""
 
     user_uuid: UserUuid

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from phoneprov_core.access.model import (
     Assignment,
-    NewAssignment,
-    NewPermission,
+    CreateAssignment,
+    CreatePermission,
     Permission,
     PermissionPatch,
 )
@@ -38,7 +38,7 @@ class Permissions:
         async with self.database.read() as tx:
             return found(await tx.permissions.find(known_id(uuid)), "permission")
 
-    async def create(self, actor: Actor, new: NewPermission) -> Permission:
+    async def create(self, actor: Actor, new: CreatePermission) -> Permission:
         """Raises ``Conflict`` if a permission with this level and name exists."""
         require_superadmin(actor)
         permission = record_of(Permission, new, uuid=self.new_id(), created_at=shown(self.clock()))
@@ -77,7 +77,7 @@ class UserPermissions:
         async with self.database.read() as tx:
             return await _assignment(tx, user_uuid)
 
-    async def assign(self, actor: Actor, new: NewAssignment) -> Assignment:
+    async def assign(self, actor: Actor, new: CreateAssignment) -> Assignment:
         """Replace the user's assignment.
 
         Raises ``NotFound`` if the user or the permission does not exist; ``Conflict`` if the last

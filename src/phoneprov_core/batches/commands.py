@@ -55,7 +55,7 @@ _TOGETHER = {
 """Which fields need and which exclude each other, for the description alone."""
 
 
-class NewBatch(Command, frozen=True, kw_only=True):
+class CreateBatch(Command, frozen=True, kw_only=True):
     """A batch to be started: its phones, the action and the rate.
 
     The phones are listed in ``macs``, or are all active ones that match the given filters

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.batches.changes import halt
-from phoneprov_core.batches.commands import NewBatch, WantedPhones
+from phoneprov_core.batches.commands import CreateBatch, WantedPhones
 from phoneprov_core.batches.model import Batch, BatchAction, BatchPhone, BatchState
 from phoneprov_core.batches.ports import BatchesTransaction, NoPhones
 from phoneprov_core.batches.transitions import BatchItem
@@ -74,7 +74,7 @@ class Batches:
             self.database.read, lambda tx: tx.batches.phones(batch.uuid, chosen), page
         )
 
-    async def start(self, actor: Actor, new: NewBatch) -> Batch:
+    async def start(self, actor: Actor, new: CreateBatch) -> Batch:
         """Store the batch and start processing it.
 
         Raises ``Forbidden``; ``NotFound`` for a profile, a revision or a listed phone that does not
@@ -125,7 +125,7 @@ class Batches:
                 last = found(await tx.batches.find(known_id(before)), "batch")
             return await tx.batches.newest(limit, before=last)
 
-    async def _batch(self, tx: BatchesTransaction, actor: Actor, new: NewBatch) -> Batch:
+    async def _batch(self, tx: BatchesTransaction, actor: Actor, new: CreateBatch) -> Batch:
         profile, revision = None, None
         if new.profile_uuid is not None:
             profile = found(await tx.profiles.find(new.profile_uuid), "profile")
@@ -152,7 +152,7 @@ class Batches:
         )
 
 
-async def _selected(tx: BatchesTransaction, new: NewBatch) -> AsyncIterator[list[str]]:
+async def _selected(tx: BatchesTransaction, new: CreateBatch) -> AsyncIterator[list[str]]:
     """The MACs of the requested phones, in pieces."""
     if new.macs is not None:
         yield list(new.macs)

@@ -57,7 +57,7 @@ class CompanyContact(Struct, frozen=True):
     created_at: CreatedAt
 
 
-class NewPersonalContact(Command, frozen=True, kw_only=True):
+class CreatePersonalContact(Command, frozen=True, kw_only=True):
     """A personal contact to be created; only its name is required."""
 
     name: Name
@@ -68,7 +68,7 @@ class NewPersonalContact(Command, frozen=True, kw_only=True):
     ringtone: Ringtone | None = None
 
 
-class NewCompanyContact(NewPersonalContact, frozen=True, kw_only=True):
+class CreateCompanyContact(CreatePersonalContact, frozen=True, kw_only=True):
     """A company contact to be created; only its name is required."""
 
     department: Department | None = None

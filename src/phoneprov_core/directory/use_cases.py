@@ -13,8 +13,8 @@ from phoneprov_core.directory.model import (
     CompanyContact,
     CompanyContactPatch,
     ContactSearch,
-    NewCompanyContact,
-    NewPersonalContact,
+    CreateCompanyContact,
+    CreatePersonalContact,
     PersonalContact,
     PersonalContactPatch,
     TooManyContacts,
@@ -56,7 +56,7 @@ class CompanyDirectory:
         async with self.database.read() as tx:
             return found(await tx.company_contacts.find(known_id(uuid)), "company contact")
 
-    async def create(self, actor: Actor, new: NewCompanyContact) -> CompanyContact:
+    async def create(self, actor: Actor, new: CreateCompanyContact) -> CompanyContact:
         """Create a contact."""
         require_shared_write(actor, self.shared_write)
         contact = record_of(
@@ -110,7 +110,7 @@ class PersonalDirectory:
         self,
         actor: Actor,
         user_uuid: str,
-        new: NewPersonalContact,
+        new: CreatePersonalContact,
     ) -> PersonalContact:
         """Raises ``Forbidden`` for another user's directory; ``NotFound`` if the user does not
         exist; ``Conflict`` (code ``too_many_contacts``) if the user has the maximum number of

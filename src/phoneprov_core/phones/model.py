@@ -66,7 +66,7 @@ class Phone(PhoneFacts, frozen=True):
     updated_at: UpdatedAt
 
 
-class NewPhone(Command, frozen=True, kw_only=True):
+class CreatePhone(Command, frozen=True, kw_only=True):
     """A phone to be created; only its MAC is required."""
 
     mac: MacAddress

@@ -23,7 +23,7 @@ from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import (
     CountedPhones,
     CountsQuery,
-    NewPhone,
+    CreatePhone,
     Phone,
     PhonePatch,
     PhoneSearch,
@@ -110,7 +110,7 @@ class Phones:
         async with self.database.read() as tx:
             return found(await tx.phones.find(known_mac(mac)), "phone")
 
-    async def create(self, actor: Actor, new: NewPhone) -> Phone:
+    async def create(self, actor: Actor, new: CreatePhone) -> Phone:
         """Raises ``Conflict`` if the MAC is already in the inventory; ``Forbidden`` if
         ``phone_ip`` is set and the caller does not hold level 0."""
         require_shared_write(actor, self.shared_write)

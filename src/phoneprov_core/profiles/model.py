@@ -132,7 +132,7 @@ class Revision(Struct, frozen=True):
     created_by: Annotated[Uuid, schema("Account that saved it")]
 
 
-class NewProfile(Command, frozen=True, kw_only=True):
+class CreateProfile(Command, frozen=True, kw_only=True):
     """A profile to be created for a user."""
 
     user_uuid: Owner

@@ -16,8 +16,8 @@ from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 from phoneprov_core.profiles.model import (
     ChangedMeanwhile,
+    CreateProfile,
     DefaultOfDesks,
-    NewProfile,
     Profile,
     ProfileDeletion,
     ProfilePatch,
@@ -83,7 +83,7 @@ class Profiles:
             raise _no_profile()
         return profile
 
-    async def create(self, actor: Actor, new: NewProfile) -> Profile:
+    async def create(self, actor: Actor, new: CreateProfile) -> Profile:
         """Raises ``Forbidden`` for another user; ``NotFound`` if the user does not exist;
         ``Conflict`` (code ``too_many_profiles``) if the user has the maximum number of profiles."""
         obey(self.rules, new)

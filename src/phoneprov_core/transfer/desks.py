@@ -25,7 +25,7 @@ class DeskRow(Struct, frozen=True):
     default_profile: str | None
 
 
-class NewDeskRow(Command, frozen=True, kw_only=True):
+class CreateDeskRow(Command, frozen=True, kw_only=True):
     """A row as it is written. Every phone has a desk, so that none is created."""
 
     mac: MacAddress

@@ -11,7 +11,7 @@ from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.phones.model import FAMILIES
-from phoneprov_core.profiles.model import NewProfile, ProfilePatch
+from phoneprov_core.profiles.model import CreateProfile, ProfilePatch
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.transfer.model import (
     OWNER,
@@ -106,7 +106,7 @@ class _Rows:
             missing = [key for key in ("name", "cnf_xml") if key not in values]
             if missing:
                 raise wrong(missing[0], "is required")
-            await self._profiles.create(self._actor, NewProfile(user_uuid=owner, **values))
+            await self._profiles.create(self._actor, CreateProfile(user_uuid=owner, **values))
             return "created"
         patch = ProfilePatch(**values)
         before = await self._profiles.get(self._actor, same[0])

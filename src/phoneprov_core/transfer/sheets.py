@@ -10,19 +10,19 @@ from msgspec import Struct
 from phoneprov_core.directory.model import (
     CompanyContact,
     CompanyContactPatch,
-    NewCompanyContact,
-    NewPersonalContact,
+    CreateCompanyContact,
+    CreatePersonalContact,
     PersonalContact,
     PersonalContactPatch,
 )
-from phoneprov_core.extensions import Extension, ExtensionPatch, NewExtension
-from phoneprov_core.kems import Kem, KemPatch, NewKem
+from phoneprov_core.extensions import CreateExtension, Extension, ExtensionPatch
+from phoneprov_core.kems import CreateKem, Kem, KemPatch
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.system import known_id
-from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
-from phoneprov_core.transfer.desks import DeskRow, DeskRowPatch, DeskTable, NewDeskRow
+from phoneprov_core.phones.model import CreatePhone, Phone, PhonePatch
+from phoneprov_core.transfer.desks import CreateDeskRow, DeskRow, DeskRowPatch, DeskTable
 from phoneprov_core.transfer.model import OWNER
-from phoneprov_core.users.model import NewUser, User, UserPatch, folded
+from phoneprov_core.users.model import CreateUser, User, UserPatch, folded
 
 
 class Sheet(Struct, frozen=True, kw_only=True):
@@ -138,7 +138,7 @@ _TRUTHS = {
 USERS = Sheet(
     name="users",
     record=User,
-    new=NewUser,
+    new=CreateUser,
     patch=UserPatch,
     store=lambda tx: tx.users,
     identity=("username",),
@@ -148,7 +148,7 @@ USERS = Sheet(
 EXTENSIONS = Sheet(
     name="extensions",
     record=Extension,
-    new=NewExtension,
+    new=CreateExtension,
     patch=ExtensionPatch,
     store=lambda tx: tx.extensions,
     identity=("extension",),
@@ -157,7 +157,7 @@ EXTENSIONS = Sheet(
 PHONES = Sheet(
     name="phones",
     record=Phone,
-    new=NewPhone,
+    new=CreatePhone,
     patch=PhonePatch,
     store=lambda tx: tx.phones,
     key="mac",
@@ -166,7 +166,7 @@ PHONES = Sheet(
 KEMS = Sheet(
     name="kems",
     record=Kem,
-    new=NewKem,
+    new=CreateKem,
     patch=KemPatch,
     store=lambda tx: tx.kems,
     identity=("uuid", "mac"),
@@ -175,7 +175,7 @@ KEMS = Sheet(
 COMPANY_DIRECTORY = Sheet(
     name="company-directory",
     record=CompanyContact,
-    new=NewCompanyContact,
+    new=CreateCompanyContact,
     patch=CompanyContactPatch,
     store=lambda tx: tx.company_contacts,
     identity=("uuid",),
@@ -184,7 +184,7 @@ COMPANY_DIRECTORY = Sheet(
 PERSONAL_DIRECTORY = Sheet(
     name="personal-directory",
     record=PersonalContact,
-    new=NewPersonalContact,
+    new=CreatePersonalContact,
     patch=PersonalContactPatch,
     store=lambda tx: tx.personal_contacts,
     identity=("uuid",),
@@ -194,7 +194,7 @@ PERSONAL_DIRECTORY = Sheet(
 DESKS = Sheet(
     name="desks",
     record=DeskRow,
-    new=NewDeskRow,
+    new=CreateDeskRow,
     patch=DeskRowPatch,
     store=DeskTable,
     key="mac",

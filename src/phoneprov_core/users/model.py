@@ -116,7 +116,7 @@ class Registration(Command, frozen=True, kw_only=True):
     timezone: Timezone = "UTC"
 
 
-class NewUser(Registration, frozen=True, kw_only=True):
+class CreateUser(Registration, frozen=True, kw_only=True):
     """An account to be created by a superadmin."""
 
     is_active: Active = True

@@ -17,7 +17,7 @@ from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 from phoneprov_core.kernel.trail import Event
 from phoneprov_core.users.model import (
-    NewUser,
+    CreateUser,
     Registration,
     User,
     UserPatch,
@@ -55,7 +55,7 @@ class Users:
         async with self.database.read() as tx:
             return found(await tx.users.find(known_id(uuid)), "user")
 
-    async def create(self, actor: Actor, new: NewUser, *, hash_: str | None = None) -> User:
+    async def create(self, actor: Actor, new: CreateUser, *, hash_: str | None = None) -> User:
         """``hash_`` is the hash of the password, if it was computed before. Raises ``Conflict`` if
         the username or the e-mail address is in use, or the username looks like another."""
         require_superadmin(actor)
@@ -166,7 +166,7 @@ def created_user(new: Registration, uuid: str, now: str, ip: str, created_by: st
         User,
         new,
         uuid=uuid,
-        is_active=new.is_active if isinstance(new, NewUser) else True,
+        is_active=new.is_active if isinstance(new, CreateUser) else True,
         last_uuid=None,
         last_login_ip=None,
         last_logout_ip=None,

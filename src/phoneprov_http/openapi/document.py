@@ -20,7 +20,6 @@ from phoneprov_http.openapi.failures import SHARED, specified, words_of
 from phoneprov_http.openapi.schemas import (
     Json,
     example,
-    name_of,
     parameters_of,
     reference,
     schemas_of,
@@ -158,7 +157,7 @@ def _complete_body(body: Json, handler: HTTPRouteHandler, schemas: Json) -> None
     field: Any = handler.parsed_data_field
     command, is_put = field.annotation, "PUT" in handler.http_methods
     body["required"] = not field.has_default
-    schema = schemas[name_of(command.__name__)]
+    schema = schemas[command.__name__]
     allowed = schema["properties"]
     own = command.__struct_encode_fields__
     if writes(handler):

@@ -23,13 +23,7 @@ _OF_TYPE = {"string": "text", "integer": 0, "boolean": True, "object": None}
 def reference(struct: Any) -> Json:
     """A reference to the schema of a Struct."""
     ((schema,), _) = msgspec.json.schema_components([struct], ref_template=_REF)
-    return {"$ref": _REF.format(name=name_of(_named(schema)))}
-
-
-def name_of(struct: str) -> str:
-    """The name of a Struct in the document: ``NewPhone`` is ``CreatePhone`` there. The clients that
-    openapi-generator makes for Go have a function ``NewPhone`` that makes a ``Phone``."""
-    return f"Create{struct[3:]}" if struct[:3] == "New" and struct[3:4].isupper() else struct
+    return {"$ref": _REF.format(name=_named(schema))}
 
 
 def _named(schema: Json) -> str:
@@ -41,11 +35,11 @@ def schemas_of(structs: Collection[Any]) -> Json:
     """The schemas of these Structs, and of those in them. ``JSON_SCHEMA`` of a Struct says which
     fields need and which exclude each other."""
     _, components = msgspec.json.schema_components(structs, ref_template=_REF)
-    together = {name_of(one.__name__): getattr(one, "JSON_SCHEMA", {}) for one in structs}
+    together = {one.__name__: getattr(one, "JSON_SCHEMA", {}) for one in structs}
     tidied = _tidied(components)
     for one in structs:
         if isinstance(one, type) and issubclass(one, Command):
-            fields = tidied[name_of(one.__name__)]["properties"]
+            fields = tidied[one.__name__]["properties"]
             fields |= {name: _or_empty(schema) for name, schema in fields.items()}
     return {
         name: {**schema, "additionalProperties": False, **together.get(name, {})}
@@ -124,7 +118,7 @@ def _tidied(components: Json) -> Json:
                 del plain["$ref"]
                 return {**enum, **plain}
             if "$ref" in thing:
-                plain["$ref"] = _REF.format(name=name_of(_named(thing)))
+                plain["$ref"] = _REF.format(name=_named(thing))
             return plain
         return thing
 
@@ -132,8 +126,8 @@ def _tidied(components: Json) -> Json:
     for name, schema in sorted(components.items()):
         if "enum" not in schema:
             fields = {k: _nullable(v) for k, v in placed(schema["properties"]).items()}
-            title = name_of(schema["title"])
-            tidied[name_of(name)] = {**schema, "title": title, "properties": fields}
+            title = schema["title"]
+            tidied[name] = {**schema, "title": title, "properties": fields}
     return tidied
 
 

@@ -1,6 +1,6 @@
 """Switches or restarts of many phones in the background; level 0."""
 
-from phoneprov_core.batches.commands import NewBatch, WantedPhones
+from phoneprov_core.batches.commands import CreateBatch, WantedPhones
 from phoneprov_core.batches.model import Batch, BatchPhone
 from phoneprov_core.batches.ports import NoPhones
 from phoneprov_core.batches.use_cases import Batches
@@ -34,7 +34,7 @@ def batch_routes(batches: Batches) -> Routes:
         return listed(await batches.phones(request.user, uuid, wanted, request.page), "phone")
 
     @routes.post("/batches", status_code=202, raises=[NotFound, NoPhones])
-    async def start_batch(request: ApiRequest, data: Body[NewBatch]) -> Envelope[Batch]:
+    async def start_batch(request: ApiRequest, data: Body[CreateBatch]) -> Envelope[Batch]:
         """Start a batch. Responds at once; the batch runs in the background and is resumed after a
         restart of the service. `macs` lists the phones, or `model`, `location` and
         `software_type` select them. A switch without `profile_uuid` uploads the newest revision

@@ -4,7 +4,7 @@ from phoneprov_core.directory.model import (
     CompanyContact,
     CompanyContactPatch,
     ContactSearch,
-    NewCompanyContact,
+    CreateCompanyContact,
 )
 from phoneprov_core.directory.use_cases import CompanyDirectory
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
@@ -29,7 +29,7 @@ def company_directory_routes(directory: CompanyDirectory, shared_write: Guard) -
 
     @routes.post("/company-directory")
     async def create_company_contact(
-        request: ApiRequest, data: Body[NewCompanyContact]
+        request: ApiRequest, data: Body[CreateCompanyContact]
     ) -> Envelope[CompanyContact]:
         """Create a company contact. Only the name is required."""
         return record("Company contact created", await directory.create(request.user, data))

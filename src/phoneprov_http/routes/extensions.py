@@ -1,10 +1,10 @@
 """Telephone extensions; level 0."""
 
 from phoneprov_core.extensions import (
+    CreateExtension,
     ExtensionPatch,
     Extensions,
     ExtensionSearch,
-    NewExtension,
     ShownExtension,
     without_password,
 )
@@ -32,7 +32,7 @@ def extension_routes(extensions: Extensions) -> Routes:
 
     @routes.post("/extensions", raises=[AlreadyExists])
     async def create_extension(
-        request: ApiRequest, data: Body[NewExtension]
+        request: ApiRequest, data: Body[CreateExtension]
     ) -> Envelope[ShownExtension]:
         """Create an extension. Its number is unique."""
         return record(

@@ -2,8 +2,8 @@
 
 from phoneprov_core.access.model import (
     Assignment,
-    NewAssignment,
-    NewPermission,
+    CreateAssignment,
+    CreatePermission,
     Permission,
     PermissionPatch,
 )
@@ -30,7 +30,7 @@ def permission_routes(permissions: Permissions, user_permissions: UserPermission
 
     @routes.post("/permissions", raises=[AlreadyExists])
     async def create_permission(
-        request: ApiRequest, data: Body[NewPermission]
+        request: ApiRequest, data: Body[CreatePermission]
     ) -> Envelope[Permission]:
         """Create a permission. Its level and name together are unique."""
         return record("Permission created", await permissions.create(request.user, data))
@@ -55,7 +55,7 @@ def permission_routes(permissions: Permissions, user_permissions: UserPermission
 
     @routes.post("/user-perms", status_code=200, raises=[NotFound, LastSuperadmin])
     async def assign_permission(
-        request: ApiRequest, data: Body[NewAssignment]
+        request: ApiRequest, data: Body[CreateAssignment]
     ) -> Envelope[Assignment]:
         """Assign a permission. It replaces the current assignment."""
         return record("Permission assigned", await user_permissions.assign(request.user, data))

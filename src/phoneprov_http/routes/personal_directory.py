@@ -1,7 +1,7 @@
 """Contacts of a user; the user or level 0."""
 
 from phoneprov_core.directory.model import (
-    NewPersonalContact,
+    CreatePersonalContact,
     PersonalContact,
     PersonalContactPatch,
     TooManyContacts,
@@ -26,7 +26,7 @@ def personal_directory_routes(directory: PersonalDirectory) -> Routes:
 
     @routes.post("/personal-directory/{user_uuid:str}", raises=[Forbidden, TooManyContacts])
     async def create_personal_contact(
-        request: ApiRequest, user_uuid: UserUuid, data: Body[NewPersonalContact]
+        request: ApiRequest, user_uuid: UserUuid, data: Body[CreatePersonalContact]
     ) -> Envelope[PersonalContact]:
         """Create a personal contact. Only the name is required."""
         contact = await directory.create(request.user, user_uuid, data)

@@ -6,8 +6,8 @@ from phoneprov_core.deployments.switch import SwitchProfile
 from phoneprov_core.kernel.errors import Forbidden, NotFound
 from phoneprov_core.profiles.model import (
     ChangedMeanwhile,
+    CreateProfile,
     DefaultOfDesks,
-    NewProfile,
     Profile,
     ProfileDeletion,
     ProfilePatch,
@@ -59,7 +59,7 @@ def profile_routes(
         opt={RULES: lambda: profiles.rules},
         raises=[Forbidden, NotFound, TooManyProfiles],
     )
-    async def create_profile(request: ApiRequest, data: Body[NewProfile]) -> Bare[Profile]:
+    async def create_profile(request: ApiRequest, data: Body[CreateProfile]) -> Bare[Profile]:
         """Create a phone profile. Its XML is stored exactly as it is sent."""
         return Bare(True, "Profile created", await profiles.create(request.user, data))
 

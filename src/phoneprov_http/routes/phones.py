@@ -4,7 +4,7 @@ from phoneprov_core.kernel.errors import AlreadyExists, Forbidden
 from phoneprov_core.phones.model import (
     CountedPhones,
     CountsQuery,
-    NewPhone,
+    CreatePhone,
     Phone,
     PhonePatch,
     PhoneSearch,
@@ -46,7 +46,7 @@ def phone_routes(phones: Phones, shared_write: Guard) -> Routes:
         return record("Phone found", await phones.get(request.user, mac))
 
     @routes.post("/phones", raises=[AlreadyExists])
-    async def create_phone(request: ApiRequest, data: Body[NewPhone]) -> Envelope[Phone]:
+    async def create_phone(request: ApiRequest, data: Body[CreatePhone]) -> Envelope[Phone]:
         """Create a phone. Only the MAC address is required."""
         return record("Phone created", await phones.create(request.user, data))
 

@@ -1,7 +1,7 @@
 """Links between users and extensions; level 0."""
 
 from phoneprov_core.kernel.errors import AlreadyExists, NotFound
-from phoneprov_core.links import FullLink, LinkedExtension, LinkedUser, Links, NewLink
+from phoneprov_core.links import CreateLink, FullLink, LinkedExtension, LinkedUser, Links
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import (
     ApiRequest,
@@ -41,7 +41,7 @@ def user_extension_routes(links: Links) -> Routes:
         return listed(found, "user", "linked to extension")
 
     @routes.post("/user-extensions", raises=[NotFound, AlreadyExists])
-    async def create_link(request: ApiRequest, data: Body[NewLink]) -> Envelope[FullLink]:
+    async def create_link(request: ApiRequest, data: Body[CreateLink]) -> Envelope[FullLink]:
         """Link an extension to a user. Both may have many links."""
         return record("User linked to extension", await links.create(request.user, data))
 

@@ -2,7 +2,7 @@
 
 from phoneprov_core.access.rules import LastSuperadmin
 from phoneprov_core.kernel.errors import AlreadyExists
-from phoneprov_core.users.model import NewUser, User, UserPatch, UserSearch
+from phoneprov_core.users.model import CreateUser, User, UserPatch, UserSearch
 from phoneprov_core.users.use_cases import Users
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
@@ -24,7 +24,7 @@ def user_routes(users: Users) -> Routes:
         return record("User found", await users.get(request.user, uuid))
 
     @routes.post("/users", opt={RULES: lambda: users.policy.rules_of_new}, raises=[AlreadyExists])
-    async def create_user(request: ApiRequest, data: Body[NewUser]) -> Envelope[User]:
+    async def create_user(request: ApiRequest, data: Body[CreateUser]) -> Envelope[User]:
         """Create a user."""
         return record("User created", await users.create(request.user, data))
 

@@ -1,6 +1,6 @@
 """Key expansion modules. Every account reads them, level 0 writes them."""
 
-from phoneprov_core.kems import Kem, KemPatch, Kems, NewKem, WantedKems
+from phoneprov_core.kems import CreateKem, Kem, KemPatch, Kems, WantedKems
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Query, Routes, Uuid
 
@@ -20,7 +20,7 @@ def kem_routes(kems: Kems, shared_write: Guard) -> Routes:
         return record("KEM found", await kems.get(request.user, uuid))
 
     @routes.post("/vendor-kem")
-    async def create_kem(request: ApiRequest, data: Body[NewKem]) -> Envelope[Kem]:
+    async def create_kem(request: ApiRequest, data: Body[CreateKem]) -> Envelope[Kem]:
         """Create a key expansion module. Its phone may be added later."""
         return record("KEM created", await kems.create(request.user, data))
 

@@ -1,7 +1,7 @@
 """Service definitions. Every account reads them, level 0 writes them."""
 
 from phoneprov_core.vendor_services import (
-    NewVendorService,
+    CreateVendorService,
     VendorService,
     VendorServicePatch,
     VendorServices,
@@ -26,7 +26,7 @@ def vendor_service_routes(services: VendorServices, shared_write: Guard) -> Rout
 
     @routes.post("/vendor-services")
     async def create_service(
-        request: ApiRequest, data: Body[NewVendorService]
+        request: ApiRequest, data: Body[CreateVendorService]
     ) -> Envelope[VendorService]:
         """Create a service. Define a service. This service never fetches its URL."""
         return record("Service created", await services.create(request.user, data))

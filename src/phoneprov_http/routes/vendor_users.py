@@ -1,7 +1,7 @@
 """PINs for vendor phones; the user or level 0."""
 
 from phoneprov_core.kernel.errors import Forbidden
-from phoneprov_core.vendor_users import NewPin, VendorUser, VendorUsers
+from phoneprov_core.vendor_users import CreatePin, VendorUser, VendorUsers
 from phoneprov_http.envelope import Done, Envelope, done, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, UserUuid
 
@@ -17,7 +17,7 @@ def vendor_user_routes(vendor_users: VendorUsers) -> Routes:
 
     @routes.put("/vendor-users/{user_uuid:str}", raises=[Forbidden])
     async def save_vendor_user(
-        request: ApiRequest, user_uuid: UserUuid, data: Body[NewPin]
+        request: ApiRequest, user_uuid: UserUuid, data: Body[CreatePin]
     ) -> Envelope[VendorUser]:
         """Set a user's PIN. Create or replace the PIN of one user. Only its hash is stored."""
         return record("Vendor user saved", await vendor_users.save(request.user, user_uuid, data))

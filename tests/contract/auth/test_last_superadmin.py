@@ -11,7 +11,7 @@ import pytest
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
 from phoneprov_adapters.testing.records import a_permission, a_user, an_assignment, identifier
-from phoneprov_core.access.model import NewAssignment
+from phoneprov_core.access.model import CreateAssignment
 from phoneprov_core.access.use_cases import UserPermissions
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Conflict
@@ -72,7 +72,7 @@ async def test_superadmin_check_holds_until_the_level_is_removed(
     at_once = UserPermissions(database, system_clock, random_id)
 
     async def replace_bob_by_ada() -> None:
-        await at_once.assign(ROOT, NewAssignment(user_uuid=ADA, perm_uuid=ZERO))
+        await at_once.assign(ROOT, CreateAssignment(user_uuid=ADA, perm_uuid=ZERO))
         await at_once.remove(ROOT, BOB)
 
     removed = asyncio.create_task(slowly.remove(ROOT, ADA))

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_core.access.model import NewAssignment, NewPermission
+from phoneprov_core.access.model import CreateAssignment, CreatePermission
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.model import (
@@ -35,7 +35,7 @@ from phoneprov_core.auth.model import (
 from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticated
-from phoneprov_core.users.model import NewUser, UserPatch
+from phoneprov_core.users.model import CreateUser, UserPatch
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users
 from support.keys import NEW_KEYS
@@ -111,7 +111,7 @@ class SessionsMachine(RuleBasedStateMachine):
         self.model = SessionModel(lifetimes)
         self.service = Service(self.database, lifetimes)
         for level in (0, 1):
-            new = NewPermission(level=level, name=f"level {level}")
+            new = CreatePermission(level=level, name=f"level {level}")
             self.levels[level] = self.run(self.service.permissions.create(ROOT, new)).uuid
         # One account must always hold level 0; otherwise no other could lose it.
         self.create("root", PASSWORDS[0])
@@ -214,7 +214,7 @@ class SessionsMachine(RuleBasedStateMachine):
             if not self.model.accounts[name]["active"]:
                 self.set_active(name, (True,))
             return
-        new = NewUser(
+        new = CreateUser(
             first_name=name,
             last_name="Lovelace",
             username=name,
@@ -250,7 +250,7 @@ class SessionsMachine(RuleBasedStateMachine):
         if level is None:
             self.run(self.service.user_permissions.remove(ROOT, account["uuid"]))
         else:
-            new = NewAssignment(user_uuid=account["uuid"], perm_uuid=self.levels[level])
+            new = CreateAssignment(user_uuid=account["uuid"], perm_uuid=self.levels[level])
             self.run(self.service.user_permissions.assign(ROOT, new))
         account["level"] = level
 

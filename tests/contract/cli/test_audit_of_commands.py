@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.keys import key_file
-from phoneprov_core.batches.commands import NewBatch
+from phoneprov_core.batches.commands import CreateBatch
 from phoneprov_http.main.cli import main
 from support.desk import ADA, BOB, MAC, configuration, phone_beside, populate, settings_for
 from support.keys import NEW_KEY
@@ -65,7 +65,7 @@ class Installation:
         async def start() -> str:
             async with open_phoneprov(read_settings(self.environment)) as phoneprov:
                 actor = phoneprov.system_actor()
-                new = NewBatch(action="restart", macs=(MAC,), at_once=1)
+                new = CreateBatch(action="restart", macs=(MAC,), at_once=1)
                 return (await phoneprov.batches.start(actor, new)).uuid
 
         return asyncio.run(start())

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.testing.records import a_mac
-from phoneprov_core.phones.model import NewPhone
+from phoneprov_core.phones.model import CreatePhone
 from phoneprov_http.main.cli import main
 from support.desk import ADA, MAC, configuration, phone_beside, populate, settings_for
 
@@ -48,7 +48,7 @@ def populated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     async def add_three_phones() -> None:
         async with open_phoneprov(read_settings(environment)) as phoneprov:
             for number in (1, 2, 3):
-                phone = NewPhone(
+                phone = CreatePhone(
                     mac=a_mac(number),
                     phone_ip="127.0.0.1" if number < 3 else None,
                     location="Floor",

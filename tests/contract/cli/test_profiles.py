@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import Settings, read_settings
 from phoneprov_core.profiles.model import Profile
-from phoneprov_core.users.model import NewUser
+from phoneprov_core.users.model import CreateUser
 from phoneprov_http.main.cli import main
 from support.data_folder import populate
 
@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     async def create_ada() -> None:
         async with open_phoneprov(settings()) as use_cases:
-            new = NewUser(
+            new = CreateUser(
                 username="ada", first_name="A", last_name="L", email="a@b.ch",
                 password="an engine of brass",
             )  # fmt: skip

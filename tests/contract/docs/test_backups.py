@@ -15,10 +15,10 @@ from phoneprov_adapters.composition.lifecycle import open_phoneprov, prepare, ru
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.application import UseCases
-from phoneprov_core.directory.model import NewCompanyContact
-from phoneprov_core.extensions import NewExtension
+from phoneprov_core.directory.model import CreateCompanyContact
+from phoneprov_core.extensions import CreateExtension
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
-from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
+from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
 from support import data_folder
 from support.polling import until
 from support.postgres import new_database
@@ -63,9 +63,9 @@ async def populate(environment: Mapping[str, str]) -> Profile:
         use_cases = container.use_cases()
         async with container.database().write() as tx:
             await tx.users.add(a_user(1))
-        secret = NewExtension(type="chan_sccp", extension="1001", name="Ada", password="engine")
+        secret = CreateExtension(type="chan_sccp", extension="1001", name="Ada", password="engine")
         await use_cases.extensions.create(ACTOR, secret)
-        new = NewProfile(user_uuid=ACTOR.user_uuid, name="Ada", cnf_xml="<device>1</device>")
+        new = CreateProfile(user_uuid=ACTOR.user_uuid, name="Ada", cnf_xml="<device>1</device>")
         profile = await use_cases.profiles.create(ACTOR, new)
         patch = ProfilePatch(cnf_xml="<device>2</device>")
         return await use_cases.profiles.update(ACTOR, profile.uuid, patch)
@@ -80,7 +80,7 @@ class Writing:
 
     async def go(self) -> None:
         while True:
-            contact = NewCompanyContact(name=f"{self.answered:05}")
+            contact = CreateCompanyContact(name=f"{self.answered:05}")
             await self._use_cases.company_directory.create(ACTOR, contact)
             self.answered += 1
             await asyncio.sleep(0.002)

@@ -11,7 +11,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window
 from phoneprov_core.vendor_services import (
-    NewVendorService,
+    CreateVendorService,
     VendorService,
     VendorServicePatch,
     VendorServices,
@@ -180,7 +180,9 @@ def office() -> Office:
 
 @pytest.fixture
 async def menu(office: Office) -> VendorService:
-    return await services(office).create(LEVEL_0, NewVendorService(name="Menu", url="http://pbx/m"))
+    return await services(office).create(
+        LEVEL_0, CreateVendorService(name="Menu", url="http://pbx/m")
+    )
 
 
 async def test_service_create_has_its_creation_time(office: Office, menu: VendorService) -> None:
@@ -196,7 +198,7 @@ async def test_service_create_has_its_creation_time(office: Office, menu: Vendor
 
 
 async def test_service_create_requires_no_field_in_code(office: Office) -> None:
-    empty = await services(office).create(LEVEL_0, NewVendorService())
+    empty = await services(office).create(LEVEL_0, CreateVendorService())
 
     assert empty == VendorService(identifier(1), None, None, None, BEGAN, BEGAN)
 
@@ -208,7 +210,7 @@ async def test_services_are_readable_by_every_account(office: Office, menu: Vend
 
 async def test_list_page_has_its_total(office: Office, menu: VendorService) -> None:
     office.clock.advance(1)
-    younger = await services(office).create(LEVEL_0, NewVendorService())
+    younger = await services(office).create(LEVEL_0, CreateVendorService())
 
     page = await services(office).all(NO_LEVEL, Window(limit=1, offset=1))
 
@@ -264,16 +266,16 @@ async def test_write_without_level_0_is_forbidden_without_details(
 async def test_write_by_every_account_follows_the_setting() -> None:
     office = Office(Settings(shared_write=SharedWrite.BEARER))
 
-    service = await services(office).create(NO_LEVEL, NewVendorService(name="Menu"))
+    service = await services(office).create(NO_LEVEL, CreateVendorService(name="Menu"))
     await services(office).update(NO_LEVEL, service.uuid, VendorServicePatch(name="News"))
     assert [one.name for one in await stored(office)] == ["News"]
     await services(office).delete(NO_LEVEL, service.uuid)
     assert await stored(office) == []
 
 
-@pytest.mark.parametrize("command", [NewVendorService, VendorServicePatch])
+@pytest.mark.parametrize("command", [CreateVendorService, VendorServicePatch])
 def test_service_built_in_code_is_validated(
-    command: type[NewVendorService | VendorServicePatch],
+    command: type[CreateVendorService | VendorServicePatch],
 ) -> None:
     with pytest.raises(Invalid) as invalid:
         command(name="\n", url="file:///etc/passwd", type="x" * 256)

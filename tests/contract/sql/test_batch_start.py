@@ -12,7 +12,7 @@ from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac, identifier
-from phoneprov_core.batches.commands import NewBatch
+from phoneprov_core.batches.commands import CreateBatch
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from support.stores import DATABASES
@@ -49,7 +49,7 @@ async def test_batch_start_number_of_statements_is_constant(
         async def cost(phones: int) -> int:
             statements.clear()
             macs = tuple(a_mac(number) for number in range(1, phones + 1))
-            batch = await batches.start(ROOT, NewBatch(action="restart", macs=macs))
+            batch = await batches.start(ROOT, CreateBatch(action="restart", macs=macs))
             assert batch.phones.waiting == phones
             return len(statements)
 

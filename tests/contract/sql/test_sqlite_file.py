@@ -21,6 +21,7 @@ from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
 from phoneprov_adapters.testing.records import a_user
 from phoneprov_core.kernel.errors import Unavailable
+from support.polling import until
 from support.stores import KEY
 
 
@@ -202,5 +203,26 @@ async def test_open_cancelled_leaves_no_thread(file: Path, monkeypatch: pytest.M
     with pytest.raises(asyncio.CancelledError):
         await opening
 
-    threads = set(threading.enumerate()) - before
-    assert [thread for thread in threads if "_connection_worker" in thread.name] == []
+    def left() -> list[threading.Thread]:
+        threads = set(threading.enumerate()) - before
+        return [thread for thread in threads if "_connection_worker" in thread.name]
+
+    # A thread says that it has closed its connection shortly before it ends.
+    await until(lambda: not left(), 2)
+
+
+def test_open_failing_leaves_no_thread_to_the_event_loop(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_bytes(b"\xa5" * 4096)
+    failures: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", failures.append)
+
+    async def open_damaged() -> None:
+        with pytest.raises(Unavailable, match="damaged"):
+            await database_in(file).open()
+
+    for _ in range(50):
+        asyncio.run(open_damaged())
+    time.sleep(0.2)
+    assert failures == []

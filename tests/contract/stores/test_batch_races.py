@@ -11,7 +11,7 @@ from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
-from phoneprov_core.batches.commands import NewBatch
+from phoneprov_core.batches.commands import CreateBatch
 from phoneprov_core.batches.model import Counts
 from phoneprov_core.batches.run import RunBatches
 from phoneprov_core.batches.use_cases import Batches
@@ -22,7 +22,7 @@ from phoneprov_core.deployments.model import Wanted
 from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.devices.restart import CiscoPhones, RestartBy
 from phoneprov_core.kernel.actor import LevelRule, system_actor
-from phoneprov_core.profiles.model import NewProfile
+from phoneprov_core.profiles.model import CreateProfile
 from phoneprov_core.profiles.use_cases import Profiles
 
 PHONES = 30
@@ -58,7 +58,7 @@ async def test_batch_phones_are_claimed_once_across_processes(database: Database
         await tx.users.add(a_user(1))
         for number in range(1, PHONES + 1):
             await tx.phones.add(a_phone(number, phone_ip=f"10.0.0.{number}"))
-    new = NewProfile(user_uuid=identifier(1), name="The floor", cnf_xml="<device/>")
+    new = CreateProfile(user_uuid=identifier(1), name="The floor", cnf_xml="<device/>")
     profile = await Profiles(database, system_clock, random_id).create(ROOT, new)
     processes = [a_process(database, uploader) for _ in range(4)]
     background = MemoryBackground()
@@ -67,7 +67,7 @@ async def test_batch_phones_are_claimed_once_across_processes(database: Database
 
     begun = [
         await batches.start(
-            ROOT, NewBatch(action="switch", profile_uuid=profile.uuid, macs=macs, at_once=4)
+            ROOT, CreateBatch(action="switch", profile_uuid=profile.uuid, macs=macs, at_once=4)
         )
         for macs in halves
     ]

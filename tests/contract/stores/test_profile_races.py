@@ -17,8 +17,8 @@ from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.profiles.model import (
     ChangedMeanwhile,
+    CreateProfile,
     DefaultOfDesks,
-    NewProfile,
     Profile,
     ProfilePatch,
 )
@@ -31,7 +31,7 @@ async def test_concurrent_updates_from_one_revision_store_one(database: Database
     async with database.write() as tx:
         await tx.users.add(a_user(1))
     profiles = Profiles(database, system_clock, random_id)
-    new = NewProfile(user_uuid=identifier(1), name="Ada", cnf_xml="<device/>")
+    new = CreateProfile(user_uuid=identifier(1), name="Ada", cnf_xml="<device/>")
     profile = await profiles.create(ROOT, new)
 
     for revision in (1, 2, 3):
@@ -63,7 +63,7 @@ async def test_concurrent_deletion_and_choice_as_default_do_one_of_them(
             await configure(tx, a_mac(1), DeskPatch(default_profile_uuid=uuid))
 
     for _ in range(10):
-        new = NewProfile(user_uuid=identifier(1), name="Ada", cnf_xml="<device/>")
+        new = CreateProfile(user_uuid=identifier(1), name="Ada", cnf_xml="<device/>")
         uuid = (await profiles.create(ROOT, new)).uuid
         deleted, chosen = await asyncio.gather(
             profiles.delete(ROOT, uuid), choose(uuid), return_exceptions=True

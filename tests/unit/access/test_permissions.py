@@ -2,7 +2,7 @@
 
 import pytest
 
-from phoneprov_core.access.model import NewAssignment, NewPermission, PermissionPatch
+from phoneprov_core.access.model import CreateAssignment, CreatePermission, PermissionPatch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window
@@ -12,7 +12,7 @@ from support.office import Office
 
 async def test_permission_is_created_and_read(office: Office, root: Actor) -> None:
     created = await office.permissions.create(
-        root, NewPermission(level=5, name="desk admin", description="a\nb")
+        root, CreatePermission(level=5, name="desk admin", description="a\nb")
     )
 
     assert (created.level, created.name, created.description) == (5, "desk admin", "a\nb")
@@ -23,7 +23,7 @@ async def test_permission_is_created_and_read(office: Office, root: Actor) -> No
 async def test_permissions_are_listed_oldest_first(office: Office, root: Actor) -> None:
     for level in (9, 8, 7):
         office.clock.advance(1)
-        await office.permissions.create(root, NewPermission(level=level, name="p"))
+        await office.permissions.create(root, CreatePermission(level=level, name="p"))
 
     listed = await (await office.permissions.all(root)).everything()
     page = await office.permissions.all(root, Window(2, 1))
@@ -34,18 +34,18 @@ async def test_permissions_are_listed_oldest_first(office: Office, root: Actor) 
 
 
 async def test_level_and_name_together_are_unique(office: Office, root: Actor) -> None:
-    await office.permissions.create(root, NewPermission(level=5, name="a"))
-    await office.permissions.create(root, NewPermission(level=5, name="b"))
+    await office.permissions.create(root, CreatePermission(level=5, name="a"))
+    await office.permissions.create(root, CreatePermission(level=5, name="b"))
 
     with pytest.raises(Conflict) as conflict:
-        await office.permissions.create(root, NewPermission(level=5, name="a"))
+        await office.permissions.create(root, CreatePermission(level=5, name="a"))
 
     assert [problem.field for problem in conflict.value.problems] == ["name"]
 
 
 async def test_permission_update_keeps_its_level(office: Office, root: Actor) -> None:
     created = await office.permissions.create(
-        root, NewPermission(level=5, name="a", description="d")
+        root, CreatePermission(level=5, name="a", description="d")
     )
 
     renamed = await office.permissions.update(root, created.uuid, PermissionPatch(name="b"))
@@ -57,7 +57,7 @@ async def test_permission_update_keeps_its_level(office: Office, root: Actor) ->
 
 
 async def test_update_with_another_level_is_refused(office: Office, root: Actor) -> None:
-    created = await office.permissions.create(root, NewPermission(level=5, name="a"))
+    created = await office.permissions.create(root, CreatePermission(level=5, name="a"))
 
     with pytest.raises(Invalid) as error:
         await office.permissions.update(root, created.uuid, PermissionPatch(level=6))
@@ -68,8 +68,8 @@ async def test_update_with_another_level_is_refused(office: Office, root: Actor)
 
 
 async def test_update_name_in_use_at_its_level_is_conflict(office: Office, root: Actor) -> None:
-    await office.permissions.create(root, NewPermission(level=5, name="a"))
-    other = await office.permissions.create(root, NewPermission(level=5, name="b"))
+    await office.permissions.create(root, CreatePermission(level=5, name="a"))
+    other = await office.permissions.create(root, CreatePermission(level=5, name="b"))
 
     with pytest.raises(Conflict):
         await office.permissions.update(root, other.uuid, PermissionPatch(name="a"))
@@ -78,7 +78,7 @@ async def test_update_name_in_use_at_its_level_is_conflict(office: Office, root:
 
 
 async def test_permission_is_deleted(office: Office, root: Actor) -> None:
-    created = await office.permissions.create(root, NewPermission(level=5, name="a"))
+    created = await office.permissions.create(root, CreatePermission(level=5, name="a"))
 
     await office.permissions.delete(root, created.uuid)
 
@@ -87,8 +87,8 @@ async def test_permission_is_deleted(office: Office, root: Actor) -> None:
 
 
 async def test_assigned_permission_is_not_deleted(office: Office, root: Actor, bob: Actor) -> None:
-    created = await office.permissions.create(root, NewPermission(level=5, name="a"))
-    assignment = NewAssignment(user_uuid=bob.user_uuid, perm_uuid=created.uuid)
+    created = await office.permissions.create(root, CreatePermission(level=5, name="a"))
+    assignment = CreateAssignment(user_uuid=bob.user_uuid, perm_uuid=created.uuid)
     await office.user_permissions.assign(root, assignment)
 
     with pytest.raises(Conflict) as conflict:

@@ -6,15 +6,15 @@ from typing import Any, NamedTuple, cast
 import pytest
 from msgspec import Struct
 
-from phoneprov_core.access.model import NewPermission, PermissionPatch
+from phoneprov_core.access.model import CreatePermission, PermissionPatch
 from phoneprov_core.access.rules import SharedWrite
-from phoneprov_core.directory.model import CompanyContactPatch, NewCompanyContact
-from phoneprov_core.extensions import ExtensionPatch, NewExtension
-from phoneprov_core.kems import KemPatch, NewKem
+from phoneprov_core.directory.model import CompanyContactPatch, CreateCompanyContact
+from phoneprov_core.extensions import CreateExtension, ExtensionPatch
+from phoneprov_core.kems import CreateKem, KemPatch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden, NotFound
-from phoneprov_core.phones.model import NewPhone, PhonePatch
-from phoneprov_core.users.model import NewUser, UserPatch
+from phoneprov_core.phones.model import CreatePhone, PhonePatch
+from phoneprov_core.users.model import CreateUser, UserPatch
 from support.office import PASSWORD, Office, Settings
 from support.switching import NOWHERE
 
@@ -33,30 +33,32 @@ class Kind(NamedTuple):
     missing: str = NOWHERE
 
 
-CLEO = NewUser(
+CLEO = CreateUser(
     first_name="Cleo",
     last_name="Patra",
     username="cleo",
     email="cleo@example.com",
     password=PASSWORD,
 )
-DESK = NewExtension(type="chan_sccp", extension="1001", name="Desk", password="line secret")
-CONTACT = NewCompanyContact(name="Grace")
+DESK = CreateExtension(type="chan_sccp", extension="1001", name="Desk", password="line secret")
+CONTACT = CreateCompanyContact(name="Grace")
 # The names are those of the stores of a transaction.
 OF_LEVEL_0 = {
     "users": Kind("user", CLEO, UserPatch(location="Berlin")),
-    "permissions": Kind("permission", NewPermission(level=5, name="a"), PermissionPatch(name="b")),
+    "permissions": Kind(
+        "permission", CreatePermission(level=5, name="a"), PermissionPatch(name="b")
+    ),
     "extensions": Kind("extension", DESK, ExtensionPatch(name="Lab")),
 }
 SHARED = {
     "phones": Kind(
         "phone",
-        NewPhone(mac="00:1B:D4:12:34:56"),
+        CreatePhone(mac="00:1B:D4:12:34:56"),
         PhonePatch(brand="Cisco"),
         key="mac",
         missing="00:1B:D4:65:43:21",
     ),
-    "kems": Kind("KEM", NewKem(), KemPatch(model="CKEM")),
+    "kems": Kind("KEM", CreateKem(), KemPatch(model="CKEM")),
     "company_contacts": Kind("company contact", CONTACT, CompanyContactPatch(name="Mary")),
 }
 KINDS = OF_LEVEL_0 | SHARED

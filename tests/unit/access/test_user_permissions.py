@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from phoneprov_core.access.model import NewAssignment, NewPermission, Permission
+from phoneprov_core.access.model import CreateAssignment, CreatePermission, Permission
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Conflict, Forbidden, NotFound
 from phoneprov_core.kernel.system import shown
@@ -17,11 +17,11 @@ NOWHERE = "00000000-0000-4000-8000-ffffffffffff"
 
 @pytest.fixture
 async def desk(office: Office, root: Actor) -> Permission:
-    return await office.permissions.create(root, NewPermission(level=5, name="desk"))
+    return await office.permissions.create(root, CreatePermission(level=5, name="desk"))
 
 
-def of(user: Actor, permission: Permission) -> NewAssignment:
-    return NewAssignment(user_uuid=user.user_uuid, perm_uuid=permission.uuid)
+def of(user: Actor, permission: Permission) -> CreateAssignment:
+    return CreateAssignment(user_uuid=user.user_uuid, perm_uuid=permission.uuid)
 
 
 async def test_user_is_assigned_a_permission(
@@ -70,11 +70,11 @@ async def test_assignment_requires_user_and_permission(
 ) -> None:
     with pytest.raises(NotFound, match="no such user"):
         await office.user_permissions.assign(
-            root, NewAssignment(user_uuid=NOWHERE, perm_uuid=NOWHERE)
+            root, CreateAssignment(user_uuid=NOWHERE, perm_uuid=NOWHERE)
         )
     with pytest.raises(NotFound, match="no such permission"):
         await office.user_permissions.assign(
-            root, NewAssignment(user_uuid=bob.user_uuid, perm_uuid=NOWHERE)
+            root, CreateAssignment(user_uuid=bob.user_uuid, perm_uuid=NOWHERE)
         )
 
 
@@ -134,7 +134,7 @@ async def test_superadmin_with_another_can_be_removed(
 async def test_assignment_of_level_0_may_be_replaced_by_level_0(
     office: Office, root: Actor
 ) -> None:
-    zero = await office.permissions.create(root, NewPermission(level=0, name="also level 0"))
+    zero = await office.permissions.create(root, CreatePermission(level=0, name="also level 0"))
 
     assigned = await office.user_permissions.assign(root, of(root, zero))
 
@@ -144,7 +144,7 @@ async def test_assignment_of_level_0_may_be_replaced_by_level_0(
 async def test_interface_rule_any_assignment_holds_level_0() -> None:
     office = Office(Settings(level_rule=LevelRule.HIERARCHICAL))
     root = await office.add_user("root", level=3)
-    nine = await office.permissions.create(root, NewPermission(level=9, name="nine"))
+    nine = await office.permissions.create(root, CreatePermission(level=9, name="nine"))
 
     await office.user_permissions.assign(root, of(root, nine))
 

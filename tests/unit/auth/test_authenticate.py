@@ -2,7 +2,7 @@
 
 import pytest
 
-from phoneprov_core.access.model import NewAssignment, NewPermission
+from phoneprov_core.access.model import CreateAssignment, CreatePermission
 from phoneprov_core.auth.model import Claims, LoggedIn, TokenKind
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Unauthenticated
@@ -36,10 +36,12 @@ async def test_changed_level_takes_effect_at_once(
     office: Office, root: Actor, logged_in: LoggedIn
 ) -> None:
     uuid = logged_in.user.uuid
-    zero = await office.permissions.create(root, NewPermission(level=0, name="zero"))
+    zero = await office.permissions.create(root, CreatePermission(level=0, name="zero"))
     assert not (await office.actor_of(logged_in)).holds(0)
 
-    await office.user_permissions.assign(root, NewAssignment(user_uuid=uuid, perm_uuid=zero.uuid))
+    await office.user_permissions.assign(
+        root, CreateAssignment(user_uuid=uuid, perm_uuid=zero.uuid)
+    )
     assert (await office.actor_of(logged_in)).holds(0)
 
     await office.user_permissions.remove(root, uuid)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.access.model import NewPermission
+from phoneprov_core.access.model import CreatePermission
 from phoneprov_core.auth.accounts import CreateAdmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid
@@ -72,8 +72,8 @@ async def test_existing_account_becomes_active_superadmin(
 async def test_existing_permission_is_reused(
     office: Office, create_admin: CreateAdmin, root: Actor
 ) -> None:
-    there = await office.permissions.create(root, NewPermission(level=0, name="SuperAdmin"))
-    await office.permissions.create(root, NewPermission(level=1, name="superadmin"))
+    there = await office.permissions.create(root, CreatePermission(level=0, name="SuperAdmin"))
+    await office.permissions.create(root, CreatePermission(level=1, name="superadmin"))
 
     created = await create_admin(account())
 

@@ -14,8 +14,8 @@ from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, REPLY_LOST
 from phoneprov_core.devices.restart import SWITCHED_OFF, RestartBy
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.phones.model import NewPhone
-from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
+from phoneprov_core.phones.model import CreatePhone
+from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
 from support.floor import begin, create_floor, ended, phones_of
 from support.office import Office, Settings
 from support.switching import Journal, deployments, is_free, switch
@@ -69,7 +69,7 @@ async def test_batch_without_profile_deploys_the_current_profile_of_each_phone(
     office: Office, root: Actor, ada: Actor, profile: Profile
 ) -> None:
     other = await office.profiles.create(
-        root, NewProfile(user_uuid=root.user_uuid, name="Other", cnf_xml="<other/>")
+        root, CreateProfile(user_uuid=root.user_uuid, name="Other", cnf_xml="<other/>")
     )
     await switch(office, ada, profile, a_mac(1))
     await switch(office, root, other, a_mac(2))
@@ -173,7 +173,7 @@ async def add_phones_to_floor(office: Office, root: Actor) -> None:
     """Add twenty-eight phones."""
     for number in range(13, 41):
         await office.phones.create(
-            root, NewPhone(mac=a_mac(number), phone_ip="10.20.30.99", location="2nd floor")
+            root, CreatePhone(mac=a_mac(number), phone_ip="10.20.30.99", location="2nd floor")
         )
 
 
@@ -315,7 +315,7 @@ async def test_phone_created_again_since_the_batch_began_is_failed(
     mac, batch = a_mac(1), await begin(office, root, profile)
     await office.phones.delete(root, mac)
     office.clock.advance(1)
-    await office.phones.create(root, NewPhone(mac=mac, phone_ip="10.20.9.9", model="7945"))
+    await office.phones.create(root, CreatePhone(mac=mac, phone_ip="10.20.9.9", model="7945"))
 
     batch = await ended(office, root, batch)
 

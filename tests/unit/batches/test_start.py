@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.testing.records import a_mac
-from phoneprov_core.batches.commands import NewBatch, WantedPhones
+from phoneprov_core.batches.commands import CreateBatch, WantedPhones
 from phoneprov_core.batches.model import BatchState, Counts
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window
-from phoneprov_core.phones.model import NewPhone, PhonePatch
+from phoneprov_core.phones.model import CreatePhone, PhonePatch
 from phoneprov_core.profiles.model import Profile, ProfilePatch
 from support.floor import FLOOR, begin, ended, phones_of
 from support.office import Office
@@ -72,13 +72,13 @@ async def test_batch_phones_are_selected_by_list_or_filter(
     office: Office, root: Actor, profile: Profile, filters: dict[str, Any], chosen: Any
 ) -> None:
     await office.phones.create(
-        root, NewPhone(mac=a_mac(13), model="CP-7945", location="Cellar", software_type="SCCP")
+        root, CreatePhone(mac=a_mac(13), model="CP-7945", location="Cellar", software_type="SCCP")
     )
     await office.phones.create(
-        root, NewPhone(mac=a_mac(14), model="CP-7965G", location="Roof", software_type="SIP")
+        root, CreatePhone(mac=a_mac(14), model="CP-7965G", location="Roof", software_type="SIP")
     )
     await office.phones.create(
-        root, NewPhone(mac=a_mac(15), model="7965", location="Cellar", is_active=False)
+        root, CreatePhone(mac=a_mac(15), model="7965", location="Cellar", is_active=False)
     )
 
     batch = await begin(office, root, None, **filters)
@@ -115,7 +115,7 @@ async def test_start_with_missing_records_is_not_found(
         await begin(office, root, profile, macs=(a_mac(1), a_mac(99)))
     with pytest.raises(NotFound, match="revision"):
         await begin(office, root, profile, revision=2)
-    unknown = NewBatch(action="switch", profile_uuid=NOWHERE, model="7945")
+    unknown = CreateBatch(action="switch", profile_uuid=NOWHERE, model="7945")
     with pytest.raises(NotFound, match="profile"):
         await office.batches.start(root, unknown)
     for name in ("", NOWHERE):
@@ -149,7 +149,7 @@ async def test_start_with_missing_records_is_not_found(
 )
 def test_start_contradictory_fields_are_named(body: dict[str, Any], field: str) -> None:
     with pytest.raises(Invalid) as raised:
-        command_of(NewBatch, body)
+        command_of(CreateBatch, body)
 
     assert field in [problem.field for problem in raised.value.problems]
 
@@ -157,9 +157,9 @@ def test_start_contradictory_fields_are_named(body: dict[str, Any], field: str) 
 def test_batch_of_5000_listed_phones_is_accepted() -> None:
     macs = tuple(a_mac(number) for number in range(1, 5002))
 
-    assert len(NewBatch(action="restart", macs=macs[:5000]).macs or ()) == 5000
+    assert len(CreateBatch(action="restart", macs=macs[:5000]).macs or ()) == 5000
     with pytest.raises(Invalid, match="at most 5000"):
-        NewBatch(action="restart", macs=macs)
+        CreateBatch(action="restart", macs=macs)
 
 
 async def test_batch_revision_is_the_newest_at_its_start(

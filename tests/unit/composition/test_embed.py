@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 
 from phoneprov_adapters.api import Settings, blocking, open_in_memory, open_phoneprov, read_settings
-from phoneprov_core.access.model import NewAssignment
+from phoneprov_core.access.model import CreateAssignment
 from phoneprov_core.api import (
     Actor,
     Confirmation,
     Conflict,
+    CreatePermission,
+    CreatePhone,
+    CreateProfile,
+    CreateUser,
     Credentials,
     Forbidden,
     LevelRule,
-    NewPermission,
-    NewPhone,
-    NewProfile,
-    NewUser,
     NotFound,
     Reach,
     Refused,
@@ -41,7 +41,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 async def a_user(phoneprov: UseCases, name: str = "ada") -> User:
-    new = NewUser(
+    new = CreateUser(
         first_name=name.title(),
         last_name="Lovelace",
         username=name,
@@ -55,10 +55,10 @@ async def a_request(phoneprov: UseCases, user: User) -> SwitchRequest:
     """A phone, and a profile for it."""
     actor = phoneprov.system_actor()
     await phoneprov.phones.create(
-        actor, NewPhone(mac=MAC, model="CP-7945G", phone_ip=IP, software_type="SCCP")
+        actor, CreatePhone(mac=MAC, model="CP-7945G", phone_ip=IP, software_type="SCCP")
     )
     profile = await phoneprov.profiles.create(
-        actor, NewProfile(user_uuid=user.uuid, name="Ada", cnf_xml="<device/>")
+        actor, CreateProfile(user_uuid=user.uuid, name="Ada", cnf_xml="<device/>")
     )
     return SwitchRequest(profile_uuid=profile.uuid, mac=MAC)
 
@@ -158,9 +158,11 @@ async def test_system_actor_may_do_everything_but_remove_the_last_superadmin(
     async with open_in_memory(settings) as phoneprov:
         actor = phoneprov.system_actor()
         user = await a_user(phoneprov)
-        permission = await phoneprov.permissions.create(actor, NewPermission(level=0, name="all"))
+        permission = await phoneprov.permissions.create(
+            actor, CreatePermission(level=0, name="all")
+        )
         await phoneprov.user_permissions.assign(
-            actor, NewAssignment(user_uuid=user.uuid, perm_uuid=permission.uuid)
+            actor, CreateAssignment(user_uuid=user.uuid, perm_uuid=permission.uuid)
         )
 
         with pytest.raises(Conflict) as caught:
@@ -179,7 +181,7 @@ async def test_acting_as_a_user_is_explicit() -> None:
 
         assert me.username == "ada"
         with pytest.raises(Forbidden):
-            await phoneprov.phones.create(ada, NewPhone(mac=MAC))
+            await phoneprov.phones.create(ada, CreatePhone(mac=MAC))
         with pytest.raises(NotFound):
             await phoneprov.me.profile(phoneprov.system_actor())
 
@@ -204,7 +206,7 @@ async def test_service_of_settings_runs_without_http(settings: Settings) -> None
 def test_synchronous_service_runs_without_an_event_loop(settings: Settings) -> None:
     with blocking(open_phoneprov(settings)) as (phoneprov, run):
         actor = phoneprov.system_actor()
-        run(phoneprov.phones.create(actor, NewPhone(mac=MAC)))
+        run(phoneprov.phones.create(actor, CreatePhone(mac=MAC)))
 
     with blocking(open_phoneprov(settings)) as (phoneprov, run):
         listing = run(phoneprov.phones.all(phoneprov.system_actor()))
@@ -214,9 +216,9 @@ def test_synchronous_service_runs_without_an_event_loop(settings: Settings) -> N
 def test_synchronous_service_raises_errors_and_closes_everything() -> None:
     with blocking(open_in_memory()) as (phoneprov, run):
         actor = phoneprov.system_actor()
-        run(phoneprov.phones.create(actor, NewPhone(mac=MAC)))
+        run(phoneprov.phones.create(actor, CreatePhone(mac=MAC)))
         with pytest.raises(Conflict):
-            run(phoneprov.phones.create(actor, NewPhone(mac=MAC)))
+            run(phoneprov.phones.create(actor, CreatePhone(mac=MAC)))
 
     with pytest.raises(ZeroDivisionError), blocking(open_in_memory()) as (phoneprov, run):
         raise ZeroDivisionError

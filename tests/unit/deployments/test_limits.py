@@ -8,8 +8,8 @@ from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.deployments.limits import SwitchLimits
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, TooManyAttempts
-from phoneprov_core.phones.model import NewPhone
-from phoneprov_core.profiles.model import NewProfile, Profile, SwitchRequest
+from phoneprov_core.phones.model import CreatePhone
+from phoneprov_core.profiles.model import CreateProfile, Profile, SwitchRequest
 from support.office import Office, Settings
 from support.switching import MAC, XML, a_desk, deployments, switch
 
@@ -39,7 +39,7 @@ async def test_switch_limit_counts_all_callers_of_a_phone_together() -> None:
     office, _, ada, profile = await an_office(SwitchLimits(per_phone=1))
     bob = await office.add_user("bob")
     other = await office.profiles.create(
-        bob, NewProfile(user_uuid=bob.user_uuid, name="Bob", cnf_xml=XML)
+        bob, CreateProfile(user_uuid=bob.user_uuid, name="Bob", cnf_xml=XML)
     )
     await switch(office, ada, profile)
 
@@ -50,7 +50,7 @@ async def test_switch_limit_counts_all_callers_of_a_phone_together() -> None:
 async def test_switch_limit_one_caller_counts_different_phones() -> None:
     office, root, ada, profile = await an_office(SwitchLimits(per_caller=2))
     for number in (1, 2, 3):
-        new = NewPhone(mac=a_mac(number), phone_ip=f"10.20.0.{number}", model="7945")
+        new = CreatePhone(mac=a_mac(number), phone_ip=f"10.20.0.{number}", model="7945")
         await office.phones.create(root, new)
     for number in (1, 2, 1, 2, 1):
         await switch(office, ada, profile, a_mac(number))
@@ -66,7 +66,7 @@ async def test_switch_limit_one_caller_counts_different_phones() -> None:
 async def test_switch_limit_concurrent_callers_do_not_pass_it() -> None:
     office, root, ada, profile = await an_office(SwitchLimits(per_caller=5))
     for number in range(1, 31):
-        new = NewPhone(mac=a_mac(number), phone_ip=f"10.20.0.{number}", model="7945")
+        new = CreatePhone(mac=a_mac(number), phone_ip=f"10.20.0.{number}", model="7945")
         await office.phones.create(root, new)
 
     outcomes = await asyncio.gather(
@@ -110,7 +110,7 @@ async def test_preview_limit_counts_like_switches_and_beside_them() -> None:
     assert (error.value.code, error.value.retry_after) == ("too_many_switches", 600)
     assert error.value.message == "This phone was previewed too often; try again in 600 seconds."
     await office.preview(root, request)
-    await office.phones.create(root, NewPhone(mac=a_mac(1), phone_ip="10.20.0.1", model="7945"))
+    await office.phones.create(root, CreatePhone(mac=a_mac(1), phone_ip="10.20.0.1", model="7945"))
     other = SwitchRequest(profile_uuid=profile.uuid, mac=a_mac(1))
     with pytest.raises(TooManyAttempts) as error:
         await office.preview(ada, other)

@@ -10,7 +10,7 @@ from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound, TimedOut
 from phoneprov_core.phones.model import PhonePatch
-from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest
+from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch, SwitchRequest
 from support.office import Office
 from support.switching import (
     MAC,
@@ -35,7 +35,7 @@ async def save(office: Office, actor: Actor, profile: Profile, xml: str) -> None
 
 
 async def of(office: Office, actor: Actor, xml: str) -> Profile:
-    new = NewProfile(user_uuid=actor.user_uuid, name="Another", cnf_xml=xml)
+    new = CreateProfile(user_uuid=actor.user_uuid, name="Another", cnf_xml=xml)
     return await office.profiles.create(actor, new)
 
 

@@ -9,7 +9,7 @@ from phoneprov_core.deployments.rollback import RollbackRequest
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound, Refused
 from phoneprov_core.phones.model import PhonePatch
-from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
+from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
 from support.office import Office
 from support.switching import (
     MAC,
@@ -177,7 +177,7 @@ async def test_rollback_to_a_deleted_profile_is_refused(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await switch(office, ada, profile)
-    new = NewProfile(user_uuid=ada.user_uuid, name="Another", cnf_xml=SECOND)
+    new = CreateProfile(user_uuid=ada.user_uuid, name="Another", cnf_xml=SECOND)
     await switch(office, ada, await office.profiles.create(ada, new))
     await office.profiles.delete(ada, profile.uuid)
 
@@ -190,7 +190,7 @@ async def test_rollback_requires_the_permission_to_switch(
 ) -> None:
     await switch(office, ada, profile)
     first = await last_deployment(office)
-    new = NewProfile(user_uuid=bob.user_uuid, name="Bob", cnf_xml=SECOND)
+    new = CreateProfile(user_uuid=bob.user_uuid, name="Bob", cnf_xml=SECOND)
     await switch(office, bob, await office.profiles.create(bob, new))
 
     # Deployments of others and missing ones have the same message.

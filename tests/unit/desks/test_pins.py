@@ -12,7 +12,7 @@ from phoneprov_core.auth.throttle import AddressLimit
 from phoneprov_core.desks.pins import CheckPin, phone_key
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
-from phoneprov_core.vendor_users import NewPin, VendorUsers
+from phoneprov_core.vendor_users import CreatePin, VendorUsers
 from support.office import Office
 
 MAC, OTHER_MAC = a_mac(1), a_mac(2)
@@ -63,7 +63,7 @@ class PinOffice(Office):
         await self.deactivate(self.bob.user_uuid)
 
     async def set_pin(self, user: Actor) -> None:
-        await self.pins.save(user, user.user_uuid, NewPin(pin_code=PIN))
+        await self.pins.save(user, user.user_uuid, CreatePin(pin_code=PIN))
 
     async def guess(self, name: str, pin: str, mac: str = MAC, ip: str = IP) -> str:
         """``ok``, or the reason of the refusal."""

@@ -5,9 +5,9 @@ import pytest
 from phoneprov_core.devices.ports import is_in_call
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
-from phoneprov_core.phones.model import NewPhone, Phone
+from phoneprov_core.phones.model import CreatePhone, Phone
 
-PHONE = record_of(Phone, NewPhone(mac="001bd4123456"), created_at="", updated_at="")
+PHONE = record_of(Phone, CreatePhone(mac="001bd4123456"), created_at="", updated_at="")
 
 
 class Exchange:

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from phoneprov_adapters.testing.records import identifier
-from phoneprov_core.directory.model import CompanyContact, CompanyContactPatch, NewCompanyContact
+from phoneprov_core.directory.model import CompanyContact, CompanyContactPatch, CreateCompanyContact
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.kernel.paging import Window
@@ -21,7 +21,7 @@ async def stored(office: Office) -> list[CompanyContact]:
 
 @pytest.fixture
 async def grace(office: Office) -> CompanyContact:
-    new = NewCompanyContact(name="Grace", work="12", email="grace@example.com")
+    new = CreateCompanyContact(name="Grace", work="12", email="grace@example.com")
     return await office.company_directory.create(ADMIN, new)
 
 
@@ -55,7 +55,7 @@ async def test_contacts_are_readable_by_every_account(
 
 async def test_list_page_has_its_total(office: Office, grace: CompanyContact) -> None:
     office.clock.advance(1)
-    mary = await office.company_directory.create(ADMIN, NewCompanyContact(name="Mary"))
+    mary = await office.company_directory.create(ADMIN, CreateCompanyContact(name="Mary"))
 
     page = await office.company_directory.all(ADA, Window(limit=1, offset=1))
 
@@ -82,7 +82,7 @@ async def test_contact_is_deleted(office: Office, grace: CompanyContact) -> None
 
 def test_contact_built_in_code_is_validated() -> None:
     with pytest.raises(Invalid) as invalid:
-        NewCompanyContact(name=" ", work="\n", email="grace", building="x" * 256)
+        CreateCompanyContact(name=" ", work="\n", email="grace", building="x" * 256)
 
     assert [problem.field for problem in invalid.value.problems] == [
         "name",

@@ -9,7 +9,7 @@ import pytest
 
 from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.directory.model import (
-    NewPersonalContact,
+    CreatePersonalContact,
     PersonalContact,
     PersonalContactPatch,
     TooManyContacts,
@@ -44,7 +44,7 @@ async def office() -> Office:
 @pytest.fixture
 async def grace(office: Office) -> PersonalContact:
     """Ada's one contact."""
-    new = NewPersonalContact(name="Grace", work="12")
+    new = CreatePersonalContact(name="Grace", work="12")
     return await office.personal_directory.create(ADA, ADA.user_uuid, new)
 
 
@@ -68,7 +68,7 @@ async def test_contact_belongs_to_its_owner(office: Office, grace: PersonalConta
 
 
 async def test_list_page_has_the_total_of_its_owner(office: Office, grace: PersonalContact) -> None:
-    await office.personal_directory.create(BOB, BOB.user_uuid, NewPersonalContact(name="Mary"))
+    await office.personal_directory.create(BOB, BOB.user_uuid, CreatePersonalContact(name="Mary"))
 
     page = await office.personal_directory.of_user(ADA, ADA.user_uuid, Window(limit=5))
 
@@ -93,7 +93,7 @@ async def test_superadmin_manages_directories_of_every_user(
     ]
 
     mary = await office.personal_directory.create(
-        ADMIN, BOB.user_uuid, NewPersonalContact(name="Mary")
+        ADMIN, BOB.user_uuid, CreatePersonalContact(name="Mary")
     )
     await office.personal_directory.update(ADMIN, grace.uuid, PersonalContactPatch(name="G. H."))
 
@@ -134,7 +134,7 @@ async def test_contact_of_another_user_is_not_found(
 
 async def test_create_over_the_maximum_of_contacts_is_refused(office: Office) -> None:
     limited = dataclasses.replace(office.personal_directory, most_contacts=2)
-    new = NewPersonalContact(name="Grace")
+    new = CreatePersonalContact(name="Grace")
 
     made = await asyncio.gather(
         *(limited.create(ADA, ADA.user_uuid, new) for _ in range(5)), return_exceptions=True
@@ -154,7 +154,7 @@ async def test_missing_user_is_not_found(office: Office, owner: str) -> None:
     with pytest.raises(NotFound):
         await office.personal_directory.of_user(ADMIN, owner)
     with pytest.raises(NotFound):
-        await office.personal_directory.create(ADMIN, owner, NewPersonalContact(name="G"))
+        await office.personal_directory.create(ADMIN, owner, CreatePersonalContact(name="G"))
 
 
 @pytest.mark.parametrize("owner", [BOB.user_uuid, None, "", 7])
@@ -163,7 +163,7 @@ async def test_owner_in_the_body_must_match(office: Office, owner: object) -> No
 
     with pytest.raises(Invalid) as invalid:
         await office.personal_directory.create(
-            ADA, ADA.user_uuid, command_of(NewPersonalContact, body)
+            ADA, ADA.user_uuid, command_of(CreatePersonalContact, body)
         )
 
     assert [problem.field for problem in invalid.value.problems] == ["user_uuid"]

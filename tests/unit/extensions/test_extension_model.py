@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from msgspec import UNSET
 
 from phoneprov_adapters.testing.records import an_extension
-from phoneprov_core.extensions import ExtensionPatch, NewExtension
+from phoneprov_core.extensions import CreateExtension, ExtensionPatch
 from phoneprov_core.kernel.errors import Invalid
 
 GOOD: dict[str, Any] = {
@@ -21,19 +21,19 @@ PRINTABLE = st.characters(exclude_categories=["Cc", "Cs"])
 
 def problems_of(**fields: Any) -> dict[str, str]:
     with pytest.raises(Invalid) as invalid:
-        NewExtension(**{**GOOD, **fields})
+        CreateExtension(**{**GOOD, **fields})
     return {problem.field: problem.message for problem in invalid.value.problems}
 
 
 @given(st.text(PRINTABLE, min_size=1, max_size=80))
 def test_password_without_control_characters_is_accepted(text: str) -> None:
     # In Unicode's form NFC one character may become up to three.
-    assert NewExtension(**{**GOOD, "password": text}).password
+    assert CreateExtension(**{**GOOD, "password": text}).password
 
 
 @pytest.mark.parametrize("password", [" ", "x" * 255, "\u00a0", "pass w\u00f6rd"])
 def test_password_is_stored_unchanged(password: str) -> None:
-    assert NewExtension(**{**GOOD, "password": password}).password == password
+    assert CreateExtension(**{**GOOD, "password": password}).password == password
 
 
 @pytest.mark.parametrize("password", ["", "x" * 256, "a\x00", "\n", "\t", "\x7f", "\x9b"])
@@ -61,7 +61,7 @@ def test_secrets_are_in_no_representation() -> None:
     secrets: dict[str, Any] = {"password": "line secret", "voicemail_passcode": "97531"}
     shown = [
         repr(an_extension(1, **secrets)),
-        repr(NewExtension(**{**GOOD, **secrets})),
+        repr(CreateExtension(**{**GOOD, **secrets})),
         repr(ExtensionPatch(**secrets)),
     ]
 

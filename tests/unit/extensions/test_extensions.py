@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from phoneprov_adapters.testing.records import identifier
-from phoneprov_core.extensions import Extension, ExtensionPatch, NewExtension
+from phoneprov_core.extensions import CreateExtension, Extension, ExtensionPatch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict
@@ -20,8 +20,8 @@ async def stored(office: Office) -> list[Extension]:
         return await tx.extensions.rows(100)
 
 
-def new(number: str = "1001") -> NewExtension:
-    return NewExtension(
+def new(number: str = "1001") -> CreateExtension:
+    return CreateExtension(
         type="chan_sccp",
         extension=number,
         name="Desk",

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from phoneprov_adapters.testing.records import identifier
-from phoneprov_core.kems import Kem, KemPatch, NewKem
+from phoneprov_core.kems import CreateKem, Kem, KemPatch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.kernel.paging import Window
@@ -21,7 +21,9 @@ async def stored(office: Office) -> list[Kem]:
 
 @pytest.fixture
 async def kem(office: Office) -> Kem:
-    new = NewKem(model="CP-7916", mac="001bd4654321", connected_phone="001b.d412.3456", ip="::0:1")
+    new = CreateKem(
+        model="CP-7916", mac="001bd4654321", connected_phone="001b.d412.3456", ip="::0:1"
+    )
     return await office.kems.create(ADMIN, new)
 
 
@@ -40,8 +42,8 @@ async def test_kem_create_before_its_phone_is_canonical(office: Office, kem: Kem
 
 
 async def test_kem_create_requires_no_field(office: Office) -> None:
-    one = await office.kems.create(ADMIN, NewKem())
-    other = await office.kems.create(ADMIN, NewKem())
+    one = await office.kems.create(ADMIN, CreateKem())
+    other = await office.kems.create(ADMIN, CreateKem())
 
     assert one.uuid != other.uuid
     assert set(msgspec.structs.astuple(one)) == {one.uuid, one.created_at, None}
@@ -54,7 +56,7 @@ async def test_kems_are_readable_by_every_account(office: Office, kem: Kem) -> N
 
 async def test_list_page_has_its_total(office: Office, kem: Kem) -> None:
     office.clock.advance(1)
-    younger = await office.kems.create(ADMIN, NewKem())
+    younger = await office.kems.create(ADMIN, CreateKem())
 
     page = await office.kems.all(ADA, Window(limit=1, offset=1))
 
@@ -79,9 +81,9 @@ async def test_kem_is_deleted(office: Office, kem: Kem) -> None:
     assert await stored(office) == []
 
 
-@pytest.mark.parametrize("command", [NewKem, KemPatch])
+@pytest.mark.parametrize("command", [CreateKem, KemPatch])
 def test_kem_built_in_code_is_validated(
-    command: type[NewKem | KemPatch],
+    command: type[CreateKem | KemPatch],
 ) -> None:
     with pytest.raises(Invalid) as invalid:
         command(

@@ -10,7 +10,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window
-from phoneprov_core.links import FullLink, LinkedExtension, LinkedUser, NewLink
+from phoneprov_core.links import CreateLink, FullLink, LinkedExtension, LinkedUser
 from support.office import Office
 
 ADMIN = Actor(identifier(0xAD), level=0)
@@ -27,12 +27,12 @@ async def stored(office: Office) -> list[FullLink]:
 
 async def linked(office: Office, user_uuid: str, extension_uuid: str) -> FullLink:
     office.clock.advance(1)
-    new = NewLink(user_uuid=user_uuid, extension_uuid=extension_uuid)
+    new = CreateLink(user_uuid=user_uuid, extension_uuid=extension_uuid)
     return await office.links.create(ADMIN, new)
 
 
-def sent(**body: Any) -> NewLink:
-    return command_of(NewLink, body)
+def sent(**body: Any) -> CreateLink:
+    return command_of(CreateLink, body)
 
 
 @pytest.fixture

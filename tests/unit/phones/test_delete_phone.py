@@ -13,7 +13,7 @@ from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.desk_records import DeskRecord
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Forbidden, NotFound, Unavailable
-from phoneprov_core.phones.model import NewPhone
+from phoneprov_core.phones.model import CreatePhone
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.provisioning.model import ServedFile
 
@@ -127,7 +127,7 @@ async def test_delete_phone_takes_its_desk_and_its_served_files_along(
         assert (entry.entry.resource, entry.entry.resource_id) == ("served_file", a_mac(1))
 
     await phones.delete(ADMIN, a_mac(2))
-    await phones.create(ADMIN, NewPhone(mac=a_mac(3)))
+    await phones.create(ADMIN, CreatePhone(mac=a_mac(3)))
     await phones.delete(ADMIN, a_mac(3))
     async with database.read() as tx:
         entries = await tx.audit.newest(WantedEntries(action="served_file.deleted"), 9)

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.phones.model import (
-    NewPhone,
+    CreatePhone,
     PhonePatch,
     bare_model,
     software_type_of,
@@ -48,14 +48,14 @@ def test_model_spellings_are_equal(before: str, core: str, after: str) -> None:
 
 
 def test_phone_requires_a_mac_only() -> None:
-    phone = NewPhone(mac="001b.d412.3456")
+    phone = CreatePhone(mac="001b.d412.3456")
 
     assert (phone.mac, phone.is_active, phone.model) == ("00:1B:D4:12:34:56", True, None)
 
 
 def test_phone_every_invalid_field_is_named() -> None:
     with pytest.raises(Invalid) as error:
-        NewPhone(mac="ff:ff:ff:ff:ff:ff", phone_ip="nowhere", brand="a\nb", description="\x00")
+        CreatePhone(mac="ff:ff:ff:ff:ff:ff", phone_ip="nowhere", brand="a\nb", description="\x00")
 
     assert [problem.field for problem in error.value.problems] == [
         "mac",

@@ -6,7 +6,7 @@ from phoneprov_adapters.testing.phone_records import a_phone, a_profile
 from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid
-from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest, whole
+from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch, SwitchRequest, whole
 
 OWNER = identifier(1)
 
@@ -83,7 +83,7 @@ def test_mismatching_software_is_named(software: str, software_type: str) -> Non
 def test_empty_software_type_means_all(empty: str | None) -> None:
     body = {"user_uuid": OWNER, "name": "x", "cnf_xml": "<a/>", "software_type": empty}
 
-    assert command_of(NewProfile, body).software_type is None
+    assert command_of(CreateProfile, body).software_type is None
     assert command_of(ProfilePatch, {"software_type": empty}).software_type is None
 
 
@@ -117,7 +117,7 @@ def _profile() -> Profile:
     "secretive",
     [
         _profile(),
-        NewProfile(user_uuid=OWNER, name="x", cnf_xml="<secret>horse</secret>"),
+        CreateProfile(user_uuid=OWNER, name="x", cnf_xml="<secret>horse</secret>"),
         ProfilePatch(cnf_xml="<secret>horse</secret>"),
     ],
 )

@@ -10,7 +10,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window
 from phoneprov_core.kernel.system import shown
-from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, Revision
+from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch, Revision
 from phoneprov_core.profiles.use_cases import Profiles
 from support.office import Office
 
@@ -19,7 +19,7 @@ FIRST, SECOND = "<device>\r\n\u00e9</device>", "<device/>"
 
 @pytest.fixture
 async def profile(office: Office, ada: Actor) -> Profile:
-    new = NewProfile(user_uuid=ada.user_uuid, name="Ada", cnf_xml=FIRST)
+    new = CreateProfile(user_uuid=ada.user_uuid, name="Ada", cnf_xml=FIRST)
     return await office.profiles.create(ada, new)
 
 
@@ -118,8 +118,8 @@ async def test_create_over_the_maximum_of_profiles_is_refused(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     limited = Profiles(office.database, office.clock, random_id, most_profiles=2)
-    new = NewProfile(user_uuid=ada.user_uuid, name="Ada", cnf_xml=FIRST)
-    of_bob = NewProfile(user_uuid=bob.user_uuid, name="Bob", cnf_xml=FIRST)
+    new = CreateProfile(user_uuid=ada.user_uuid, name="Ada", cnf_xml=FIRST)
+    of_bob = CreateProfile(user_uuid=bob.user_uuid, name="Bob", cnf_xml=FIRST)
 
     made = await asyncio.gather(
         *(limited.create(ada, new) for _ in range(3)), return_exceptions=True

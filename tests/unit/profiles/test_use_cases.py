@@ -11,7 +11,7 @@ from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window
 from phoneprov_core.kernel.system import shown
-from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
+from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
 from phoneprov_core.profiles.use_cases import PIECE
 from support.office import Office, Settings
 
@@ -19,12 +19,12 @@ NOWHERE = "00000000-0000-4000-8000-ffffffffffff"
 XML = "<device>\r\n\t<p>\u00e9</p>\r\n</device>\n"
 
 
-def new(owner: Actor, **more: Any) -> NewProfile:
-    return NewProfile(**{"user_uuid": owner.user_uuid, "name": "Desk", "cnf_xml": XML, **more})
+def new(owner: Actor, **more: Any) -> CreateProfile:
+    return CreateProfile(**{"user_uuid": owner.user_uuid, "name": "Desk", "cnf_xml": XML, **more})
 
 
-def sent(body: Mapping[str, object]) -> NewProfile:
-    return command_of(NewProfile, body)
+def sent(body: Mapping[str, object]) -> CreateProfile:
+    return command_of(CreateProfile, body)
 
 
 def patch(body: Mapping[str, object]) -> ProfilePatch:
@@ -72,13 +72,15 @@ async def test_create_for_another_user_is_forbidden_whether_or_not_it_exists(
 ) -> None:
     for owner in (ada.user_uuid, NOWHERE):
         with pytest.raises(Forbidden):
-            await office.profiles.create(bob, NewProfile(user_uuid=owner, name="x", cnf_xml="<a/>"))
+            await office.profiles.create(
+                bob, CreateProfile(user_uuid=owner, name="x", cnf_xml="<a/>")
+            )
 
 
 async def test_create_for_missing_owner_is_not_found(office: Office, root: Actor) -> None:
     with pytest.raises(NotFound, match="no such user"):
         await office.profiles.create(
-            root, NewProfile(user_uuid=NOWHERE, name="Ada", cnf_xml="<device/>")
+            root, CreateProfile(user_uuid=NOWHERE, name="Ada", cnf_xml="<device/>")
         )
 
 

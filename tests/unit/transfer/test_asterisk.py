@@ -8,15 +8,15 @@ from hypothesis import given, strategies as st
 from phoneprov_adapters.api import open_in_memory
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.api import (
+    CreatePhone,
+    CreateProfile,
+    CreateUser,
     Invalid,
-    NewPhone,
-    NewProfile,
-    NewUser,
     NotFound,
     SwitchRequest,
 )
-from phoneprov_core.extensions import Extension, NewExtension
-from phoneprov_core.links import NewLink
+from phoneprov_core.extensions import CreateExtension, Extension
+from phoneprov_core.links import CreateLink
 from phoneprov_core.transfer.asterisk import Sections
 
 WHEN = "2026-01-31T08:15:30.250Z"
@@ -56,7 +56,7 @@ TEXT = st.text(max_size=60) | st.sampled_from(
 @given(name=TEXT, password=TEXT)
 def test_values_cannot_start_a_section_option_or_comment(name: str, password: str) -> None:
     try:
-        NewExtension(type="chan_pjsip", extension="1001", name=name, password=password)
+        CreateExtension(type="chan_pjsip", extension="1001", name=name, password=password)
         held = True
     except Invalid:
         held = False
@@ -140,25 +140,25 @@ async def test_devices_have_the_lines_of_their_users() -> None:
         actor = phoneprov.system_actor()
         user = await phoneprov.users.create(
             actor,
-            NewUser(
+            CreateUser(
                 first_name="Ada", last_name="L", username="ada", email="a@example.com",
                 password="a long one for the tests",
             ),
         )  # fmt: skip
         for number, kind in (("1001", "chan_sccp"), ("1002", "chan_pjsip"), ("1003", "chan_sccp")):
-            new = NewExtension(type=kind, extension=number, name=f"Line {number}", password="pw")
+            new = CreateExtension(type=kind, extension=number, name=f"Line {number}", password="pw")
             extension = await phoneprov.extensions.create(actor, new)
             if number != "1003":
-                link = NewLink(user_uuid=user.uuid, extension_uuid=extension.uuid)
+                link = CreateLink(user_uuid=user.uuid, extension_uuid=extension.uuid)
                 await phoneprov.links.create(actor, link)
         for mac, more in (
             ("00:1B:D4:12:34:56", {"model": "CP-7945G", "phone_ip": "10.0.0.1"}),
             ("00:1B:D4:12:34:57", {"model": "CP-7960", "software_type": "SIP"}),
             ("00:1B:D4:12:34:58", {}),
         ):
-            await phoneprov.phones.create(actor, NewPhone(mac=mac, **more))  # type: ignore[arg-type]
+            await phoneprov.phones.create(actor, CreatePhone(mac=mac, **more))  # type: ignore[arg-type]
         profile = await phoneprov.profiles.create(
-            actor, NewProfile(user_uuid=user.uuid, name="Ada", cnf_xml="<device/>")
+            actor, CreateProfile(user_uuid=user.uuid, name="Ada", cnf_xml="<device/>")
         )
         request = SwitchRequest(profile_uuid=profile.uuid, mac="00:1B:D4:12:34:56")
         await phoneprov.switch_profile(actor, request)

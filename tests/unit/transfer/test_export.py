@@ -8,7 +8,7 @@ from phoneprov_core.api import (
     Forbidden,
     NotFound,
 )
-from phoneprov_core.extensions import NewExtension
+from phoneprov_core.extensions import CreateExtension
 from support.table import ADA, MAC, ListTable, everything, into, users
 
 
@@ -30,7 +30,7 @@ async def test_export_can_be_imported(phoneprov: InMemory) -> None:
 
 async def test_export_contains_secrets_only_on_request(phoneprov: InMemory) -> None:
     actor = phoneprov.system_actor()
-    new = NewExtension(
+    new = CreateExtension(
         type="custom", extension="1001", name="D", password="hush", voicemail_passcode="2468"
     )
     await phoneprov.extensions.create(actor, new)

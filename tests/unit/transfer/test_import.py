@@ -9,12 +9,12 @@ from phoneprov_adapters.api import InMemory
 from phoneprov_core.api import (
     Actor,
     Conflict,
+    CreatePhone,
+    CreateUser,
     Credentials,
-    NewPhone,
-    NewUser,
     RowProblem,
 )
-from phoneprov_core.extensions import Extensions, NewExtension
+from phoneprov_core.extensions import CreateExtension, Extensions
 from phoneprov_core.transfer.model import Row
 from support.table import ADA, BOB, MAC, PASSWORD, ListTable, everything, into, users
 
@@ -47,7 +47,7 @@ async def test_import_again_changes_nothing(phoneprov: InMemory) -> None:
 
 async def test_import_row_of_a_known_record_updates_it(phoneprov: InMemory) -> None:
     actor = phoneprov.system_actor()
-    await phoneprov.phones.create(actor, NewPhone(mac=MAC, name="Desk", location="Attic"))
+    await phoneprov.phones.create(actor, CreatePhone(mac=MAC, name="Desk", location="Attic"))
 
     done = await into(phoneprov, "phones", ListTable("mac,name", ("001bd4123456", "Hall")))
 
@@ -60,7 +60,9 @@ async def test_import_empty_cell_clears_optional_fields_only(
     phoneprov: InMemory,
 ) -> None:
     actor = phoneprov.system_actor()
-    new = NewExtension(type="custom", extension="1001", name="Desk", password="pw", description="d")
+    new = CreateExtension(
+        type="custom", extension="1001", name="Desk", password="pw", description="d"
+    )
     await phoneprov.extensions.create(actor, new)
 
     table = ListTable("extension,name,password,description", ("1001", "", "", ""))
@@ -237,7 +239,7 @@ async def test_import_creates_an_account_like_its_use_case(phoneprov: InMemory) 
     await into(phoneprov, "users", users(ADA))
     by_hand = await phoneprov.users.create(
         actor,
-        NewUser(first_name="B", last_name="B", username="b", email="b@e.ch", password=PASSWORD),
+        CreateUser(first_name="B", last_name="B", username="b", email="b@e.ch", password=PASSWORD),
     )
     [imported, _] = (await phoneprov.users.all(actor)).first
 
@@ -275,7 +277,7 @@ async def test_import_row_created_meanwhile_reports_the_write(phoneprov: InMemor
         async def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
             if self.readings == 1:  # the rows are checked and not written yet
                 values: Any = dict(zip(columns.split(","), ADA, strict=True))
-                new = NewUser(**values)
+                new = CreateUser(**values)
                 await phoneprov.users.create(phoneprov.system_actor(), new)
             async for piece in super().pieces():
                 yield piece

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from phoneprov_core.auth.model import Credentials, LogoutRequest, RefreshRequest, TokenPair
 from phoneprov_core.kernel.errors import Invalid
-from phoneprov_core.users.model import NewUser, Registration, UserPatch, folded
+from phoneprov_core.users.model import CreateUser, Registration, UserPatch, folded
 
 FIELDS: dict[str, Any] = {
     "first_name": "Ada",
@@ -19,7 +19,7 @@ FIELDS: dict[str, Any] = {
 
 
 def test_account_has_defaults() -> None:
-    new = NewUser(**FIELDS)
+    new = CreateUser(**FIELDS)
 
     assert (new.lang, new.timezone, new.is_active) == ("en", "UTC", True)
     assert (new.phone, new.location, new.nationality) == (None, None, None)
@@ -27,7 +27,7 @@ def test_account_has_defaults() -> None:
 
 def test_account_every_invalid_field_is_named() -> None:
     with pytest.raises(Invalid) as error:
-        NewUser(
+        CreateUser(
             first_name="",
             last_name=" ",
             username="a\nb",
@@ -46,7 +46,7 @@ def test_account_every_invalid_field_is_named() -> None:
 @pytest.mark.parametrize(
     "secretive",
     [
-        NewUser(**FIELDS),
+        CreateUser(**FIELDS),
         Registration(**FIELDS),
         UserPatch(password="correct horse battery"),
         Credentials(username="ada", password="correct horse battery"),

@@ -6,7 +6,7 @@ from phoneprov_adapters.security.lookalikes import looks
 from phoneprov_core.auth.accounts import Register
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid
-from phoneprov_core.users.model import NewUser, Registration, UserPatch
+from phoneprov_core.users.model import CreateUser, Registration, UserPatch
 from phoneprov_core.users.names import check_new_username
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users
@@ -82,8 +82,8 @@ def users_of(office: Office) -> Users:
     return Users(office.database, office.hasher, POLICY, office.clock, office.new_id)
 
 
-def new(username: str, password: str = PASSWORD, email: str = "") -> NewUser:
-    return NewUser(
+def new(username: str, password: str = PASSWORD, email: str = "") -> CreateUser:
+    return CreateUser(
         first_name="A",
         last_name="B",
         username=username,

@@ -12,15 +12,15 @@ from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound, Unauthenticated
 from phoneprov_core.kernel.paging import Window
 from phoneprov_core.kernel.system import shown
-from phoneprov_core.profiles.model import NewProfile
-from phoneprov_core.users.model import NewUser, UserPatch
+from phoneprov_core.profiles.model import CreateProfile
+from phoneprov_core.users.model import CreateUser, UserPatch
 from support.office import COMMON, PASSWORD, Office
 
 NEW_PASSWORD = "another fine password"
 
 
-def new_user(username: str = "cleo", **more: Any) -> NewUser:
-    return NewUser(
+def new_user(username: str = "cleo", **more: Any) -> CreateUser:
+    return CreateUser(
         **{
             "first_name": "Cleo",
             "last_name": "Patra",
@@ -217,7 +217,7 @@ async def test_deactivation_ends_every_session(office: Office, root: Actor, ada:
 async def test_user_is_deleted_with_its_records(office: Office, root: Actor, ada: Actor) -> None:
     logged_in = await office.log_in("ada")
     await office.profiles.create(
-        ada, NewProfile(user_uuid=ada.user_uuid, name="Ada", cnf_xml="<device/>")
+        ada, CreateProfile(user_uuid=ada.user_uuid, name="Ada", cnf_xml="<device/>")
     )
 
     await office.users.delete(root, ada.user_uuid)

@@ -10,7 +10,7 @@ from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
-from phoneprov_core.vendor_users import NewPin, PinHasher, VendorUser, VendorUsers
+from phoneprov_core.vendor_users import CreatePin, PinHasher, VendorUser, VendorUsers
 from support.office import Office
 
 ADMIN = Actor(identifier(0xAD), level=0)
@@ -35,7 +35,7 @@ async def office() -> Office:
 
 @pytest.mark.parametrize("actor", [ADA, ADMIN])
 async def test_pin_is_stored_as_a_hash(office: Office, actor: Actor) -> None:
-    saved = await office.vendor_users.save(actor, ADA.user_uuid.upper(), NewPin(pin_code="2468"))
+    saved = await office.vendor_users.save(actor, ADA.user_uuid.upper(), CreatePin(pin_code="2468"))
 
     assert saved == VendorUser(
         identifier(1), ADA.user_uuid, saved.pin_code, "2026-01-31T08:15:30.250Z"
@@ -46,10 +46,10 @@ async def test_pin_is_stored_as_a_hash(office: Office, actor: Actor) -> None:
 
 
 async def test_pin_set_again_keeps_the_identifier(office: Office) -> None:
-    first = await office.vendor_users.save(ADA, ADA.user_uuid, NewPin(pin_code="2468"))
+    first = await office.vendor_users.save(ADA, ADA.user_uuid, CreatePin(pin_code="2468"))
     office.clock.advance(60)
 
-    second = await office.vendor_users.save(ADA, ADA.user_uuid, NewPin(pin_code="1357"))
+    second = await office.vendor_users.save(ADA, ADA.user_uuid, CreatePin(pin_code="1357"))
 
     assert (second.uuid, second.created_at) == (first.uuid, first.created_at)
     assert await office.hasher.verify_pin("1357", second.pin_code)
@@ -57,8 +57,8 @@ async def test_pin_set_again_keeps_the_identifier(office: Office) -> None:
 
 
 async def test_pin_is_deleted(office: Office) -> None:
-    await office.vendor_users.save(ADA, ADA.user_uuid, NewPin(pin_code="2468"))
-    await office.vendor_users.save(BOB, BOB.user_uuid, NewPin(pin_code="2468"))
+    await office.vendor_users.save(ADA, ADA.user_uuid, CreatePin(pin_code="2468"))
+    await office.vendor_users.save(BOB, BOB.user_uuid, CreatePin(pin_code="2468"))
 
     await office.vendor_users.delete(ADA, ADA.user_uuid)
 
@@ -74,7 +74,7 @@ async def test_user_without_pin_is_not_found(office: Office) -> None:
 
 
 async def test_pin_of_another_user_is_forbidden(office: Office) -> None:
-    saved = await office.vendor_users.save(ADA, ADA.user_uuid, NewPin(pin_code="2468"))
+    saved = await office.vendor_users.save(ADA, ADA.user_uuid, CreatePin(pin_code="2468"))
 
     for owner in (ADA.user_uuid, MISSING, ""):
         with pytest.raises(Forbidden):
@@ -101,7 +101,7 @@ async def test_invalid_pin_is_not_hashed(office: Office) -> None:
     vendor_users = VendorUsers(office.database, hasher, office.clock, CountingIds())
 
     with pytest.raises(Invalid):
-        await vendor_users.save(ADA, ADA.user_uuid, command_of(NewPin, {"pin_code": "246"}))
+        await vendor_users.save(ADA, ADA.user_uuid, command_of(CreatePin, {"pin_code": "246"}))
 
     assert await stored(office, ADA) is None
 
@@ -117,13 +117,13 @@ async def test_no_transaction_is_open_during_pin_hashing(office: Office) -> None
 
     async with asyncio.timeout(5):
         with pytest.raises(NotFound):
-            await vendor_users.save(ADA, ADA.user_uuid, NewPin(pin_code="2468"))
+            await vendor_users.save(ADA, ADA.user_uuid, CreatePin(pin_code="2468"))
 
     assert await stored(office, ADA) is None
 
 
 async def test_pin_and_hash_are_in_no_representation(office: Office) -> None:
-    new = NewPin(pin_code="2468")
+    new = CreatePin(pin_code="2468")
     saved = await office.vendor_users.save(ADA, ADA.user_uuid, new)
 
     assert "2468" not in repr(new)

@@ -70,6 +70,7 @@ _CHECK_EVERY_SECONDS = 10.0
 _OPTIONS: Any = {
     "timeout": BUSY_SECONDS,
     "isolation_level": None,
+    "check_same_thread": False,
     "cached_statements": 256,
 }
 
@@ -133,15 +134,19 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
 
     def _connect(self) -> sqlite3.Connection:
         connection: sqlite3.Connection = sqlite3.connect(self.path, **_OPTIONS)
-        for pragma in (
-            "journal_mode=WAL",
-            "synchronous=FULL",
-            "foreign_keys=ON",
-            f"wal_autocheckpoint={PAGES}",
-        ):
-            connection.execute(f"PRAGMA {pragma}")
-        if connection.execute("PRAGMA foreign_keys").fetchone() != (1,):
-            raise sqlite3.OperationalError("foreign keys are not supported by this SQLite")
+        try:
+            for pragma in (
+                "journal_mode=WAL",
+                "synchronous=FULL",
+                "foreign_keys=ON",
+                f"wal_autocheckpoint={PAGES}",
+            ):
+                connection.execute(f"PRAGMA {pragma}")
+            if connection.execute("PRAGMA foreign_keys").fetchone() != (1,):
+                raise sqlite3.OperationalError("foreign keys are not supported by this SQLite")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     async def open(self) -> None:
@@ -174,7 +179,9 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
 
     # Both to their end: a thread that outlives the event loop fails when it reports to it.
     async def _open_one(self) -> None:
-        self._opened.append(await aiosqlite.Connection(self._connect, 0))
+        # Opened here, because aiosqlite does not wait for its thread if that fails.
+        connection = await asyncio.to_thread(self._connect)
+        self._opened.append(await aiosqlite.Connection(lambda: connection, 0))
 
     async def _close_all(self) -> None:
         while self._opened:

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 import click
 
 from phoneprov_adapters.files.reading import NotText, decoded
-from phoneprov_core.batches.commands import NewBatch, WantedPhones
+from phoneprov_core.batches.commands import CreateBatch, WantedPhones
 from phoneprov_core.batches.model import Batch, BatchState
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import command_of
@@ -127,7 +127,7 @@ def start(
         if profile is not None:
             fields["profile_uuid"] = await profile_called(act, profile)
         with naming(_OPTIONS):
-            new = command_of(NewBatch, fields)
+            new = command_of(CreateBatch, fields)
             begun = await act.container.batches().start(act.actor, new)
         return begun if detach else await following(act, begun, quiet=as_json)
 

@@ -7,7 +7,7 @@ import click
 
 from phoneprov_adapters.files.configurations import profile_name, read_configuration
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
+from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.options import as_json, naming, print_json
 
@@ -57,7 +57,7 @@ def add(file: Path, *, user: str, name: str | None, as_json: bool, **more: Any) 
     async def work(at: Acting) -> Profile:
         owner = await _user_called(at, user)
         with naming(_OPTIONS):
-            new = NewProfile(
+            new = CreateProfile(
                 user_uuid=owner, name=name or profile_name(file), cnf_xml=text, **fields
             )
             return await at.container.profiles().create(at.actor, new)

@@ -15,10 +15,10 @@ from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.watch import Watch
-from phoneprov_core.directory.model import NewCompanyContact
+from phoneprov_core.directory.model import CreateCompanyContact
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
-from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest
+from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch, SwitchRequest
 from phoneprov_core.transfer.texts import ImportRequest
 
 PHONES = 200
@@ -139,7 +139,7 @@ async def _records(use_cases: UseCases, actor: Actor) -> Sequence[Profile]:
             f"sample words {number} {last},{_LOCATIONS[number % len(_LOCATIONS)]}"
         )
         extensions.append(f"chan_sccp,{2000 + number},{name},line secret {number}")
-        contact = NewCompanyContact(name=name, work=f"+44 20 7946 {number:04}")
+        contact = CreateCompanyContact(name=name, work=f"+44 20 7946 {number:04}")
         await use_cases.company_directory.create(actor, contact)
     for kind, rows in {"phones": phones, "users": users, "extensions": extensions}.items():
         await use_cases.import_text(actor, kind, ImportRequest(csv="\n".join(rows)))
@@ -149,7 +149,7 @@ async def _records(use_cases: UseCases, actor: Actor) -> Sequence[Profile]:
             if user.uuid == actor.user_uuid:
                 continue
             name = f"{user.first_name} {user.last_name}"
-            new = NewProfile(
+            new = CreateProfile(
                 user_uuid=user.uuid,
                 name=name,
                 cnf_xml=_XML.format(name=name, version=1),
