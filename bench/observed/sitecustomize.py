@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from phoneprov_adapters.security.threads import WorkThreads
+from phoneprov_adapters.security.argon2 import WorkThreads
 
 _run = WorkThreads.run
 

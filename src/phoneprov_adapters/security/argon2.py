@@ -2,10 +2,18 @@
 
 import base64
 import hmac
+import itertools
 import os
 import re
+import sys
 import unicodedata
+from asyncio import wrap_future
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from queue import PriorityQueue
+from threading import BoundedSemaphore
+from typing import Any, TypeVar
 
 import argon2
 from argon2 import Parameters, Type
@@ -13,10 +21,11 @@ from argon2.exceptions import HashingError, InvalidHashError, VerificationError,
 
 from phoneprov_adapters.runtime.system import processors
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.security.threads import WorkThreads
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.users.passwords import PasswordHasher
 from phoneprov_core.vendor_users import PinHasher
+
+T = TypeVar("T")
 
 # One of the sets that the OWASP Password Storage Cheat Sheet rates as equally strong. They trade
 # memory for time. This one costs about 20 ms and 19 MiB; the library's default costs five times as
@@ -152,3 +161,47 @@ def _keyed(key: bytes, pin: str) -> bytes:
 
 def _out_of_memory() -> Unavailable:
     return Unavailable("Not enough memory to check a password; try again shortly.")
+
+
+class WorkThreads:
+    """Runs costly functions in ``workers`` threads, the oldest of the lowest rank first. At most
+    ``queue`` more of each of three ranks wait; they are dropped with their callers. Work that has
+    begun occupies its thread until it ends, also when its caller is cancelled."""
+
+    def __init__(self, workers: int, queue: int = 256) -> None:
+        self._places = [BoundedSemaphore(workers + queue) for _ in range(3)]
+        self._queue = PriorityQueue[tuple[int, int, Future[Any], Callable[[], Any]]]()
+        self._numbers = itertools.count()
+        self._executor = ThreadPoolExecutor(workers, "phoneprov-hash", _lower_priority)
+
+    async def run(self, work: Callable[[], T], rank: int = 0) -> T:
+        """Raises ``Unavailable`` at once if the queue of the rank is full, and after ``close``."""
+        places, result = self._places[rank], Future[T]()
+        if not places.acquire(blocking=False):
+            raise Unavailable("Too many passwords are being checked; try again in a few seconds.")
+        result.add_done_callback(lambda _: places.release())
+        try:
+            self._executor.submit(self._run_next)
+        except RuntimeError:
+            result.cancel()
+            raise Unavailable("The server is stopping; try again shortly.") from None
+        self._queue.put((rank, next(self._numbers), result, work))
+        return await wrap_future(result)
+
+    def _run_next(self) -> None:
+        _, _, result, work = self._queue.get()  # each call has one entry
+        if result.set_running_or_notify_cancel():
+            try:
+                result.set_result(work())
+            except BaseException as error:  # noqa: BLE001 - raised to the caller
+                result.set_exception(error)
+
+    def close(self) -> None:
+        """Accept no more work, and do not wait for the accepted one, which finishes."""
+        self._executor.shutdown(wait=False)
+
+
+def _lower_priority() -> None:
+    """On Linux below the event loop, which would wait for a thread's time slice at each step."""
+    with suppress(OSError):
+        os.nice(10 if sys.platform == "linux" else 0)

@@ -117,9 +117,10 @@ class WriteConnection(Connection):
         return compiled.typed(await self._run(compiled.sql, compiled.parameters(values)))
 
     async def commit(self) -> None:
-        """Commit; inside another transaction, leave the changes to its commit."""
+        """Commit; inside another transaction, leave the changes to its commit. The driver does so
+        also when this call is cancelled."""
         if self.begun:
-            await to_its_end(self._run("RELEASE within" if self._within else "COMMIT"))
+            await self._run("RELEASE within" if self._within else "COMMIT")
 
     async def roll_back(self) -> bool:
         """Roll back, if the transaction has begun; returns whether the one ``within`` which it was

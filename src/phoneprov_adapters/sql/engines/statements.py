@@ -1,16 +1,20 @@
 """Expressions of the statements that both databases execute."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
+    Column,
     ColumnElement,
     Table,
     Text,
     bindparam,
+    func,
     or_,
+    select,
     tuple_,
 )
 from sqlalchemy.dialects import postgresql
@@ -39,6 +43,58 @@ def page(
         rows = rows.where(place < last if newest_first else place > last)
     order = [column.desc() if newest_first else column for column in position]
     return rows.order_by(*order).limit(bindparam("limit")).offset(bindparam("offset"))
+
+
+class Query:
+    """The statements that list ``rows``, built once.
+
+    ``position`` is the order: a time and a key, or a key alone. The entities have fields of the
+    same names. ``owner`` is the condition for the rows of the parameter ``owner``, ``counted`` the
+    count of all rows, by default of the table of the key. ``quick_count`` is one of all rows that
+    the condition does not fit.
+    """
+
+    def __init__(
+        self,
+        rows: Select[Any],
+        position: Sequence[ColumnElement[Any]],
+        *,
+        owner: ColumnElement[bool] | None = None,
+        counted: Select[Any] | None = None,
+        quick_count: Select[Any] | None = None,
+    ) -> None:
+        self._rows = rows
+        self._position = position
+        self._owner = owner
+        if counted is None:
+            key = position[-1]
+            assert isinstance(key, Column)
+            counted = select(func.count()).select_from(key.table)
+        self._counted = counted
+        self._quick_count = quick_count
+        self.page = cache(self._page)
+        self.count = cache(self._count)
+
+    def place(self, entity: Any) -> dict[str, Any]:
+        """The parameters of a page that begins after this entity."""
+        names = ("after_time", "after_key")[-len(self._position) :]
+        fields = (getattr(entity, str(column.name)) for column in self._position)
+        return dict(zip(names, fields, strict=True))
+
+    def _page(self, *, owned: bool, after: bool, newest_first: bool = False) -> Select[Any]:
+        rows = self._narrowed(self._rows, owned)
+        return page(rows, self._position, after=after, newest_first=newest_first)
+
+    def _count(self, *, owned: bool) -> Statement:
+        if not owned and self._quick_count is not None:
+            return self._quick_count
+        return self._narrowed(self._counted, owned)
+
+    def _narrowed(self, statement: Select[Any], owned: bool) -> Select[Any]:
+        if not owned:
+            return statement
+        assert self._owner is not None, "these rows have no owner"
+        return statement.where(self._owner)
 
 
 insert_into = postgresql.insert

@@ -8,7 +8,8 @@ from sqlalchemy import bindparam, insert, select
 
 from phoneprov_adapters.runtime.system import ordered_id, system_clock
 from phoneprov_adapters.sql.engines.connection import Row
-from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows, SqlQueries
+from phoneprov_adapters.sql.engines.statements import Query
+from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries
 from phoneprov_adapters.sql.tables.accounts import audit
 from phoneprov_core.audit.entries import entries
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries

@@ -8,9 +8,9 @@ import msgspec
 from sqlalchemy import Select, bindparam, func, select
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.engines.statements import Query, Statement
 from phoneprov_adapters.sql.stores import batch_statements as sql
-from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows, SqlRows
+from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlRows
 from phoneprov_adapters.sql.tables.switching import batch_phones, batches
 from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import (

@@ -9,10 +9,9 @@ from sqlalchemy import ColumnElement, Select, bindparam, exists, func, or_, sele
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import is_over, now_ms, upsert
-from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows, SqlQueries
+from phoneprov_adapters.sql.engines.statements import Query, is_over, now_ms, upsert
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
-from phoneprov_adapters.sql.stores.store import SqlStore
+from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries, SqlStore
 from phoneprov_adapters.sql.tables.inventory import phones
 from phoneprov_adapters.sql.tables.records import Records
 from phoneprov_adapters.sql.tables.switching import current_deployments, deployments, leases

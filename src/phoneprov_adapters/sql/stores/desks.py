@@ -6,8 +6,8 @@ import msgspec
 from sqlalchemy import and_, bindparam, delete, exists, func, null, or_, select, update
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import is_over, upsert
-from phoneprov_adapters.sql.stores.rows import Query, SqlQueries, SqlRows
+from phoneprov_adapters.sql.engines.statements import Query, is_over, upsert
+from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows
 from phoneprov_adapters.sql.tables.accounts import users
 from phoneprov_adapters.sql.tables.inventory import phones, vendor_phones
 from phoneprov_adapters.sql.tables.switching import desks, leases, profiles

@@ -8,9 +8,9 @@ from sqlalchemy import ColumnElement, bindparam, select
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.stores.rows import Query, SqlRows
+from phoneprov_adapters.sql.engines.statements import Query
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
-from phoneprov_adapters.sql.stores.store import Removes, SqlSearchedStore, SqlStore
+from phoneprov_adapters.sql.stores.store import Removes, SqlRows, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables.accounts import users
 from phoneprov_adapters.sql.tables.inventory import (
     EXTENSIONS,

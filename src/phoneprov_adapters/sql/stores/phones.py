@@ -24,9 +24,8 @@ from sqlalchemy import (
 )
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import json_items, like, upsert
-from phoneprov_adapters.sql.stores.rows import Query, SqlRows
-from phoneprov_adapters.sql.stores.store import SqlSearchedStore, SqlStore
+from phoneprov_adapters.sql.engines.statements import Query, json_items, like, upsert
+from phoneprov_adapters.sql.stores.store import SqlRows, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables.accounts import users
 from phoneprov_adapters.sql.tables.inventory import (
     KEMS,

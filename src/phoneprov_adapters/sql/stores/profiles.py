@@ -8,6 +8,7 @@ from sqlalchemy import and_, bindparam, delete, exists, func, insert, or_, selec
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
+from phoneprov_adapters.sql.engines.statements import Query
 from phoneprov_adapters.sql.stores.desks import SqlDesks
 from phoneprov_adapters.sql.stores.retention import (
     OTHERS,
@@ -16,10 +17,9 @@ from phoneprov_adapters.sql.stores.retention import (
     is_same_revision,
     revisions_since,
 )
-from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
-from phoneprov_adapters.sql.stores.searching import SearchedTable
-from phoneprov_adapters.sql.stores.store import SqlStore
+from phoneprov_adapters.sql.stores.store import SqlRows, SqlSearchedRows, SqlStore
+from phoneprov_adapters.sql.tables.searching import SearchedTable
 from phoneprov_adapters.sql.tables.switching import (
     PROFILES,
     deployments,
@@ -226,7 +226,7 @@ class SqlWholeProfiles(SqlRows[Profile], WholeProfileStore):
         return None if row is None else self._whole(row)
 
     def matching(self, search: Search) -> Rows[Profile]:
-        return _SEARCHED.rows(self._connection, search, self._whole)
+        return SqlSearchedRows(self._connection, _SEARCHED, search, self._whole)
 
     def _whole(self, row: Row) -> Profile:
         *record, revision, key_id, sealed = row

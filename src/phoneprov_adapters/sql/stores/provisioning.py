@@ -7,9 +7,9 @@ from sqlalchemy import bindparam, delete, exists, func, insert, select, update
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import insert_into, upsert
-from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows, SqlQueries, SqlRows
+from phoneprov_adapters.sql.engines.statements import Query, insert_into, upsert
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
+from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries, SqlRows
 from phoneprov_adapters.sql.tables.inventory import phones
 from phoneprov_adapters.sql.tables.provisioning import discovered_phones, fetches, served_files
 from phoneprov_core.provisioning.model import (

@@ -28,7 +28,7 @@ from sqlalchemy import (
 
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
-from phoneprov_adapters.sql.stores.rows import SqlQueries
+from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.accounts import audit, login_attempts, sessions
 from phoneprov_adapters.sql.tables.provisioning import fetches
 from phoneprov_adapters.sql.tables.switching import batches, deployments, profile_revisions

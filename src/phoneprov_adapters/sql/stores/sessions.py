@@ -3,7 +3,7 @@
 import msgspec
 from sqlalchemy import bindparam, case, delete, insert, select, update
 
-from phoneprov_adapters.sql.stores.rows import SqlQueries
+from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.accounts import assignments, permissions, sessions, users
 from phoneprov_core.auth.model import Principal, Session
 from phoneprov_core.auth.ports import SessionStore

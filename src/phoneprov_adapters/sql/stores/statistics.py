@@ -3,7 +3,7 @@
 from sqlalchemy import func, select
 
 from phoneprov_adapters.sql.engines.statements import now_ms
-from phoneprov_adapters.sql.stores.rows import SqlQueries
+from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.inventory import phones
 from phoneprov_adapters.sql.tables.switching import batches, desks
 from phoneprov_core.statistics import Statistics, StatisticsStore

@@ -1,20 +1,124 @@
-"""The common methods of all stores."""
+"""What all stores are made of: lists of rows, whole ones in pieces, pages and those of one owner;
+and the methods of a store of records."""
 
-from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores.rows import SqlRows
+from phoneprov_adapters.sql.engines.statements import Query, Statement
 from phoneprov_adapters.sql.tables.records import Records
+from phoneprov_adapters.sql.tables.searching import SearchedTable, SearchQuery
 from phoneprov_core.kernel.errors import InUse, NotFound
 from phoneprov_core.kernel.search import Search
-from phoneprov_core.kernel.store import Rows, SearchedStore, Store
+from phoneprov_core.kernel.store import NewestRows, Rows, SearchedStore, Store
 
-E = TypeVar("E", bound=Struct)
+E = TypeVar("E")
+R = TypeVar("R", bound=Struct)
+
+_NEAR = 20
+"""A page is looked for first in the first rows of the list, 20 for each row up to its end."""
+
+
+class SqlQueries:
+    """The statements of a store over one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+
+class SqlRows(SqlQueries, Rows[E], Generic[E]):
+    """The rows of a query, each as ``entity_of`` reads it; subclasses may override ``_entities``
+    instead. ``values`` are its other parameters."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        query: Query,
+        entity_of: Callable[[Row], E] | None = None,
+        **values: Any,
+    ) -> None:
+        super().__init__(connection)
+        self._query = query
+        self._read_row = entity_of
+        self._values = values
+
+    async def count(self, owner: str | None = None) -> int:
+        statement = self._query.count(owned=owner is not None)
+        # The cost of counting grows with the number of rows: ``row`` is for short queries.
+        return int((await self._connection.fetch_all(statement, **self._of(owner)))[0][0])
+
+    async def rows(
+        self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
+    ) -> list[E]:
+        return self._entities(await self._read(limit, after, offset, owner))
+
+    def _entities(self, rows: Sequence[Row]) -> list[E]:
+        assert self._read_row is not None
+        return [self._read_row(row) for row in rows]
+
+    async def _read(
+        self, limit: int, after: E | None, offset: int, owner: str | None, **order: bool
+    ) -> Sequence[Row]:
+        values = {**self._of(owner), "limit": limit, "offset": offset}
+        if after is not None:
+            values |= self._place(after)
+        statement = self._query.page(owned=owner is not None, after=after is not None, **order)
+        return await self._connection.fetch_all(statement, **values)
+
+    def _place(self, entity: E) -> dict[str, Any]:
+        """The parameters of a page that begins after this entity."""
+        return self._query.place(entity)
+
+    def _of(self, owner: str | None) -> dict[str, Any]:
+        return self._values if owner is None else {**self._values, "owner": owner}
+
+
+class SqlNewestRows(SqlRows[E], NewestRows[E]):
+    """Rows that are also listed newest first."""
+
+    async def newest(
+        self, limit: int, *, before: E | None = None, owner: str | None = None
+    ) -> list[E]:
+        return self._entities(await self._read(limit, before, 0, owner, newest_first=True))
+
+
+class SqlSearchedRows(SqlRows[E]):
+    """The rows that a search matches."""
+
+    _query: SearchQuery
+
+    def __init__(
+        self,
+        connection: Connection,
+        table: SearchedTable,
+        search: Search,
+        entity_of: Callable[[Row], E],
+    ) -> None:
+        query, values = table.matching(search)
+        super().__init__(connection, query, entity_of, **values)
+        self._table, self._search = table, search
+
+    def _place(self, entity: E) -> dict[str, Any]:
+        return self._table.place(self._search, entity)
+
+    async def page(
+        self, limit: int, *, offset: int = 0, owner: str | None = None
+    ) -> tuple[list[E], int | None]:
+        if not self._query.plain:
+            # Every row that matches is ranked or sorted: the page alone, and the count alone.
+            return await self.rows(limit, offset=offset, owner=owner), None
+        values = {**self._of(owner), "limit": limit, "offset": offset}
+        near = min(_NEAR * (offset + limit), 2**62)
+        statement = self._query.near(owned=owner is not None)
+        rows = await self._connection.fetch_all(statement, **values, near=near)
+        if len(rows) == limit:
+            return self._entities(rows), None
+        statement = self._query.counted(owned=owner is not None)
+        rows = await self._connection.fetch_all(statement, **values)
+        return self._entities([row[:-1] for row in rows]), rows[0][-1] if rows else None
 
 
 class Removes(Protocol):
@@ -24,31 +128,31 @@ class Removes(Protocol):
         """Remove the records whose ``column`` is this one."""
 
 
-class SqlStore(SqlRows[E], Store[E]):
+class SqlStore(SqlRows[R], Store[R]):
     """A store over one table, that of ``records``. Subclasses name theirs, convert entities to
     rows if the columns are not the fields, and add the methods of their feature."""
 
-    records: Records[E]
+    records: Records[R]
 
-    def __init__(self, connection: Connection, records: Records[E] | None = None) -> None:
+    def __init__(self, connection: Connection, records: Records[R] | None = None) -> None:
         if records is not None:
             self.records = records
         super().__init__(connection, self.records.listed, self._entity_of)
 
-    def _row_of(self, entity: E) -> dict[str, Any]:
+    def _row_of(self, entity: R) -> dict[str, Any]:
         row = msgspec.structs.asdict(entity)
         if self.records.search is not None:
             row["search"] = self.records.search.text(entity)
         return row
 
-    def _entity_of(self, row: Row) -> E:
+    def _entity_of(self, row: Row) -> R:
         return self.records.entity(*row)
 
-    async def add(self, entity: E) -> None:
+    async def add(self, entity: R) -> None:
         await self._connection.execute(self.records.add, **self._row_of(entity))
         self._changed(None, entity)
 
-    async def find(self, key: str) -> E | None:
+    async def find(self, key: str) -> R | None:
         if not key:
             return None
         records = self.records
@@ -61,11 +165,11 @@ class SqlStore(SqlRows[E], Store[E]):
             self._connection.trail.found(key, entity)
         return entity
 
-    async def _one(self, statement: Statement, **values: Any) -> E | None:
+    async def _one(self, statement: Statement, **values: Any) -> R | None:
         row = await self._connection.fetch_one(statement, **values)
         return None if row is None else self._entity_of(row)
 
-    async def put(self, entity: E) -> None:
+    async def put(self, entity: R) -> None:
         before = await self._before(entity)
         row = self._row_of(entity)
         row["the_key"] = row.pop(self.records.key)
@@ -101,21 +205,21 @@ class SqlStore(SqlRows[E], Store[E]):
     def _audited(self) -> bool:
         return self._connection.trail.active and self.records.audited
 
-    async def _before(self, entity: E) -> E | None:
+    async def _before(self, entity: R) -> R | None:
         """The record that is about to be replaced, read at most once in a transaction."""
         if not self._audited:
             return None
         key = str(getattr(entity, self.records.key))
         return self._connection.trail.known(type(entity), key) or await self.find(key)
 
-    def _changed(self, before: E | None, after: E | None) -> None:
+    def _changed(self, before: R | None, after: R | None) -> None:
         if self._audited:
             key = getattr(after if after is not None else before, self.records.key)
             self._connection.trail.changed(key, before, after)
 
 
-class SqlSearchedStore(SqlStore[E], SearchedStore[E]):
+class SqlSearchedStore(SqlStore[R], SearchedStore[R]):
     """A store whose records have ``search`` fields."""
 
-    def matching(self, search: Search) -> Rows[E]:
-        return self.records.searched.rows(self._connection, search, self._entity_of)
+    def matching(self, search: Search) -> Rows[R]:
+        return SqlSearchedRows(self._connection, self.records.searched, search, self._entity_of)

@@ -6,7 +6,7 @@ import msgspec
 from sqlalchemy import and_, bindparam, case, delete, exists, or_, select, update
 
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
-from phoneprov_adapters.sql.stores.rows import SqlQueries
+from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.accounts import login_addresses, login_attempts, rates, users
 from phoneprov_core.auth.ports import Familiarity, LoginAddressStore, LoginAttemptStore
 from phoneprov_core.auth.throttle import KEPT_UNKNOWN, RECENT, Attempts

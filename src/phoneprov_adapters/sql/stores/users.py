@@ -10,8 +10,7 @@ from phoneprov_adapters.sql.engines.revisions import LOCK_REVISION
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
 from phoneprov_adapters.sql.stores.extensions import SqlLinks
 from phoneprov_adapters.sql.stores.profiles import SqlProfiles
-from phoneprov_adapters.sql.stores.rows import SqlQueries
-from phoneprov_adapters.sql.stores.store import Removes, SqlSearchedStore, SqlStore
+from phoneprov_adapters.sql.stores.store import Removes, SqlQueries, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables.accounts import (
     USERS,
     assignments,

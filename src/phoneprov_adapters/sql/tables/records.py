@@ -28,9 +28,8 @@ from sqlalchemy import (
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import TypeEngine
 
-from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores.rows import Query
-from phoneprov_adapters.sql.stores.searching import SearchedTable
+from phoneprov_adapters.sql.engines.statements import Query, Statement
+from phoneprov_adapters.sql.tables.searching import SearchedTable
 from phoneprov_core.kernel.field_types import fields_of
 from phoneprov_core.kernel.search import SearchFields
 

@@ -9,9 +9,8 @@ separately. Any other search reads all rows once, for the page and the total tog
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
-from msgspec import Struct
 from msgspec.json import encode
 from sqlalchemy import (
     Column,
@@ -27,23 +26,15 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.util import ClauseAdapter
 
-from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import json_items, like, page
-from phoneprov_adapters.sql.stores.rows import Query, SqlRows
+from phoneprov_adapters.sql.engines.statements import Query, json_items, like, page
 from phoneprov_core.kernel.search import Search, SearchFields
-from phoneprov_core.kernel.store import Rows
-
-E = TypeVar("E", bound=Struct)
 
 _MOST_STATEMENTS = 100
-_NEAR = 20
-"""A page is looked for first in the first rows of the list, 20 for each row up to its end."""
 _ESCAPED = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
 
 
-class _SearchQuery(Query):
-    """Finds the keys of the page first. ``place`` finds the parameters of a page after an entity;
-    with ``plain`` the order is that of the list."""
+class SearchQuery(Query):
+    """Finds the keys of the page first. With ``plain`` the order is that of the list."""
 
     def __init__(
         self,
@@ -99,42 +90,6 @@ class _SearchQuery(Query):
         return rows.order_by(*self._position)
 
 
-class _SearchedRows(SqlRows[E]):
-    """The rows that a search matches."""
-
-    _query: _SearchQuery
-
-    def __init__(
-        self,
-        connection: Connection,
-        query: _SearchQuery,
-        entity_of: Callable[[Row], E],
-        place_of: Callable[[E], dict[str, Any]],
-        **values: Any,
-    ) -> None:
-        super().__init__(connection, query, entity_of, **values)
-        self._place_of = place_of
-
-    def _place(self, entity: E) -> dict[str, Any]:
-        return self._place_of(entity)
-
-    async def page(
-        self, limit: int, *, offset: int = 0, owner: str | None = None
-    ) -> tuple[list[E], int | None]:
-        if not self._query.plain:
-            # Every row that matches is ranked or sorted: the page alone, and the count alone.
-            return await self.rows(limit, offset=offset, owner=owner), None
-        values = {**self._of(owner), "limit": limit, "offset": offset}
-        near = min(_NEAR * (offset + limit), 2**62)
-        statement = self._query.near(owned=owner is not None)
-        rows = await self._connection.fetch_all(statement, **values, near=near)
-        if len(rows) == limit:
-            return self._entities(rows), None
-        statement = self._query.counted(owned=owner is not None)
-        rows = await self._connection.fetch_all(statement, **values)
-        return self._entities([row[:-1] for row in rows]), rows[0][-1] if rows else None
-
-
 class SearchedTable:
     """The statements that search the table of a key. ``rows``, ``position`` and ``owner`` are those
     of ``Query``, ``fields`` those in which words are found. ``conditions`` are the filters that are
@@ -160,10 +115,8 @@ class SearchedTable:
         self._people = people
         self._query = lru_cache(_MOST_STATEMENTS)(self._query_of)
 
-    def rows(
-        self, connection: Connection, search: Search, entity_of: Callable[[Row], E]
-    ) -> Rows[E]:
-        """The rows that a search matches."""
+    def matching(self, search: Search) -> tuple[SearchQuery, dict[str, Any]]:
+        """The statements of a search, and its parameters."""
         words = [self._fields.notations(word) for word in search.words]
         values: dict[str, Any] = {}
         for place, word in enumerate(words):
@@ -183,22 +136,18 @@ class SearchedTable:
             len(search.phrases),
             search.people,
         )
+        return query, values
 
-        def place_of(entity: E) -> dict[str, Any]:
-            if search.sort is not None:
-                name = search.sort.removeprefix("-")
-                value = getattr(entity, name) or ""
-                return {"after_time": value, "after_key": getattr(entity, self._position[-1].name)}
-            place = query.place(entity) if query.plain else self._listed(entity)
-            if not query.plain:
-                place["after_rank"] = search.rank(self._fields.text(entity))
-            return place
-
-        return _SearchedRows(connection, query, entity_of, place_of, **values)
-
-    def _listed(self, entity: Any) -> dict[str, Any]:
+    def place(self, search: Search, entity: Any) -> dict[str, Any]:
+        """The parameters of a page of a search that begins after this entity."""
         created_at, key = (getattr(entity, column.name) for column in self._position)
-        return {"after_time": created_at, "after_key": key}
+        if search.sort is not None:
+            value = getattr(entity, search.sort.removeprefix("-")) or ""
+            return {"after_time": value, "after_key": key}
+        place = {"after_time": created_at, "after_key": key}
+        if search.words:
+            place["after_rank"] = search.rank(self._fields.text(entity))
+        return place
 
     def _query_of(
         self,
@@ -207,7 +156,7 @@ class SearchedTable:
         sort: str | None,
         phrases: int,
         people: bool,
-    ) -> _SearchQuery:
+    ) -> SearchQuery:
         """``words`` is the number of notations of each word; a filter may have several values."""
         key = self._position[-1]
         columns = key.table.c
@@ -236,7 +185,7 @@ class SearchedTable:
             position = [key] if column is key else [func.coalesce(column, ""), key]
         elif words:
             position = [_rank(columns.search, phrases), *position]
-        return _SearchQuery(
+        return SearchQuery(
             self._rows,
             position,
             self._owner,
