@@ -66,6 +66,7 @@ from phoneprov_core.configuration.findings import (
 )
 from phoneprov_core.configuration.lint import lint as lint
 from phoneprov_core.configuration.masking import NumberedStars as NumberedStars, masked as masked
+from phoneprov_core.deployments.confirm import Watch as Watch
 from phoneprov_core.deployments.model import (
     Action as Action,
     Confirmation as Confirmation,
@@ -94,9 +95,10 @@ from phoneprov_core.deployments.rollback import (
     RollbackRequest as RollbackRequest,
 )
 from phoneprov_core.deployments.steps import Progress as Progress
-from phoneprov_core.deployments.switch import SwitchProfile as SwitchProfile
-from phoneprov_core.deployments.use_cases import Deployments as Deployments
-from phoneprov_core.deployments.watch import Watch as Watch
+from phoneprov_core.deployments.use_cases import (
+    Deployments as Deployments,
+    SwitchProfile as SwitchProfile,
+)
 from phoneprov_core.desks.model import Desk as Desk, DeskPatch as DeskPatch
 from phoneprov_core.desks.services import PhoneServices as PhoneServices
 from phoneprov_core.desks.use_cases import Desks as Desks

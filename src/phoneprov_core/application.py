@@ -11,8 +11,7 @@ from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
-from phoneprov_core.deployments.switch import SwitchProfile
-from phoneprov_core.deployments.use_cases import Deployments
+from phoneprov_core.deployments.use_cases import Deployments, SwitchProfile
 from phoneprov_core.desks.services import PhoneServices
 from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory

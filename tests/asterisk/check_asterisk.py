@@ -17,7 +17,7 @@ from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import an_extension
-from phoneprov_core.devices.commands import RestartType, sip_restart
+from phoneprov_core.devices.restart import RestartType, sip_restart
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.transfer.asterisk import Sections
 from support.polling import until

@@ -14,8 +14,8 @@ from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_core.devices.commands import CLEAR_SERVICES
 from phoneprov_core.devices.ports import Upload
+from phoneprov_core.devices.restart import CLEAR_SERVICES
 from phoneprov_core.kernel.errors import Conflict
 from support.phone_stub import PhoneStub
 

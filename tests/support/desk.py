@@ -12,7 +12,7 @@ from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.phone import watch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
-from phoneprov_core.devices import commands as device
+from phoneprov_core.devices import restart as device
 from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.phones.model import CreatePhone
 from phoneprov_core.profiles.model import CreateProfile, ProfilePatch

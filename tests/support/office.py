@@ -29,15 +29,13 @@ from phoneprov_core.batches.model import Batch
 from phoneprov_core.batches.run import RunBatches
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.batches.work import PhoneWork
-from phoneprov_core.deployments.confirm import Confirm
+from phoneprov_core.deployments.confirm import Confirm, Watch
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.limits import SwitchLimits
 from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
-from phoneprov_core.deployments.switch import SwitchProfile
-from phoneprov_core.deployments.use_cases import Deployments
-from phoneprov_core.deployments.watch import Watch
+from phoneprov_core.deployments.use_cases import Deployments, SwitchProfile
 from phoneprov_core.devices.restart import CiscoPhones, RestartBy
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions import Extensions

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from phoneprov_core.deployments.model import Deployment
-from phoneprov_core.devices.commands import CLEAR_SERVICES
 from phoneprov_core.devices.ports import KeyPress, ManagerAction, Upload, Uploaded
+from phoneprov_core.devices.restart import CLEAR_SERVICES
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.phones.model import CreatePhone
 from phoneprov_core.profiles.model import CreateProfile, Profile, Switched, SwitchRequest

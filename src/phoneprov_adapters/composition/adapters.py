@@ -35,9 +35,9 @@ from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.sql.engines.choice import OwnDatabase, database_at
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.auth.ports import LoginJournal, Tokens
+from phoneprov_core.deployments.confirm import Watch
 from phoneprov_core.deployments.observation import PhoneInformation, Reachability
 from phoneprov_core.deployments.ports import Journal
-from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.desks.ports import PageSigner
 from phoneprov_core.devices.ports import (
     ConfigUploader,

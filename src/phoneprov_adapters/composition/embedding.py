@@ -30,7 +30,7 @@ from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.application import UseCases
-from phoneprov_core.deployments.watch import Watch
+from phoneprov_core.deployments.confirm import Watch
 from phoneprov_core.kernel.system import millis
 
 R = TypeVar("R")

@@ -31,8 +31,7 @@ from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.limits import SwitchLimits
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
-from phoneprov_core.deployments.switch import SwitchProfile
-from phoneprov_core.deployments.use_cases import Deployments
+from phoneprov_core.deployments.use_cases import Deployments, SwitchProfile
 from phoneprov_core.desks.access import IdentifyPhone
 from phoneprov_core.desks.change import ChangeDesk
 from phoneprov_core.desks.login import ChangePin, LogInAtPhone

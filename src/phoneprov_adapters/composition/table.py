@@ -24,9 +24,8 @@ from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.deployments.limits import PHONES_PER_CALLER, SWITCHES_PER_PHONE
 from phoneprov_core.desks.model import Elsewhere
 from phoneprov_core.devices.binding import Binding
-from phoneprov_core.devices.commands import RestartType
 from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE
-from phoneprov_core.devices.restart import RestartBy
+from phoneprov_core.devices.restart import RestartBy, RestartType
 from phoneprov_core.directory.use_cases import MOST_CONTACTS
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.profiles.use_cases import MOST_PROFILES, MOST_REVISIONS

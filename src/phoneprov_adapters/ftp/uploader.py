@@ -6,7 +6,6 @@ from contextlib import suppress
 
 from phoneprov_adapters.ftp.aftermath import FOUND_LATER, clean_up, is_in_place
 from phoneprov_adapters.ftp.listings import Listings
-from phoneprov_adapters.ftp.modes import kept_mode
 from phoneprov_adapters.ftp.names import Names, check_names, hidden_names, plain_names
 from phoneprov_adapters.ftp.replace import NOT_ATOMIC, Replacement
 from phoneprov_adapters.ftp.session import FtpServer, FtpSession
@@ -24,6 +23,17 @@ NOT_TIDY = "temporary files of earlier attempts could not be removed"
 NOT_HIDDEN = (
     "the server refuses names that begin with a dot, so the temporary file had a visible name"
 )
+
+ADVICE = (
+    "a TFTP or HTTP server that runs as another user cannot read it; set the umask of the FTP "
+    "server to 022 (vsftpd: local_umask=022, anon_umask=022), or allow SITE CHMOD (vsftpd: "
+    "chmod_enable=YES)"
+)
+
+_READ_AND_WRITE = 0o666
+# With its default umask 077, vsftpd gives an uploaded file the mode 0600, so that a TFTP server of
+# another user cannot read it. A first file gets 0644.
+_OWN, _FIRST = 0o600, 0o644
 
 
 class FtpUploader(ConfigUploader):
@@ -151,3 +161,25 @@ async def _put(
             raise
         notes += (FOUND_LATER,)
     return names, notes
+
+
+async def kept_mode(session: FtpSession, name: str, final: str) -> tuple[str, ...]:
+    """Give the file ``name`` the mode of the file ``final``, which it will replace, by SITE CHMOD:
+    phones may read it through a TFTP server of another user. Returns the notes for the step. Raises
+    like ``FtpSession.mode``."""
+    found = await session.mode(name)
+    if found is None:
+        return ()
+    old = await session.mode(final)
+    new = found & _READ_AND_WRITE
+    wanted = new
+    if old is not None:
+        wanted |= old & _READ_AND_WRITE
+    elif new == _OWN:
+        wanted = _FIRST
+    if wanted != new and await session.change_mode(name, wanted):
+        new = (await session.mode(name) or wanted) & _READ_AND_WRITE
+    if wanted != new:
+        was = "" if old is None else f", the old one had {old:04o}"
+        return (f"the new file has the mode {new:04o}{was}: {ADVICE}",)
+    return (f"only its owner can read the file (mode {new:04o}): {ADVICE}",) if new == _OWN else ()

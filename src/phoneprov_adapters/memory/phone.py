@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.deployments.observation import DeviceInformation, PhoneInformation
-from phoneprov_core.devices.commands import require_single_lines
 from phoneprov_core.devices.execute import execute_body, require_phone
 from phoneprov_core.devices.ports import (
     Calls,
@@ -15,6 +14,7 @@ from phoneprov_core.devices.ports import (
     ManagerInterface,
     PhoneCommands,
 )
+from phoneprov_core.devices.restart import require_single_lines
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
 from phoneprov_core.phones.model import Phone
 

@@ -21,13 +21,13 @@ from phoneprov_core.deployments.information import PATH, read_device_information
 from phoneprov_core.deployments.observation import DeviceInformation, PhoneInformation
 from phoneprov_core.devices.errors import REPLY_LOST
 from phoneprov_core.devices.execute import (
+    REPLY_LIMIT,
     execute_body,
     read_execute_reply,
     require_no_redirect,
     require_phone,
 )
 from phoneprov_core.devices.ports import KeyPress, PhoneCommands
-from phoneprov_core.devices.reply import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 

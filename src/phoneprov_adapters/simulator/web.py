@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 import h11
 
-from phoneprov_core.devices.reply import elements_of
+from phoneprov_core.devices.execute import elements_of
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 
 _LARGEST = 64 * 1024

@@ -7,14 +7,15 @@ from dataclasses import KW_ONLY, dataclass
 import msgspec
 
 from phoneprov_core.deployments.confirm import Confirm
-from phoneprov_core.deployments.desk_change import begin_change, change_use
 from phoneprov_core.deployments.errors import PhoneInactive
 from phoneprov_core.deployments.limits import DEFAULT_LIMITS, SwitchLimits
 from phoneprov_core.deployments.model import RESTARTED, Deployment, Outcome, StepName
 from phoneprov_core.deployments.observation import Watching
 from phoneprov_core.deployments.order import (
     Order,
+    begin_change,
     begun_event,
+    change_use,
     ended_event,
     new_record,
     require_fitting,

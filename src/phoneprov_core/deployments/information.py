@@ -1,7 +1,7 @@
 """The device information page of a phone's web server, parsed without IO."""
 
 from phoneprov_core.deployments.observation import DeviceInformation
-from phoneprov_core.devices.reply import elements_of
+from phoneprov_core.devices.execute import elements_of
 from phoneprov_core.kernel.addresses import known_mac
 
 PATH = "/DeviceInformationX"

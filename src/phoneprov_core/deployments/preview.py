@@ -11,9 +11,8 @@ from phoneprov_core.configuration.findings import Finding
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.deployments.observation import Reach, Reachability
-from phoneprov_core.deployments.order import Order, require_fitting
+from phoneprov_core.deployments.order import Order, order_of, require_fitting
 from phoneprov_core.deployments.ports import DeploymentsTransaction
-from phoneprov_core.deployments.switch import order_of
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound

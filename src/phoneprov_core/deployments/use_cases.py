@@ -1,4 +1,4 @@
-"""Reading the record of deployments."""
+"""The switch, and reading the record of deployments."""
 
 from dataclasses import dataclass
 
@@ -6,8 +6,11 @@ import msgspec
 from msgspec import UNSET
 
 from phoneprov_core.access.rules import may_act_for
-from phoneprov_core.deployments.model import Deployment, Wanted
+from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.model import RESTARTED, Deployment, Wanted
+from phoneprov_core.deployments.order import order_of
 from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import require_same
@@ -15,6 +18,34 @@ from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, known_id, shown
+from phoneprov_core.profiles.model import Switched, SwitchRequest
+
+
+@dataclass(frozen=True)
+class SwitchProfile:
+    """Deploy the newest revision of a profile, clear the phone's service session, restart."""
+
+    database: ReadAndWrite[DeploymentsTransaction]
+    deploy: Deploy
+
+    async def __call__(self, actor: Actor, request: SwitchRequest) -> Switched:
+        """The short result of the switch. Raises like ``deployment``."""
+        made = await self.deployment(actor, request)
+        return Switched(made.profile_name, made.mac, made.restart or RESTARTED)
+
+    async def deployment(
+        self,
+        actor: Actor,
+        request: SwitchRequest,
+        progress: Progress = no_progress,
+    ) -> Deployment:
+        """The record of the switch, after the restart command.
+
+        Raises ``NotFound`` if the phone does not exist or the caller may not see the profile, and
+        the errors of ``Deploy``.
+        """
+        order = await order_of(self.database, actor, request)
+        return await self.deploy(actor, order, progress)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from phoneprov_core.deployments.deploy import Deploy
-from phoneprov_core.deployments.desk_change import DeskChange
 from phoneprov_core.deployments.model import Action, Deployment
-from phoneprov_core.deployments.order import Order, load_order, require_fitting
+from phoneprov_core.deployments.order import DeskChange, Order, load_order, require_fitting
 from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.desks.ports import DesksTransaction

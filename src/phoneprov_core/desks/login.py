@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from msgspec import Struct
 
-from phoneprov_core.deployments.desk_change import DeskChange
 from phoneprov_core.deployments.model import Action
+from phoneprov_core.deployments.order import DeskChange
 from phoneprov_core.desk_records import DeskChanged, DeskUse
 from phoneprov_core.desks import tokens
 from phoneprov_core.desks.change import Changed, ChangeDesk

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from phoneprov_core.deployments.desk_change import DeskChange
 from phoneprov_core.deployments.model import Action, Deployment
-from phoneprov_core.deployments.order import Order, current_of
+from phoneprov_core.deployments.order import DeskChange, Order, current_of
 from phoneprov_core.desk_records import DeskRecord, DeskUse, Due, end_use
 from phoneprov_core.desks.change import ChangeDesk
 from phoneprov_core.desks.ports import DesksTransaction

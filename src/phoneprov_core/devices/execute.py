@@ -1,11 +1,12 @@
-"""Commands to a phone's own web server (CGI/Execute), without IO."""
+"""Commands to a phone's own web server (CGI/Execute), and its replies in XML, without IO."""
 
 import re
+from dataclasses import dataclass, field
 from html import escape
 from urllib.parse import urlencode
+from xml.parsers import expat
 
 from phoneprov_core.devices.errors import REPLY_LOST
-from phoneprov_core.devices.reply import elements_of
 from phoneprov_core.kernel.errors import Invalid, Refused
 
 _URI = re.compile(r"[\x21-\x7e]{1,256}")
@@ -108,3 +109,60 @@ def require_phone(expected: str, found: str | None) -> None:
             f"Another phone, {found}, answers at the address recorded for {expected}; "
             "correct phone_ip."
         )
+
+
+REPLY_LIMIT = 64 * 1024
+"""Maximum number of bytes in a phone's reply."""
+
+
+@dataclass
+class Element:
+    """An element: its depth, 0 for the root, and the pieces of the text that it holds itself."""
+
+    depth: int
+    name: str
+    attributes: dict[str, str]
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The text without surrounding blanks."""
+        return "".join(self.pieces).strip()
+
+
+def elements_of(body: bytes) -> list[Element]:
+    """Every element in order, the root first.
+
+    Decoded as ISO 8859-1 regardless of its declaration: the relevant text is ASCII, and this
+    decoding never fails. Raises ``ValueError`` if the reply is not well-formed, has a document
+    type, or is longer than ``REPLY_LIMIT``.
+    """
+    if len(body) > REPLY_LIMIT:
+        raise ValueError
+    found: list[Element] = []
+    open_: list[Element] = []
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        element = Element(len(open_), name, attributes)
+        found.append(element)
+        open_.append(element)
+
+    def end(_name: str) -> None:
+        open_.pop()
+
+    def text(characters: str) -> None:
+        open_[-1].pieces.append(characters)
+
+    def refuse(*_declaration: object) -> None:
+        raise ValueError
+
+    parser = expat.ParserCreate("iso-8859-1")
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = text
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(body.removeprefix(b"\xef\xbb\xbf").strip(), True)
+    except expat.ExpatError:
+        raise ValueError from None
+    return found

@@ -2,7 +2,7 @@
 
 from phoneprov_core.deployments.errors import OF_A_SWITCH, TooManySwitches
 from phoneprov_core.deployments.preview import Preview, PreviewSwitch
-from phoneprov_core.deployments.switch import SwitchProfile
+from phoneprov_core.deployments.use_cases import SwitchProfile
 from phoneprov_core.kernel.errors import Forbidden, NotFound
 from phoneprov_core.profiles.model import (
     ChangedMeanwhile,

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from phoneprov_core.devices.commands import sip_restart
 from phoneprov_core.devices.ports import ManagerAction
+from phoneprov_core.devices.restart import sip_restart
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_client import MAC, RESTART, SLACK, TIMEOUT, manager
 from support.ami_stub import SECRET, USER, AmiStub, endpoint, event, failure, raw, success

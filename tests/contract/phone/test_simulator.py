@@ -9,7 +9,7 @@ import pytest
 
 from phoneprov_adapters.simulator.phone import CommandReceived, Event, SimulatedPhone
 from phoneprov_adapters.simulator.web import WebPhone
-from phoneprov_core.devices.commands import CLEAR_SERVICES
+from phoneprov_core.devices.restart import CLEAR_SERVICES
 from support.phone_simulated import FTP_PASSWORD, NAME, arrived, logged_in, store, web
 from support.phone_web import IP
 

@@ -7,7 +7,7 @@ import pytest
 
 from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_core.devices.commands import CLEAR_SERVICES
+from phoneprov_core.devices.restart import CLEAR_SERVICES
 from phoneprov_core.kernel.errors import Conflict, Refused
 from support.phone_stub import PhoneStub, http, sends
 from support.phone_web import IP, web

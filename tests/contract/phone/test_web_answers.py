@@ -8,10 +8,10 @@ from contextlib import suppress
 import pytest
 from msgspec import structs
 
-from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_keys
 from phoneprov_core.devices.errors import REPLY_LOST
+from phoneprov_core.devices.execute import REPLY_LIMIT
 from phoneprov_core.devices.ports import KeyPress
-from phoneprov_core.devices.reply import REPLY_LIMIT
+from phoneprov_core.devices.restart import CLEAR_SERVICES, restart_keys
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ftp_faults import reset
 from support.phone_stub import SUCCESS, Answer, PhoneStub, closes, error, http, nothing, sends

@@ -9,8 +9,8 @@ import pytest
 
 from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
 from phoneprov_adapters.testing.records import a_mac
-from phoneprov_core.devices.commands import CLEAR_SERVICES
 from phoneprov_core.devices.ports import KeyPress
+from phoneprov_core.devices.restart import CLEAR_SERVICES
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.phone_stub import PhoneStub, http, nothing, sends
 from support.phone_web import IP, LOOPBACK, TIMEOUT, until_idle, web

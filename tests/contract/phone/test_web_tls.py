@@ -7,7 +7,7 @@ import warnings
 import pytest
 import trustme
 
-from phoneprov_core.devices.commands import CLEAR_SERVICES
+from phoneprov_core.devices.restart import CLEAR_SERVICES
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.phone_stub import PhoneStub, http, nothing, sends
 from support.phone_web import IP, TIMEOUT, until_idle, web

@@ -16,10 +16,9 @@ from phoneprov_core.batches.model import Counts
 from phoneprov_core.batches.run import RunBatches
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.batches.work import PhoneWork
-from phoneprov_core.deployments.confirm import Confirm
+from phoneprov_core.deployments.confirm import Confirm, Watch
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Wanted
-from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.devices.restart import CiscoPhones, RestartBy
 from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.profiles.model import CreateProfile

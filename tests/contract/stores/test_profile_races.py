@@ -9,7 +9,7 @@ from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.testing.phone_records import a_phone, a_profile
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
-from phoneprov_core.deployments.desk_change import change_use
+from phoneprov_core.deployments.order import change_use
 from phoneprov_core.desk_records import DeskRecord, Due, end_uses
 from phoneprov_core.desks.model import DeskPatch
 from phoneprov_core.desks.use_cases import configure

@@ -15,8 +15,13 @@ from phoneprov_adapters.composition.settings import (
 )
 from phoneprov_adapters.composition.variables import Variables
 from phoneprov_adapters.phone.watch import FIRST_REQUEST_SECONDS
-from phoneprov_core.devices.commands import CLEAR_SERVICES, RestartType, sccp_restart, sip_restart
-from phoneprov_core.devices.restart import RestartBy
+from phoneprov_core.devices.restart import (
+    CLEAR_SERVICES,
+    RestartBy,
+    RestartType,
+    sccp_restart,
+    sip_restart,
+)
 from phoneprov_core.kernel.actor import LevelRule
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from phoneprov_core.deployments.errors import PhoneInactive
 from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.deployments.switch import order_of
+from phoneprov_core.deployments.order import order_of
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import (
     Conflict,

@@ -8,7 +8,7 @@ from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.memory.phone import MemoryPhone
 from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_core.deployments.watch import Watch
+from phoneprov_core.deployments.confirm import Watch
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 
 PHONE = a_phone(1)

@@ -5,7 +5,8 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from phoneprov_core.devices.commands import (
+from phoneprov_core.devices.ports import KeyPress, ManagerAction
+from phoneprov_core.devices.restart import (
     CLEAR_SERVICES,
     require_single_lines,
     restart_action,
@@ -13,7 +14,6 @@ from phoneprov_core.devices.commands import (
     sccp_restart,
     sip_restart,
 )
-from phoneprov_core.devices.ports import KeyPress, ManagerAction
 from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.phones.model import bare_model
 

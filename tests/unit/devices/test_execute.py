@@ -7,8 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import example, given, strategies as st
 
-from phoneprov_core.devices.execute import execute_body, read_execute_reply
-from phoneprov_core.devices.reply import REPLY_LIMIT
+from phoneprov_core.devices.execute import REPLY_LIMIT, execute_body, read_execute_reply
 from phoneprov_core.kernel.errors import Invalid, Refused
 
 uris = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=60)

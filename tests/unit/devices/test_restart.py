@@ -4,9 +4,16 @@ import pytest
 
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_action, restart_keys
 from phoneprov_core.devices.ports import PhoneDriver
-from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, RestartBy, reachable_ip
+from phoneprov_core.devices.restart import (
+    CLEAR_SERVICES,
+    CiscoPhones,
+    NeverRestarting,
+    RestartBy,
+    reachable_ip,
+    restart_action,
+    restart_keys,
+)
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
 from phoneprov_core.phones.model import Phone
 

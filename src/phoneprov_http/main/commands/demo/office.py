@@ -14,7 +14,7 @@ from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.application import UseCases
-from phoneprov_core.deployments.watch import Watch
+from phoneprov_core.deployments.confirm import Watch
 from phoneprov_core.directory.model import CreateCompanyContact
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
