@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-scale bench-phone-pages bench-search bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock mutations pictures races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight
+.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-scale bench-phone-pages bench-search bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -26,7 +26,7 @@ demo: $(VENV)/installed-run  ## switch a simulated phone, step by step; make dem
 	@:
 
 test: $(VENV)/installed-dev  ## everything: format, lint, types, import contracts, all tests
-	$(MAKE) --no-print-directory --jobs 2 check bytecode
+	$(MAKE) --no-print-directory --jobs 2 check bytecode programs
 	$(BIN)/python -m pytest -n 4 --dist worksteal
 
 check: $(VENV)/installed-dev  ## format, lint, types and import contracts
@@ -38,6 +38,14 @@ check: $(VENV)/installed-dev  ## format, lint, types and import contracts
 # Compiles the tests while the types are checked on one processor; else each worker compiles them.
 bytecode: $(VENV)/installed-dev
 	$(BIN)/python -m pytest --collect-only -qq >/dev/null || true
+
+# The browser and Node.js that the tests of the console use. They are installed where this machine
+# can: on Debian, as root. Else those tests are skipped, with the reason.
+programs:
+	@{ { command -v chromium || command -v google-chrome; } && command -v node; } >/dev/null \
+	  || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && $(APT) update && $(APT) install --yes chromium nodejs; } \
+	  || echo "Chromium or Node.js is not installed: tests of the console are skipped" >&2
+APT := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -qq -o Acquire::Retries=3 -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=120
 
 unit: $(VENV)/installed-dev  ## the unit tests alone, in seconds
 	$(BIN)/python -m pytest -q tests/unit
@@ -105,15 +113,13 @@ bench-phone-pages: $(VENV)/installed-dev  ## pages for phones, directory searche
 bench-lists: $(VENV)/installed-dev  ## memory for a list of 100,000 records
 	$(BIN)/python -m bench.list_memory
 
-pictures: $(VENV)/installed-dev  ## the pictures of README and site: the console in Chromium, a phone's screens
-	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
+pictures: $(VENV)/installed-dev programs  ## the pictures of README and site: the console in Chromium, a phone's screens
 	PYTHONPATH=tests $(BIN)/python bench/pictures.py
 
 mutations: $(VENV)/installed-dev  ## 200 changes of the source, drawn with a seed, that tests must notice; takes an hour
 	nice -n 10 $(BIN)/python bench/mutations.py
 
-test-browser: $(VENV)/installed-dev  ## the page at /docs in a real browser; installs Chromium if necessary
-	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
+test-browser: $(VENV)/installed-dev programs  ## the page at /docs in a real browser; installs Chromium if necessary
 	$(BIN)/python -m pytest -q tests/browser/check_docs.py
 
 test-tftp-clients: $(VENV)/installed-dev  ## our TFTP server with real clients, through losses too; installs them if necessary
@@ -121,11 +127,10 @@ test-tftp-clients: $(VENV)/installed-dev  ## our TFTP server with real clients, 
 	  || { apt-get update && apt-get install --yes tftp-hpa atftp busybox curl; }
 	PHONEPROV_TEST_TFTP_CLIENTS=1 $(BIN)/python -m pytest -q tests/contract/provisioning
 
-test-console: check-console $(VENV)-browser/installed  ## all checks of pages in a browser: types, the console in a real browser, with axe, also under a prefix of nginx; installs both if necessary
-	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
+test-console: check-console $(VENV)-browser/installed programs  ## all checks of pages in a browser: types, the console in a real browser, with axe, also under a prefix of nginx; installs both if necessary
 	@{ command -v nginx || command -v /usr/sbin/nginx; } >/dev/null \
 	  || { apt-get update && apt-get install --yes nginx-light; }
-	$(BROWSER)/python -m pytest -q -p no:xdist tests/browser/check_docs.py tests/browser/test_console_smoke.py tests/browser/console/check_*.py
+	$(BROWSER)/python -m pytest -q -p no:xdist tests/contract/http/test_console_modules.py tests/browser/check_docs.py tests/browser/test_console_paths.py tests/browser/console/check_*.py
 
 check-console:  ## types of the console's modules (JSDoc); needs Node.js
 	@command -v npx >/dev/null || { echo "npx is not installed; nothing was checked" >&2; exit 1; }

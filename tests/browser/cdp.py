@@ -14,8 +14,16 @@ from support.polling import wait_for
 QUIET = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--remote-debugging-pipe", "--window-size=1280,1600",
+    "--remote-debugging-pipe", "--window-size=1280,1600", "--disable-dev-shm-usage",
 )  # fmt: skip
+
+_FIND = """((selector, name) => {
+  if (document.querySelector("[aria-busy=true]")) return undefined;
+  const nameOf = (one) => one.ariaLabel ?? one.labels?.[0]?.innerText ?? one.innerText;
+  const within = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document;
+  return [...within.querySelectorAll(selector)].find((one) => one.checkVisibility()
+    && !one.disabled && nameOf(one).replace(" (required)", "").trim() === name);
+})"""
 
 
 class Page:
@@ -74,11 +82,15 @@ class Page:
         assert "exceptionDetails" not in details, details
         return details["result"].get("value")
 
-    def until(self, script: str, seconds: float = 20) -> Any:
-        """Wait until a JavaScript expression is true; its value."""
-        return wait_for(
-            lambda: self.evaluate(script), log=lambda: f"never true: {script}", seconds=seconds
-        )
+    def until(self, script: str, seconds: float = 60, *, shown: bool = False) -> Any:
+        """Wait until a JavaScript expression is true; its value. A failure may name what is
+        ``shown``."""
+
+        def log() -> str:
+            text = self.evaluate("document.body.innerText") if shown else ""
+            return f"never true: {script}\n{text}"
+
+        return wait_for(lambda: self.evaluate(script), log=log, seconds=seconds)
 
     def click(self, selector: str) -> None:
         self.until(f"!!document.querySelector({selector!r})")
@@ -88,6 +100,38 @@ class Page:
         self.until(f"!!document.querySelector({selector!r})")
         self.evaluate(f"document.querySelector({selector!r}).focus()")
         self.call("Input.insertText", text=text)
+
+    def press(self, name: str) -> None:
+        """Click the link, button or tab with this accessible name; in a dialog if one is open."""
+        self._act("a, button, [role=tab]", name, "found.click()")
+
+    def fill(self, label: str, text: str) -> None:
+        """Replace the text of the field with this label, as the keyboard does."""
+        self._act("input, textarea", label, "(found.focus(), found.select())")
+        self.call("Input.insertText", text=text)
+
+    def choose(self, label: str, option: str) -> None:
+        """Select the option with this text."""
+        chosen = f"[...found.options].find(one => one.textContent === {json.dumps(option)})"
+        self._act(
+            "select", label,
+            f"{chosen} && ({chosen}.selected = true, ['input', 'change'].forEach("
+            "kind => found.dispatchEvent(new Event(kind, {bubbles: true}))))",
+            condition=f"found && {chosen}",
+        )  # fmt: skip
+
+    def see(self, text: str) -> None:
+        """Wait until the page shows this text."""
+        self.until(f"document.body.innerText.includes({json.dumps(text)})", shown=True)
+
+    def see_heading(self, text: str) -> None:
+        self.until(f"document.querySelector('h1')?.innerText === {json.dumps(text)}", shown=True)
+
+    def _act(self, selector: str, name: str, action: str, condition: str = "found") -> None:
+        """Wait until the page is loaded and has a visible, enabled element with this name, and run
+        JavaScript with it."""
+        find = f"{_FIND}({json.dumps(selector)}, {json.dumps(name)})"
+        self.until(f"(found => {condition} ? (({action}), true) : false)({find})", shown=True)
 
     def screenshot(self, path: Path) -> None:
         path.write_bytes(b64decode(self.call("Page.captureScreenshot")["data"]))

@@ -57,6 +57,8 @@ let hasAsked = false;
 session.addEventListener("ended", () => {
   if (session.me === null) {
     isBegun = false;
+    // The next account begins at its home page.
+    history.replaceState(null, "", location.pathname);
     void draw();
   } else {
     signInDialog();
