@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import asyncpg
 from sqlalchemy.dialects import postgresql
 
-from phoneprov_adapters.sql.engines.connection import Connection, Row
+from phoneprov_adapters.sql.engines.connection import Connection, Row, first
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_reading import compiled_for
 from phoneprov_adapters.sql.engines.revisions import REQUIRE_REVISION
@@ -58,6 +58,11 @@ class WriteConnection(Connection):
     async def fetch_all(self, statement: Statement, **values: Any) -> Sequence[Row]:
         await self.flush()
         return await self._run((statement, values))
+
+    async def fetch_alone(self, statement: Statement, **values: Any) -> Row | None:
+        if self._begun or self._deferred is not None or self._begin is not BEGIN:
+            return await self.fetch_one(statement, **values)
+        return first(await self._alone((statement, values)))
 
     async def execute(self, statement: Statement, **values: Any) -> None:
         await self.flush()

@@ -76,7 +76,7 @@ class SqlSessions(SqlQueries, SessionStore):
     async def replace_token(
         self, session_uuid: str, token_id: str, successor: str, *, now: int, expires_at: int
     ) -> bool | None:
-        row = await self._connection.fetch_one(
+        row = await self._connection.fetch_alone(
             _REPLACE_TOKEN,
             session_uuid=session_uuid,
             presented=token_id,
