@@ -195,6 +195,22 @@ from phoneprov_core.provisioning.use_cases import (
     DiscoveredPhones as DiscoveredPhones,
     Fetches as Fetches,
 )
+from phoneprov_core.templates.model import (
+    CheckTemplate as CheckTemplate,
+    CreateTemplate as CreateTemplate,
+    Template as Template,
+    TemplateCheck as TemplateCheck,
+    TemplatePatch as TemplatePatch,
+    WantedTemplates as WantedTemplates,
+)
+from phoneprov_core.templates.ports import (
+    Given as Given,
+    Mark as Mark,
+    Rendered as Rendered,
+    Renderer as Renderer,
+    TemplateFault as TemplateFault,
+)
+from phoneprov_core.templates.use_cases import Templates as Templates
 from phoneprov_core.transfer.asterisk import Section as Section
 from phoneprov_core.transfer.model import (
     Imported as Imported,

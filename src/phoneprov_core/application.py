@@ -24,6 +24,7 @@ from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.reading import ReadConfigurations
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches
+from phoneprov_core.templates.use_cases import Templates
 from phoneprov_core.transfer.texts import ImportText
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.use_cases import Users
@@ -55,6 +56,7 @@ class UseCases:
     extensions: Extensions
     links: Links
     phones: Phones
+    templates: Templates
     profiles: Profiles
     switch_profile: SwitchProfile
     preview_switch: PreviewSwitch

@@ -24,6 +24,7 @@ from phoneprov_http.routes.audit import audit_routes
 from phoneprov_http.routes.auth import auth_routes
 from phoneprov_http.routes.batches import batch_routes
 from phoneprov_http.routes.company_directory import company_directory_routes
+from phoneprov_http.routes.configuration_templates import template_routes
 from phoneprov_http.routes.deployments import deployment_routes
 from phoneprov_http.routes.desks import desk_routes
 from phoneprov_http.routes.docs import docs_routes
@@ -76,6 +77,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         permission_routes(of.permissions, of.user_permissions),
         user_extension_routes(of.links),
         phone_routes(of.phones, shared_write),
+        template_routes(of.templates),
         profile_routes(of.profiles, of.switch_profile, of.preview_switch, of.read_configurations),
         import_routes(of.import_text),
         deployment_routes(of.deployments, of.rollback),

@@ -29,7 +29,7 @@ from support.access_targets import (
     the_owners_profile,
 )
 from support.api import PASSWORD
-from support.kinds import VENDOR_SERVICES
+from support.kinds import TEMPLATES, VENDOR_SERVICES
 
 ACCOUNT = {
     "first_name": "Ada",
@@ -152,6 +152,15 @@ def table() -> Iterator[Route]:
         ("GET", "/{uuid}/revisions", "own record", the_owners_profile),
         ("GET", "/{uuid}/revisions/diff", "own record", the_owners_profile),
         ("POST", "/lint", "account", nothing, sending(cnf_xml="<device/>")),
+    )
+    yield from of(
+        f"{V1}/configuration-templates",
+        ("GET", "", "level 0", nothing),
+        ("GET", "/{uuid}", "level 0", a_new(TEMPLATES)),
+        ("POST", "", "level 0", nothing, sending(name="office {n}", body="<a/>"), 201),
+        ("PUT", "/{uuid}", "level 0", a_new(TEMPLATES), sending(body="<a/>")),
+        ("DELETE", "/{uuid}", "level 0", a_new(TEMPLATES)),
+        ("POST", "/check", "level 0", nothing, sending(body="<a/>")),
     )
     yield from of(
         f"{V1}/imports",

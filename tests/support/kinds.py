@@ -7,7 +7,13 @@ from typing import Any
 import msgspec
 
 from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
-from phoneprov_adapters.testing.phone_records import a_flag, a_kem, a_phone, a_profile
+from phoneprov_adapters.testing.phone_records import (
+    a_flag,
+    a_kem,
+    a_phone,
+    a_profile,
+    a_template,
+)
 from phoneprov_adapters.testing.records import (
     a_company_contact,
     a_permission,
@@ -122,6 +128,12 @@ VENDOR_SERVICES = Kind(
     a_service,
     {"name": None, "url": "https://pbx/ü?a=b", "type": "É"},
 )
+TEMPLATES = Kind(
+    "templates",
+    lambda tx: tx.templates,
+    a_template,
+    {"model": None, "software_type": "SIP", "body": "<a>\u00e9{{ phone.mac }}</a>", "revision": 2},
+)
 EXTENSIONS = Kind(
     "extensions",
     lambda tx: tx.extensions,
@@ -146,6 +158,7 @@ KINDS = [
     KEMS,
     VENDOR_PHONES,
     VENDOR_SERVICES,
+    TEMPLATES,
     EXTENSIONS,
 ]
 

@@ -21,6 +21,7 @@ from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.provisioning.folder import Folder, NoFolder
 from phoneprov_adapters.provisioning.uploader import ServedUploader
+from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.runtime.comparison import Comparing
 from phoneprov_adapters.runtime.journal import log_deployment, log_login_failure
 from phoneprov_adapters.runtime.system import random_id, system_clock
@@ -48,6 +49,7 @@ from phoneprov_core.devices.ports import (
 from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, RestartBy
 from phoneprov_core.kernel.system import Clock, NewId, Pause
 from phoneprov_core.provisioning.ports import FetchObserver, SharedFiles
+from phoneprov_core.templates.ports import Renderer
 from phoneprov_core.users.passwords import AccountPolicy
 
 T = TypeVar("T")
@@ -219,6 +221,7 @@ class Adapters(containers.DeclarativeContainer):
     journal = singleton(journal_of, journals=of(journals))
     shared_files = singleton(shared_files_of, settings=of(settings))
     compare = singleton(Comparing)
+    renderer: Provider[Renderer] = singleton(JinjaRenderer)
 
 
 # What use cases are given, as arguments of ``singleton``.
@@ -227,7 +230,7 @@ clock, new_id, pause = of(Adapters.clock), of(Adapters.new_id), of(Adapters.paus
 tokens, signer, journal = of(Adapters.tokens), of(Adapters.signer), of(Adapters.journal)
 driver, calls = of(Adapters.phone_driver), of(Adapters.calls)
 background = of(Adapters.tasks, lambda it: it.start)
-box, keys = of(Adapters.box), of(Adapters.keys)
+box, keys, renderer = of(Adapters.box), of(Adapters.keys), of(Adapters.renderer)
 
 
 def setting(part: Callable[[Settings], T]) -> T:

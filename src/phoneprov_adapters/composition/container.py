@@ -16,6 +16,7 @@ from phoneprov_adapters.composition.adapters import (
     new_id,
     pause,
     policy,
+    renderer,
     setting,
     shared_write,
     tokens,
@@ -42,6 +43,7 @@ from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.reading import ReadConfigurations
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.retention import Prune
+from phoneprov_core.templates.use_cases import Templates
 from phoneprov_core.transfer.texts import ImportText
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.use_cases import Users
@@ -100,6 +102,9 @@ class Container(Switching):
     personal_directory = singleton(
         PersonalDirectory, database=database, clock=clock, new_id=new_id,
         most_contacts=setting(lambda it: it.most_contacts))
+    templates = singleton(
+        Templates, database=database, renderer=renderer, clock=clock, new_id=new_id,
+        largest_xml=setting(lambda it: it.cnf_xml_max))
     profiles = singleton(
         Profiles, database=database, clock=clock, new_id=new_id,
         largest_xml=setting(lambda it: it.cnf_xml_max),
@@ -119,7 +124,7 @@ class Container(Switching):
         logout=of(logout), refresh=of(refresh), register=of(register), me=of(me),
         users=of(users), permissions=of(permissions), user_permissions=of(user_permissions),
         extensions=of(extensions), links=of(links), phones=of(phones),
-        profiles=of(profiles), switch_profile=of(Switching.switch_profile),
+        templates=of(templates), profiles=of(profiles), switch_profile=of(Switching.switch_profile),
         preview_switch=of(Switching.preview_switch), rollback=of(Switching.rollback),
         deployments=of(Switching.deployments), batches=of(Switching.batches),
         audit=of(audit), company_directory=of(company_directory), kems=of(kems),

@@ -12,6 +12,7 @@ from phoneprov_core.kems import Kem
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord, Revision
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
+from phoneprov_core.templates.model import Template
 from phoneprov_core.vendor_phones import VendorPhoneRecord
 
 
@@ -69,6 +70,22 @@ def a_revision(
         created_by=profile.user_uuid,
     )
     return msgspec.structs.replace(revision, **changes)
+
+
+def a_template(number: int, **changes: Any) -> Template:
+    """A variant for 7945 phones with SCCP firmware, of a name of its own."""
+    template = Template(
+        uuid=identifier(number),
+        name=f"office {number}",
+        description=None,
+        model="7945",
+        software_type="SCCP",
+        body="<device><name>{{ phone.name }}</name></device>",
+        revision=1,
+        created_at=moment(number),
+        updated_at=moment(number),
+    )
+    return msgspec.structs.replace(template, **changes)
 
 
 def a_deployment(number: int, mac: str, /, **changes: Any) -> Deployment:

@@ -8,6 +8,7 @@ from phoneprov_core.devices.errors import (
 )
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut, TooManyAttempts
 from phoneprov_core.phones.ports import PhoneBusy
+from phoneprov_core.templates.model import NoTemplateFits, TemplateFails
 
 
 class PhoneInactive(Conflict):
@@ -34,6 +35,8 @@ class TooManySwitches(TooManyAttempts):
 OF_A_SWITCH = (
     PhoneInactive,
     ProfileDoesNotFit,
+    NoTemplateFits,
+    TemplateFails,
     PhoneBusy,
     NoAddress,
     AddressNotAllowed,

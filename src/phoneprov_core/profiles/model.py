@@ -23,6 +23,7 @@ from phoneprov_core.kernel.fields import (
 from phoneprov_core.kernel.search import Query, SearchFields
 from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.phones.model import Family, Phone, bare_model, family_of
+from phoneprov_core.templates.model import TemplateName
 
 FirmwareFamily = Annotated[
     Literal[Family, ""],
@@ -130,6 +131,9 @@ class Revision(Struct, frozen=True):
     size: Size
     created_at: Annotated[Timestamp, schema("Time when it was saved")]
     created_by: Annotated[Uuid, schema("Account that saved it")]
+    template: (
+        Annotated[TemplateName, schema("Name of its template; null if it has its own text")] | None
+    ) = None
 
 
 class CreateProfile(Command, frozen=True, kw_only=True):

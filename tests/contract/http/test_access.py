@@ -63,6 +63,7 @@ UNCHANGING = {
     f"POST {V1}/auth/refresh",  # a session continues; its reuse is audited
     f"POST {V1}/phone-profiles/switch/preview",
     f"POST {V1}/phone-profiles/lint",
+    f"POST {V1}/configuration-templates/check",
     "POST /console/session/refresh",  # like the next: without a cookie there is no session
     "DELETE /console/session",
 }

@@ -216,6 +216,7 @@ FILTERS = {
 }
 
 
+FILTERS["GET /api/v1/configuration-templates"] = {"name"}
 FILTERS["GET /api/v1/phones/summaries"] = FILTERS["GET /api/v1/phones"]
 BY_KEY = {"GET /api/v1/phones/{mac}/fetches", "GET /api/v1/audit"}
 """Lists that only grow: their pages continue after a row and have no total."""
@@ -246,7 +247,7 @@ def test_metadata_is_missing_in_the_profile_group_only() -> None:
 
 def test_document_create_is_201_start_is_202_others_are_200() -> None:
     others = ("login", "refresh", "logout", "switch", "preview", "rollback", "user-perms",
-              "lint", "imports/{kind}")  # fmt: skip
+              "lint", "imports/{kind}", "configuration-templates/check")  # fmt: skip
     for name, described in OPERATIONS.items():
         creates = name.startswith("POST") and not name.endswith(others)
         status = "202" if name == "POST /api/v1/batches" else "201" if creates else "200"
@@ -336,7 +337,9 @@ def test_codes_are_documented_where_they_occur() -> None:
     assert described["409 PUT /users/{uuid}"] == {"already_exists", "last_superadmin"}
     assert described["409 POST /phone-profiles/switch"] == {
         "phone_inactive",
+        "no_template_fits",
         "profile_does_not_fit",
+        "template_fails",
         "phone_busy",
         "no_address",
         "address_not_allowed",

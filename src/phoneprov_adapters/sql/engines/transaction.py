@@ -32,6 +32,7 @@ from phoneprov_adapters.sql.stores.sealed import SqlSecrets
 from phoneprov_adapters.sql.stores.sessions import SqlSessions
 from phoneprov_adapters.sql.stores.statistics import SqlStatistics
 from phoneprov_adapters.sql.stores.store import SqlStore
+from phoneprov_adapters.sql.stores.templates import SqlTemplates
 from phoneprov_adapters.sql.stores.throttle import SqlLoginAddresses, SqlLoginAttempts, SqlRates
 from phoneprov_adapters.sql.stores.users import SqlAssignments, SqlUsers, SqlVendorUsers
 from phoneprov_adapters.sql.tables.accounts import PERMISSIONS
@@ -77,6 +78,7 @@ class SqlTransaction:
     vendor_phones = cached_property(lambda self: SqlVendorPhones(self._connection))
     enriched_phones = cached_property(lambda self: SqlEnrichedPhones(self._connection))
     vendor_services = cached_property(lambda self: SqlStore(self._connection, VENDOR_SERVICES))
+    templates = cached_property(lambda self: SqlTemplates(self._connection, self._box))
     profiles = cached_property(lambda self: SqlProfiles(self._connection))
     whole_profiles = cached_property(lambda self: SqlWholeProfiles(self._connection, self._box))
     deployments = cached_property(lambda self: SqlDeployments(self._connection, self._box))

@@ -1,4 +1,4 @@
-"""Phone profiles, deployments, batches and desks."""
+"""Phone profiles, their templates, deployments, batches and desks."""
 
 from sqlalchemy import (
     BigInteger,
@@ -20,9 +20,11 @@ from phoneprov_adapters.sql.tables.records import (
     sealed_hash,
     string,
     table_of,
+    text,
     uuid,
 )
 from phoneprov_core.profiles.model import PROFILE_FIELDS, ProfileRecord, ProfileSearch
+from phoneprov_core.templates.model import Template
 
 profiles = table_of(
     ProfileRecord,
@@ -46,6 +48,8 @@ profile_revisions = Table(
     Column("size", BigInteger, nullable=False),
     Column("cnf_xml_sealed", LargeBinary, nullable=False),
     Column("cnf_xml_key_id", string(16), nullable=False),
+    # The name of a template: the text is that of its values then, in JSON.
+    Column("template", text, index=True),
     moment("created_at"),
     Column("created_by", string(36)),
     UniqueConstraint("profile_uuid", "number"),
@@ -53,6 +57,18 @@ profile_revisions = Table(
     # Without it, finding the keys in use would read every configuration.
     Index(None, "cnf_xml_key_id", "uuid"),
 )
+
+templates = table_of(
+    Template,
+    "configuration_templates",
+    # Name, model and firmware family, since databases differ about equal nulls.
+    Column("variant", text, nullable=False, unique=True),
+    Index(None, "name", "created_at", "uuid"),
+    sealed=("body",),
+    name=text,
+    software_type=string(4),
+)
+TEMPLATES = Records(Template, templates, owner="name", one_name="template")
 
 deployments = Table(
     "deployments",

@@ -241,6 +241,28 @@ CREATE INDEX ix_discovered_phones_first_seen_at_mac ON discovered_phones (first_
 
 CREATE INDEX ix_discovered_phones_last_seen_at_mac ON discovered_phones (last_seen_at, mac);
 
+CREATE TABLE configuration_templates (
+	uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	name TEXT COLLATE "C" NOT NULL,
+	description TEXT,
+	model TEXT,
+	software_type VARCHAR(4) COLLATE "C",
+	body_sealed BYTEA NOT NULL,
+	body_key_id VARCHAR(16) COLLATE "C" NOT NULL,
+	revision BIGINT NOT NULL,
+	created_at VARCHAR(24) COLLATE "C" NOT NULL,
+	updated_at VARCHAR(24) COLLATE "C" NOT NULL,
+	variant TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_configuration_templates PRIMARY KEY (uuid),
+	CONSTRAINT uq_configuration_templates_variant UNIQUE (variant)
+);
+
+CREATE INDEX ix_configuration_templates_body_key_id_uuid ON configuration_templates (body_key_id, uuid);
+
+CREATE INDEX ix_configuration_templates_created_at_uuid ON configuration_templates (created_at, uuid);
+
+CREATE INDEX ix_configuration_templates_name_created_at_uuid ON configuration_templates (name, created_at, uuid);
+
 CREATE TABLE deployments (
 	uuid VARCHAR(36) COLLATE "C" NOT NULL,
 	mac VARCHAR(17) COLLATE "C" NOT NULL,
@@ -515,6 +537,7 @@ CREATE TABLE profile_revisions (
 	size BIGINT NOT NULL,
 	cnf_xml_sealed BYTEA NOT NULL,
 	cnf_xml_key_id VARCHAR(16) COLLATE "C" NOT NULL,
+	template TEXT COLLATE "C",
 	created_at VARCHAR(24) COLLATE "C" NOT NULL,
 	created_by VARCHAR(36) COLLATE "C",
 	CONSTRAINT pk_profile_revisions PRIMARY KEY (uuid),
@@ -525,6 +548,8 @@ CREATE TABLE profile_revisions (
 CREATE INDEX ix_profile_revisions_cnf_xml_key_id_uuid ON profile_revisions (cnf_xml_key_id, uuid);
 
 CREATE INDEX ix_profile_revisions_sha256_key_id_uuid ON profile_revisions (sha256_key_id, uuid);
+
+CREATE INDEX ix_profile_revisions_template ON profile_revisions (template);
 
 CREATE TABLE alembic_version (
 	version_num VARCHAR(32) NOT NULL,

@@ -1,0 +1,1 @@
+"""Templates of configurations: their variants, their language, and what they are rendered with."""

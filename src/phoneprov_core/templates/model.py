@@ -1,0 +1,194 @@
+"""Templates and their variants: for each model and firmware family of a name one text."""
+
+import re
+from typing import Annotated
+
+from msgspec import UNSET, UnsetType
+
+from phoneprov_core.configuration.findings import Finding
+from phoneprov_core.kernel import values
+from phoneprov_core.kernel.commands import Command, QueryCommand
+from phoneprov_core.kernel.errors import Conflict, InUse, Problem
+from phoneprov_core.kernel.field_types import SECRET, Check, Redacted
+from phoneprov_core.kernel.fields import (
+    CreatedAt,
+    Line,
+    Notes,
+    OptionalLine,
+    RecordUuid,
+    UpdatedAt,
+    schema,
+)
+from phoneprov_core.phones.model import Family, bare_model
+from phoneprov_core.templates.language import LONGEST_TEXT
+
+MOST_VALUES = 200
+_KEY = r"^[A-Za-z][A-Za-z0-9_]{0,63}$"
+
+TemplateName = Annotated[
+    Line, schema("Name of the template; its variants share it", examples=["office"])
+]
+
+
+def _bare(model: str) -> str | None:
+    return bare_model(values.line(model)) or None
+
+
+VariantModel = Annotated[
+    OptionalLine,
+    Check(_bare),
+    schema(
+        "Model of the phones that this variant is for, in its bare form; null for all others",
+        examples=["7945"],
+    ),
+]
+VariantFamily = Annotated[
+    Family, Check(lambda family: family or None), schema("Firmware family; null for all")
+]
+Body = Annotated[
+    str,
+    SECRET,
+    schema(
+        "Text of the template: a configuration with names in `{{ }}`",
+        examples=["<device><name>{{ phone.name }}</name></device>"],
+    ),
+]
+TemplateRevision = Annotated[
+    int, schema("Number of the text, from 1; grows with each change", minimum=1, examples=[3])
+]
+
+
+def _text(value: str) -> str:
+    return values.text(value, longest=LONGEST_TEXT // 4)
+
+
+def checked_values(given: dict[str, str]) -> dict[str, str]:
+    """A rule of a field: the texts of a profile, by name."""
+    if len(given) > MOST_VALUES:
+        raise ValueError(f"must have at most {MOST_VALUES} texts")
+    for key in given:
+        if not re.fullmatch(_KEY, key, re.ASCII):
+            raise ValueError(
+                "must have names of at most 64 letters, digits and _ that begin with a letter"
+            )
+    checked = {}
+    for key, text in given.items():
+        try:
+            checked[key] = _text(text)
+        except ValueError as error:
+            raise ValueError(f"has the text {key}, which {error}") from None
+    return checked
+
+
+Values = Annotated[
+    dict[str, str],
+    SECRET,
+    Check(checked_values),
+    schema(
+        "Texts that the template finds in `values`",
+        maxProperties=MOST_VALUES,
+        propertyNames={"pattern": _KEY},
+        examples=[{"vlan": "120"}],
+    ),
+]
+
+
+class Template(Redacted, frozen=True):
+    """A variant of a template: the text for one model and firmware family, or for all others."""
+
+    uuid: RecordUuid
+    name: TemplateName
+    description: Notes | None
+    model: VariantModel | None
+    software_type: VariantFamily | None
+    body: Body
+    revision: TemplateRevision
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+
+    @property
+    def label(self) -> str:
+        """The variant in messages: ``office (7945, SCCP)``."""
+        kinds = ", ".join(kind for kind in (self.model, self.software_type) if kind)
+        return f"{self.name} ({kinds})" if kinds else self.name
+
+
+class CreateTemplate(Command, frozen=True, kw_only=True):
+    """A variant to be created."""
+
+    name: TemplateName
+    body: Body
+    description: Notes | None = None
+    model: VariantModel | None = None
+    software_type: VariantFamily | None = None
+
+
+class TemplatePatch(Command, frozen=True, kw_only=True):
+    """Changes to a variant."""
+
+    name: TemplateName | UnsetType = UNSET
+    body: Body | UnsetType = UNSET
+    description: Notes | UnsetType | None = UNSET
+    model: VariantModel | UnsetType | None = UNSET
+    software_type: VariantFamily | UnsetType | None = UNSET
+    revision: (
+        Annotated[
+            int,
+            Check(values.from_to(1, 2**31 - 1)),
+            schema(
+                "Number of the current text; 409 if it is another one",
+                minimum=1,
+                maximum=2**31 - 1,
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+class WantedTemplates(QueryCommand, frozen=True, kw_only=True):
+    """Which templates a list shows."""
+
+    name: Annotated[OptionalLine, schema("Only the variants of this name")] | None = None
+
+
+class CheckTemplate(Command, frozen=True, kw_only=True):
+    """A text to check."""
+
+    body: Body
+
+
+class TemplateCheck(Redacted, frozen=True):
+    """The result of a check."""
+
+    findings: Annotated[tuple[Finding, ...], schema("Findings in the order of their positions")]
+
+
+class NoTemplateFits(Conflict):
+    """No variant of the template is for this phone."""
+
+    code = "no_template_fits"
+    usual = "The template office has no variant for this phone (7945, SCCP)."
+
+
+class TemplateFails(Conflict):
+    """The template cannot be rendered for this phone and user."""
+
+    code = "template_fails"
+    usual = (
+        "The template office (7945), revision 3, fails on line 12, column 5: "
+        "values.vlan is not given."
+    )
+
+
+class TemplateInUse(InUse):
+    """Profiles use the template, and this is its last variant."""
+
+    usual = "12 profiles use the template office, and this is its last variant."
+
+
+class TemplateChanged(Conflict):
+    """The variant has another revision than the one that the change is based on."""
+
+    code = "changed_meanwhile"
+    usual = "This template has revision 3, not 2: it was changed meanwhile. Read it again."
+    usual_problems = (Problem("revision", "must be 3, the newest"),)

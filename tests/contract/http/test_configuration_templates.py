@@ -1,0 +1,149 @@
+"""Templates over HTTP, and what their text may be."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from support.api import STRANGER, Caller, data_of, error_of
+from support.resources import check_deletion, check_not_found, check_pages
+
+PATH = "/configuration-templates"
+BODY = "<device>\r\n<name>{{ user.first_name }}</name></device>\r\n"
+FIELDS = [
+    "uuid", "name", "description", "model", "software_type", "body", "revision",
+    "created_at", "updated_at",
+]  # fmt: skip
+
+
+async def template(admin: Caller, **fields: Any) -> dict[str, Any]:
+    made: dict[str, Any] = data_of(
+        await admin.post(PATH, {"name": "office", "body": BODY, **fields}), 201, "Template created"
+    )
+    return made
+
+
+async def test_template_is_stored_as_sent_with_its_bare_model(admin: Caller) -> None:
+    made = await template(admin, model="CP-7945G", software_type="SCCP", description="a\nb")
+
+    assert list(made) == FIELDS
+    assert (made["model"], made["software_type"], made["revision"]) == ("7945", "SCCP", 1)
+    assert (made["body"], made["description"]) == (BODY, "a\nb")
+    reply = await admin.get(f"{PATH}/{made['uuid'].upper()}")
+    assert data_of(reply, 200, "Template found") == made
+
+
+async def test_variants_of_a_name_differ_in_model_or_family(admin: Caller) -> None:
+    variants = [
+        await template(admin, model=model, software_type=family)
+        for model, family in (("7945", "SCCP"), ("7945", None), (None, "SIP"), (None, None))
+    ]
+    await template(admin, name="other")
+
+    reply = await admin.post(PATH, {"name": "office", "body": "<a/>", "model": "Cisco 7945"})
+
+    assert set(error_of(reply, 409, "already_exists")) == {"name"}
+    assert reply.json()["message"] == "There is a template office (7945) already."
+    listed = data_of(await admin.get(PATH, name="office"), 200, "4 template(s) found")
+    assert listed == sorted(variants, key=lambda one: (one["created_at"], one["uuid"]))
+    reply = await admin.put(f"{PATH}/{variants[0]['uuid']}", {"software_type": None})
+    error_of(reply, 409, "already_exists")
+
+
+async def test_templates_are_paged(admin: Caller) -> None:
+    made = [await template(admin, name=f"n{number}") for number in range(3)]
+    made.sort(key=lambda one: (one["created_at"], one["uuid"]))
+
+    await check_pages(admin, PATH, "template", made)
+
+
+async def test_revision_grows_with_each_change_of_the_text(admin: Caller) -> None:
+    made = await template(admin)
+    path = f"{PATH}/{made['uuid']}"
+
+    reply = await admin.put(path, {**made, "description": "x", "model": None})
+    same = data_of(reply, 200, "Template updated")
+    changed = data_of(await admin.put(path, {"body": "<a/>", "revision": 1}))
+    reply = await admin.put(path, {"body": "<b/>", "revision": 1})
+
+    assert (same["revision"], same["description"]) == (1, "x")
+    assert (changed["revision"], changed["body"]) == (2, "<a/>")
+    assert error_of(reply, 409, "changed_meanwhile") == {"revision": "must be 2, the newest"}
+
+
+async def test_template_is_deleted_once(admin: Caller) -> None:
+    await check_deletion(admin, f"{PATH}/{(await template(admin))['uuid']}", "Template deleted")
+    await check_not_found(admin, f"{PATH}/{STRANGER}")
+
+
+@pytest.mark.parametrize(
+    ("fields", "problems"),
+    [
+        (
+            {"body": "<a>\n{{ nope }}</a>"},
+            {"body": "is wrong on line 2, column 4: nope is not given"},
+        ),
+        (
+            {"body": "{% include 'x' %}"},
+            {"body": "is wrong on line 1, column 4: `include` is not part of the language"},
+        ),
+        ({"body": 7, "name": ""}, {"body", "name"}),
+        ({"software_type": "MPP", "model": "a\nb"}, {"software_type", "model"}),
+        ({"colour": "red"}, {"colour"}),
+        ({"body": None}, {"body"}),
+        ({"name": "x" * 256}, {"name"}),
+    ],
+)
+async def test_invalid_fields_are_named(
+    admin: Caller, fields: dict[str, Any], problems: Any
+) -> None:
+    made = await template(admin, name="first")
+
+    created = error_of(await admin.post(PATH, {"name": "a", "body": "<a/>", **fields}), 422)
+    updated = error_of(await admin.put(f"{PATH}/{made['uuid']}", fields), 422)
+
+    for found in (created, updated):
+        assert (found if isinstance(problems, dict) else set(found)) == problems
+    assert len(data_of(await admin.get(PATH))) == 1
+
+
+async def test_too_large_template_is_refused(admin: Caller) -> None:
+    body = "<a>" + "é" * (256 * 1024) + "</a>"
+
+    found = error_of(await admin.post(PATH, {"name": "a", "body": body}), 422)
+
+    assert found == {"body": "must be at most 524288 bytes long"}
+
+
+async def test_check_names_every_finding_and_stores_nothing(admin: Caller) -> None:
+    body = "<a>\r\n{{ nope }}{{ 2 ** 3 }}"
+
+    reply = await admin.post(f"{PATH}/check", {"body": body})
+
+    findings = data_of(reply, 200, "2 finding(s) found")["findings"]
+    assert [(one["line"], one["column"], one["code"]) for one in findings] == [
+        (2, 4, "not_given"),
+        (2, 14, "not_allowed"),
+    ]
+    good = await admin.post(f"{PATH}/check", {"body": "<a/>"})
+    assert data_of(good, 200, "0 finding(s) found") == {"findings": []}
+    assert data_of(await admin.get(PATH)) == []
+
+
+async def test_same_variant_created_at_once_exists_once(admin: Caller) -> None:
+    replies = await asyncio.gather(
+        *(admin.post(PATH, {"name": "a", "body": "<a/>"}) for _ in range(4))
+    )
+
+    assert sorted(reply.status_code for reply in replies) == [201, 409, 409, 409]
+
+
+async def test_text_is_not_in_the_audit_trail(admin: Caller) -> None:
+    made = await template(admin, body="<a>hidden word</a>")
+    await admin.put(f"{PATH}/{made['uuid']}", {"body": "<a>another word</a>"})
+
+    entries = data_of(await admin.get("/audit", resource="template"))
+
+    assert [one["action"] for one in entries] == ["template.updated", "template.created"]
+    assert entries[0]["changes"]["body"] == "changed"
+    assert "word" not in str(entries)

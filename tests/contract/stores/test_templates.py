@@ -1,0 +1,73 @@
+"""The contract of ``TemplateStore``, beyond that of ``Store``."""
+
+import asyncio
+
+import pytest
+
+from phoneprov_adapters.testing.phone_records import a_profile, a_revision, a_template
+from phoneprov_adapters.testing.records import a_user
+from phoneprov_core.kernel.errors import Conflict
+from support.store_tests import DatabaseTests
+
+
+class TestTemplates(DatabaseTests):
+    """Names, variants and the profiles with them."""
+
+    async def test_name_model_and_family_are_unique_together(self) -> None:
+        first = a_template(1, name="a", model=None, software_type=None)
+        others = [
+            a_template(2, name="b", model=None, software_type=None),
+            a_template(3, name="a", model="7945", software_type=None),
+            a_template(4, name="a", model=None, software_type="SIP"),
+            a_template(5, name="A", model=None, software_type=None),
+        ]
+        await self.add(first, *others)
+
+        with pytest.raises(Conflict) as conflict:
+            await self.add(a_template(6, name="a", model=None, software_type=None))
+        assert conflict.value.code == "already_exists"
+        with pytest.raises(Conflict):
+            async with self.database.write() as tx:
+                await tx.templates.put(a_template(4, name="a", model="7945", software_type=None))
+
+    async def test_variants_are_those_of_the_exact_name_oldest_first(self) -> None:
+        two = a_template(2, name="a", model=None)
+        one = a_template(1, name="a", model="7965")
+        await self.add(two, one, a_template(3, name="A"), a_template(4, name="ab"))
+
+        async with self.database.read() as tx:
+            assert await tx.templates.variants("a") == [one, two]
+            assert await tx.templates.rows(10, owner="a") == [one, two]
+            assert await tx.templates.count("a") == 2
+            assert await tx.templates.variants("") == []
+
+    async def test_variants_are_locked_in_a_writing_transaction(self) -> None:
+        variants = [a_template(1, name="a", model="7965"), a_template(2, name="a", model="7945")]
+        await self.add(*variants)
+
+        async def remove_unless_last(uuid: str) -> bool:
+            async with self.database.write() as tx:
+                if len(await tx.templates.variants("a")) == 1:
+                    return False
+                await asyncio.sleep(0.02)
+                return await tx.templates.remove(uuid)
+
+        removed = await asyncio.gather(*(remove_unless_last(one.uuid) for one in variants))
+
+        assert sorted(removed) == [False, True]
+
+    async def test_profiles_are_counted_by_their_newest_revision(self) -> None:
+        one, two, three = (a_profile(number) for number in (1, 2, 3))
+        async with self.database.write() as tx:
+            await tx.users.add(a_user(900))
+            for profile in (one, two, three):
+                await tx.profiles.add(profile)
+            await tx.revisions.add(a_revision(1, one, template="a"), "{}")
+            await tx.revisions.add(a_revision(2, two, template="a"), "{}")
+            await tx.revisions.add(a_revision(3, two, number=2), "<a/>")
+            await tx.revisions.add(a_revision(4, three), "<a/>")
+            await tx.revisions.add(a_revision(5, three, number=2, template="a"), "{}")
+
+        async with self.database.read() as tx:
+            assert await tx.templates.profiles_with("a") == 2
+            assert await tx.templates.profiles_with("b") == 0
