@@ -162,6 +162,8 @@ from phoneprov_core.kernel.system import (
     millis as millis,
     shown as shown,
 )
+from phoneprov_core.lines.model import Line as Line
+from phoneprov_core.lines.use_cases import Lines as Lines
 from phoneprov_core.phones.model import (
     CountedPhones as CountedPhones,
     CountsQuery as CountsQuery,

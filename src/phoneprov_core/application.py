@@ -18,6 +18,7 @@ from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirecto
 from phoneprov_core.extensions import Extensions
 from phoneprov_core.kems import Kems
 from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
+from phoneprov_core.lines.use_cases import Lines
 from phoneprov_core.links import Links
 from phoneprov_core.me import Me
 from phoneprov_core.phones.use_cases import Phones
@@ -55,6 +56,7 @@ class UseCases:
     user_permissions: UserPermissions
     extensions: Extensions
     links: Links
+    lines: Lines
     phones: Phones
     templates: Templates
     profiles: Profiles

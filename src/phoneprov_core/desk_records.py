@@ -9,6 +9,7 @@ from typing import Any, Protocol, Self
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.trail import Notes
@@ -45,6 +46,8 @@ class DeskRecord(Struct, frozen=True):
     has the user's profile. ``change_uuid`` is the deployment that is under way, or that a crash
     interrupted, and ``change_user_uuid`` the user that it logs in; those of batches are not
     recorded here. Until ``not_before``, in milliseconds since 1970, nothing is repaired.
+    ``left_user_uuid`` is the user whose use has ended while the phone still has this user's
+    profile. ``extension_uuid`` is the number of the desk itself.
     """
 
     mac: str
@@ -59,6 +62,8 @@ class DeskRecord(Struct, frozen=True):
     change_uuid: str | None = None
     change_user_uuid: str | None = None
     not_before: int = 0
+    left_user_uuid: str | None = None
+    extension_uuid: str | None = None
 
     def is_used(self, now: str) -> bool:
         """Whether a user is logged in at this shown moment."""
@@ -67,6 +72,10 @@ class DeskRecord(Struct, frozen=True):
     def is_over(self, now: str) -> bool:
         """Whether the end of the use has come."""
         return self.until is not None and self.until <= now
+
+    def as_of(self, now: str) -> Self:
+        """The desk at this shown moment: without a user if the end of the use has come."""
+        return self.ended(Due.EXPIRY) if self.is_over(now) else self
 
     def in_turn(self, turn: int | None) -> Self:
         """The desk in its next turn. Raises ``DeskChanged`` if ``turn`` is given and is not the
@@ -79,14 +88,25 @@ class DeskRecord(Struct, frozen=True):
         """The desk in its next turn, with this use. A logout that was due is done."""
         since = now if use.user_uuid else None
         return self._with(
-            **msgspec.structs.asdict(use), since=since, due=None, turn=self.turn + 1, not_before=0
+            **msgspec.structs.asdict(use),
+            since=since,
+            due=None,
+            turn=self.turn + 1,
+            not_before=0,
+            left_user_uuid=None,
         )
 
     def ended(self, due: Due) -> Self:
         """The desk in its next turn, without a user; ``due`` is due if there was one."""
         if self.user_uuid is None:
             return self
-        return msgspec.structs.replace(self.used(DeskUse(), ""), due=due)
+        return replace(self.used(DeskUse(), ""), due=due, left_user_uuid=self.user_uuid)
+
+    def left(self) -> Self:
+        """The desk in its next turn, without a user and with nothing due: the phone keeps the
+        profile that it has."""
+        left = self.user_uuid or self.left_user_uuid
+        return replace(self.used(DeskUse(), "").settled(), left_user_uuid=left)
 
     def changing(self, change_uuid: str, user_uuid: str | None = None) -> Self:
         """The desk while a login (of ``user_uuid``) or another change (None) is under way."""
@@ -103,7 +123,7 @@ class DeskRecord(Struct, frozen=True):
         return self._with(due=None, change_uuid=None, change_user_uuid=None, not_before=0)
 
     def _with(self, **fields: Any) -> Self:
-        return msgspec.structs.replace(self, **fields)
+        return replace(self, **fields)
 
 
 class DeskRecords(Protocol):
@@ -114,9 +134,12 @@ class DeskRecords(Protocol):
         """The record. In a writing transaction no other changes it until the transaction ends,
         also if there is none yet."""
 
-    async def of(self, *, user: str = "", default: str = "") -> list[DeskRecord]:
-        """The desks that a user uses or is just logging in at, or those with a default profile,
-        by MAC. In a writing transaction no other changes them until the transaction ends."""
+    async def of(
+        self, *, user: str = "", default: str = "", extension: str = ""
+    ) -> list[DeskRecord]:
+        """The desks that a user uses or is just logging in at, those with a default profile, or
+        those with a number, by MAC. In a writing transaction no other changes them until the
+        transaction ends."""
 
     async def unsettled(self, now: str, now_ms: int, limit: int) -> list[DeskRecord]:
         """At most ``limit`` desks, by MAC, where a logout is due, or where a change is recorded

@@ -7,10 +7,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, QueryCommand, applied, record_of, settle
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import InUse, found
 from phoneprov_core.kernel.field_types import SECRET, Check, Redacted
 from phoneprov_core.kernel.fields import (
     AnyLine,
@@ -31,7 +32,8 @@ from phoneprov_core.kernel.search import Query, SearchFields, Whether
 from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 
-_TYPES = ("chan_sccp", "chan_sip", "chan_pjsip", "custom")
+CHAN_SCCP = "chan_sccp"
+_TYPES = (CHAN_SCCP, "chan_sip", "chan_pjsip", "custom")
 
 
 def _type(value: str) -> str:
@@ -160,6 +162,8 @@ class ExtensionsTransaction(Protocol):
 
     @property
     def extensions(self) -> SearchedStore[Extension]: ...
+    @property
+    def desks(self) -> DeskRecords: ...
 
 
 @dataclass(frozen=True)
@@ -221,7 +225,15 @@ class Extensions:
         return extension
 
     async def delete(self, actor: Actor, uuid: str) -> None:
-        """Delete an extension and its links to users. Raises ``NotFound``."""
+        """Delete an extension and its links to users. Raises ``NotFound``; ``Conflict`` if it is
+        the number of a desk."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
-            found(await tx.extensions.remove(known_id(uuid)), "extension")
+            extension = found(await tx.extensions.find(known_id(uuid)), "extension")
+            desks = await tx.desks.of(extension=extension.uuid)
+            if desks:
+                raise InUse(
+                    f"This extension is the number of the desk {desks[0].mac}. Give the desk "
+                    "another one first."
+                )
+            await tx.extensions.remove(extension.uuid)

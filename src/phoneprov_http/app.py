@@ -2,21 +2,23 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from typing import Annotated
 
 from litestar import Litestar, Router
 from litestar.exceptions import HTTPException
 from litestar.middleware import DefineMiddleware
 from litestar.types import ASGIApp, Scope
-from msgspec import Struct
 
 from phoneprov_core.access.rules import require_shared_write
 from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.addresses import Network
 from phoneprov_core.kernel.errors import Forbidden, PhoneprovError
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_http import errors
 from phoneprov_http.bodies import Body
 from phoneprov_http.console.session import console_routes
 from phoneprov_http.envelope import EnvelopeResponse
+from phoneprov_http.exchange.app import Exchange
 from phoneprov_http.front import Front
 from phoneprov_http.openapi.document import openapi_config
 from phoneprov_http.phone.app import PhonePages
@@ -32,6 +34,7 @@ from phoneprov_http.routes.extensions import extension_routes
 from phoneprov_http.routes.handlers import ApiRequest, Authentication, guard, require_plain_query
 from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.imports import import_routes
+from phoneprov_http.routes.lines import line_routes
 from phoneprov_http.routes.me import me_routes
 from phoneprov_http.routes.permissions import permission_routes
 from phoneprov_http.routes.personal_directory import personal_directory_routes
@@ -46,17 +49,20 @@ from phoneprov_http.routes.vendor_services import vendor_service_routes
 from phoneprov_http.routes.vendor_users import vendor_user_routes
 
 
-class HttpSettings(Struct, frozen=True, kw_only=True):
+class HttpSettings(Redacted, frozen=True, kw_only=True):
     """The settings of the HTTP side. ``largest_body`` is in bytes; ``X-Forwarded-For`` is
     believed from ``trusted_proxies`` only. ``console`` is whether ``/console`` is served,
     ``phone_services`` whether the pages of phones are; ``phone_url`` is the base of the URLs in
-    these, empty for the one of the request."""
+    these, empty for the one of the request. Asterisk gets lines if it sends ``asterisk_token``
+    from one of ``asterisk_networks``."""
 
     largest_body: int = 1024 * 1024
     trusted_proxies: Sequence[Network] = ()
     console: bool = True
     phone_services: bool = True
     phone_url: str = ""
+    asterisk_token: Annotated[str | None, SECRET] = None
+    asterisk_networks: Sequence[Network] = ()
 
 
 Ready = Callable[[], Awaitable[str | None]]
@@ -82,6 +88,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         import_routes(of.import_text),
         deployment_routes(of.deployments, of.rollback),
         desk_routes(of.desks),
+        line_routes(of.lines),
         batch_routes(of.batches),
         provisioning_routes(of.fetches, of.discovered_phones),
         company_directory_routes(of.company_directory, shared_write),
@@ -144,4 +151,5 @@ def create_app(
     pages = None
     if settings.phone_services:
         pages = PhonePages(use_cases.phone_services, base=settings.phone_url)
-    return Front(app, settings.trusted_proxies, pages)
+    exchange = Exchange(use_cases.lines, settings.asterisk_token, settings.asterisk_networks)
+    return Front(app, settings.trusted_proxies, pages, exchange)

@@ -5,7 +5,8 @@ In this order:
 1. A path in another spelling than that of the routes is the path of no route.
 2. The origin of the request is set: its id, its ``traceparent`` and the address of its client, for
    log lines and audit entries.
-3. Requests of phones go to their pages, which write their own headers and log lines.
+3. Requests of phones go to their pages, those of Asterisk to its answers, in any spelling: an
+   envelope would be an object for it. Both write their own headers and log lines.
 4. HEAD is answered like GET, OPTIONS like a method that no path has.
 5. Every response has the security headers and the request id. An unexpected error is a response.
 6. One line a request is logged.
@@ -44,6 +45,7 @@ _OTHER_SPELLING = re.compile(
     # What RFC 3986 section 2.3 never encodes, and the slash.
     rb"|%(?:2[DEFdef]|3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|7[Ee])"
 )
+_EXCHANGE = re.compile(r"/+asterisk(?:/|$)")
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 # W3C Trace Context, section 3.2: version 00 is exactly these 55 characters; a higher version
 # may append fields after a hyphen. Version ff and identifiers of zeros only are invalid.
@@ -64,7 +66,8 @@ log = logging.getLogger("phoneprov.requests")
 
 
 class Front:
-    """The ASGI application around ``app``, and around the pages of phones if there are any.
+    """The ASGI application around ``app``, and around the pages of phones and the answers to
+    Asterisk if there are any.
     ``X-Forwarded-For`` is believed from ``trusted_proxies`` only."""
 
     def __init__(
@@ -72,15 +75,18 @@ class Front:
         app: ASGIApp,
         trusted_proxies: Sequence[Network] = (),
         phone_pages: ASGIApp | None = None,
+        exchange: ASGIApp | None = None,
     ) -> None:
         self._app = app
         self._trusted = trusted_proxies
         self._phone_pages = phone_pages
+        self._exchange = exchange
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != ScopeType.HTTP:
             await self._app(scope, receive, send)
             return
+        is_of_exchange = _EXCHANGE.match(scope["path"]) is not None
         scope["path"] = path_of(scope)
         origin = _origin_of(scope, self._trusted)
         # Other requests of the server share its state; this one needs its own.
@@ -90,7 +96,9 @@ class Front:
             "client_ip": origin.client_ip,
         }
         with belonging_to(origin):
-            if self._phone_pages is not None and scope["path"].startswith(PHONE_PAGES):
+            if is_of_exchange and self._exchange is not None:
+                await self._exchange(scope, receive, send)
+            elif self._phone_pages is not None and scope["path"].startswith(PHONE_PAGES):
                 await self._phone_pages(scope, receive, send)
             else:
                 await self._answer(scope, receive, send, str(origin.request_id).encode())

@@ -124,6 +124,7 @@ def table() -> Iterator[Route]:
         ("PUT", "/{mac}/desk", "level 0", a_new_phone, sending(hotdesk=True)),
         ("POST", "/{mac}/desk/logout", "own record", a_desk_of_the_owner),
         ("GET", "/{mac}/fetches", "account", a_new_phone),
+        ("GET", "/{mac}/lines", "level 0", a_new_phone),
     )
     yield from of(f"{V1}/discovered-phones", ("GET", "", "level 0", nothing))
     yield from of(f"{V1}/desks", ("GET", "", "account", nothing))

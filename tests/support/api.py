@@ -106,6 +106,8 @@ async def opened_api(
                 largest_body=settings.body_max,
                 trusted_proxies=settings.trusted_proxies,
                 console=settings.console,
+                asterisk_token=settings.asterisk_token,
+                asterisk_networks=settings.asterisk_networks,
             )
             with shared_app(container.use_cases(), http) as app:
                 transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]

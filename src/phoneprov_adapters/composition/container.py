@@ -37,6 +37,7 @@ from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions import Extensions
 from phoneprov_core.kems import Kems
+from phoneprov_core.lines.use_cases import Lines
 from phoneprov_core.links import Links
 from phoneprov_core.me import Me
 from phoneprov_core.phones.use_cases import Phones
@@ -87,6 +88,8 @@ class Container(Switching):
     # Records.
     extensions = singleton(Extensions, database=database, clock=clock, new_id=new_id)
     links = singleton(Links, database=database, clock=clock, new_id=new_id)
+    lines = singleton(
+        Lines, database=database, clock=clock, context=setting(lambda it: it.asterisk_context))
     phones = singleton(Phones, database=database, shared_write=shared_write, clock=clock)
     kems = singleton(Kems, database=database, shared_write=shared_write, clock=clock, new_id=new_id)
     vendor_services = singleton(
@@ -123,7 +126,7 @@ class Container(Switching):
         create_admin=of(create_admin), authenticate=of(authenticate), login=of(login),
         logout=of(logout), refresh=of(refresh), register=of(register), me=of(me),
         users=of(users), permissions=of(permissions), user_permissions=of(user_permissions),
-        extensions=of(extensions), links=of(links), phones=of(phones),
+        extensions=of(extensions), links=of(links), lines=of(lines), phones=of(phones),
         templates=of(templates), profiles=of(profiles), switch_profile=of(Switching.switch_profile),
         preview_switch=of(Switching.preview_switch), rollback=of(Switching.rollback),
         deployments=of(Switching.deployments), batches=of(Switching.batches),

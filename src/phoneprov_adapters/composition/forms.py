@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from phoneprov_adapters.runtime.networks import PhoneNetworks, is_host
 from phoneprov_adapters.sql.engines.address import check_address
-from phoneprov_core.devices.names import check_filename_template
+from phoneprov_core.devices.names import check_filename_template, is_context
 
 T = TypeVar("T")
 N = TypeVar("N", bound=Enum)
@@ -131,6 +131,12 @@ def _networks(text: str) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
 
 
+def _context(text: str) -> str:
+    if not is_context(text):
+        raise ValueError
+    return text
+
+
 TEXT = Form("", str)
 SECRET: Form[str | None] = Form("", lambda text: text or None, is_secret=True)
 TRUTH = Form("true or false", _truth)
@@ -151,6 +157,7 @@ FILENAME = Form("a file name with {MAC} or {mac}", _filename_template)
 PHONE_URL = Form(
     f"an http or https address without a query, of at most {LONGEST_BASE} characters", _phone_url
 )
+CONTEXT = Form("1 to 79 letters, digits, underscores and dashes", _context)
 BASIC_USER = Form("a text without a colon", _without_colon)
 NETWORKS = Form("networks, separated by commas", _networks)
 PHONE_NETWORKS = Form(NETWORKS.words, PhoneNetworks.parse)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from phoneprov_adapters.asterisk.settings import ManagerSettings
+from phoneprov_adapters.composition.forms import Network
 from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.composition.table import Table, declared
 from phoneprov_adapters.composition.variables import (
@@ -93,6 +94,11 @@ class Settings(Table):
             binding=self.phone_binding,
             clear_calls=self.clear_call_history,
         )
+
+    @property
+    def speakers(self) -> tuple[Network, ...]:
+        """Networks of clients that speak for many others: proxies, and Asterisk for phones."""
+        return self.trusted_proxies + (self.asterisk_networks if self.asterisk_token else ())
 
     @property
     def has_metrics(self) -> bool:

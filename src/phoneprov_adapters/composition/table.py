@@ -220,4 +220,14 @@ class Table:
     confirm_timeout: int = setting(number(), "120",
         "seconds to wait for the phone after its restart before the deployment becomes "
         "`not_confirmed`; `0` turns the confirmation off")
+
+    # What Asterisk asks.
+    asterisk_token: str | None = setting(forms.SECRET, "",
+        "`/asterisk/...` answers requests that send this as a Bearer: see [how to let the line "
+        "follow the user](../how-to/lines.md); unset, these paths do not exist")
+    asterisk_networks: tuple[Network, ...] = setting(forms.NETWORKS, "127.0.0.0/8,::1/128",
+        "networks of the Asterisk servers that may ask; they may open any number of connections",
+        unset="loopback")
+    asterisk_context: str = setting(forms.CONTEXT, "default",
+        "the dialplan context of calls from the lines")
     # fmt: on

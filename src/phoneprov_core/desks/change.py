@@ -19,7 +19,7 @@ from phoneprov_core.devices.ports import Calls, ForgetsCalls, PhoneDriver, is_in
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, Pause, shown
+from phoneprov_core.kernel.system import Clock, Pause
 from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone
 
@@ -103,7 +103,7 @@ class ChangeDesk:
         services after the answer. Raises ``Conflict`` (code ``desk_changed``)."""
         async with self.database.write(by=actor) as tx:
             desk = (await tx.desks.find(phone.mac)).in_turn(turn)
-            await tx.desks.put(desk.used(DeskUse(), shown(self.clock())).settled())
+            await tx.desks.put(desk.left())
             tx.trail.note(Event("desk.logout", "desk", phone.mac))
         answered = asyncio.Event()
 

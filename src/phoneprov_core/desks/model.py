@@ -16,6 +16,10 @@ from phoneprov_core.users.model import User
 DefaultProfile = Annotated[Uuid, schema("Profile that the phone has while no user is logged in")]
 Hotdesk = Annotated[bool, schema("Whether users can log in at the phone")]
 
+OwnExtension = Annotated[
+    Uuid, schema("Extension that is the phone's line while no user is logged in")
+]
+
 
 class Desk(Struct, frozen=True):
     """A phone as a place to log in. ``user_uuid``, ``username``, ``profile_uuid`` and ``since``
@@ -24,6 +28,7 @@ class Desk(Struct, frozen=True):
     mac: Annotated[str, schema("MAC address of the phone", examples=["00:1B:D4:12:34:56"])]
     default_profile_uuid: DefaultProfile | None
     hotdesk: Hotdesk
+    extension_uuid: OwnExtension | None
     user_uuid: Annotated[Uuid, schema("User that is logged in")] | None
     username: Annotated[str, schema("Username of that user", examples=["ada"])] | None
     profile_uuid: Annotated[Uuid, schema("Profile of the login")] | None
@@ -44,6 +49,7 @@ class DeskPatch(Command, frozen=True, kw_only=True):
 
     default_profile_uuid: DefaultProfile | UnsetType | None = UNSET
     hotdesk: Hotdesk | UnsetType = UNSET
+    extension_uuid: OwnExtension | UnsetType | None = UNSET
 
 
 class PhoneState(Struct, frozen=True):

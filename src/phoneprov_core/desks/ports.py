@@ -6,8 +6,9 @@ from phoneprov_core.auth.ports import LoginAttemptStore
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.desks.model import ListedDesk, PhoneState
+from phoneprov_core.extensions import Extension
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.store import Rows
+from phoneprov_core.kernel.store import Rows, Store
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_users import VendorUserStore
 
@@ -34,6 +35,8 @@ class DesksTransaction(DeploymentsTransaction, Protocol):
     def users(self) -> UserStore: ...
     @property
     def desks(self) -> DeskStore: ...
+    @property
+    def extensions(self) -> Store[Extension]: ...
     @property
     def listed_desks(self) -> Rows[ListedDesk]: ...
     @property

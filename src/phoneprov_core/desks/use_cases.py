@@ -9,10 +9,11 @@ from phoneprov_core.desks.logout import LogOut
 from phoneprov_core.desks.model import Desk, DeskPatch, PhoneState
 from phoneprov_core.desks.pins import phone_key
 from phoneprov_core.desks.ports import DeskStore, DesksTransaction
+from phoneprov_core.extensions import CHAN_SCCP, Extension
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import applied
-from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.errors import Conflict, NotFound, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, shown
@@ -22,6 +23,16 @@ from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.users.ports import ClearAttempts
 
 
+class NotALine(Conflict):
+    """The number of a desk must be an extension of the type `chan_sccp`."""
+
+    code = "not_a_line"
+    usual = (
+        "The extension 1001 is of the type chan_pjsip; the number of a desk must be of the type "
+        "chan_sccp."
+    )
+
+
 class ConfigureTransaction(Protocol):
     """Stores that the configuration of a desk needs."""
 
@@ -29,6 +40,8 @@ class ConfigureTransaction(Protocol):
     def phones(self) -> Store[Phone]: ...
     @property
     def profiles(self) -> Store[ProfileRecord]: ...
+    @property
+    def extensions(self) -> Store[Extension]: ...
     @property
     def desks(self) -> DeskStore: ...
     @property
@@ -62,11 +75,13 @@ class Desks:
             return await self._shown(tx, state)
 
     async def update(self, actor: Actor, mac: str, patch: DeskPatch) -> Desk:
-        """Choose the default profile, and whether users can log in; also opens the lock of the
-        phone after wrong PINs. The phone keeps what it has until the next logout.
+        """Choose the default profile, the number of the desk, and whether users can log in; also
+        opens the lock of the phone after wrong PINs. The phone keeps what it has until the next
+        logout or restart.
 
-        Raises ``Forbidden``; ``NotFound`` for an unknown phone or profile; ``Conflict`` for a
-        profile that does not fit the phone.
+        Raises ``Forbidden``; ``NotFound`` for an unknown phone, profile or extension; ``Conflict``
+        for a profile that does not fit the phone, and for an extension that is no line of
+        chan_sccp (code ``not_a_line``).
         """
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
@@ -91,6 +106,7 @@ class Desks:
             mac=desk.mac,
             default_profile_uuid=default.uuid if default else None,
             hotdesk=desk.hotdesk,
+            extension_uuid=desk.extension_uuid,
             user_uuid=state.user.uuid if state.user and used else None,
             username=state.user.username if state.user and used else None,
             profile_uuid=profile.uuid if profile and used else None,
@@ -109,11 +125,19 @@ async def configure(tx: ConfigureTransaction, mac: str, patch: DeskPatch) -> Non
         profile = found(await tx.profiles.find(patch.default_profile_uuid), "profile")
         if phone.is_active:
             require_fitting(profile, phone)
-    # After the profile: the deletion of a profile locks both in this order.
+    if isinstance(patch.extension_uuid, str):
+        extension = found(await tx.extensions.find(patch.extension_uuid), "extension")
+        if extension.type != CHAN_SCCP:
+            raise NotALine(
+                f"The extension {extension.extension} is of the type {extension.type}; the number "
+                f"of a desk must be of the type {CHAN_SCCP}."
+            )
+    # After profile and extension: the deletion of either locks both in this order.
     desk = applied(await tx.desks.find(mac), patch)
     await tx.desks.put(desk)
     await tx.attempts.clear(phone_key(mac))
-    fields = {"default_profile_uuid": desk.default_profile_uuid, "hotdesk": desk.hotdesk}
+    names = ("default_profile_uuid", "hotdesk", "extension_uuid")
+    fields = {name: getattr(desk, name) for name in names}
     tx.trail.note(Event("desk.updated", "desk", mac, fields))
 
 

@@ -9,6 +9,7 @@ import re
 DEFAULT_FILENAME_TEMPLATE = "SEP{MAC}.cnf.xml"
 
 _MAC = re.compile(r"[0-9A-F]{2}(:[0-9A-F]{2}){5}")
+_CONTEXT = re.compile(r"[0-9A-Za-z_-]{1,79}")
 _FILENAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -37,6 +38,11 @@ def check_filename_template(template: str) -> None:
 def device_name(mac: str) -> str:
     """The name of a phone in Asterisk: ``SEP`` and twelve hex digits."""
     return f"SEP{_digits(mac)}"
+
+
+def is_context(text: str) -> bool:
+    """Whether this is the name of a dialplan context of Asterisk."""
+    return _CONTEXT.fullmatch(text) is not None
 
 
 def _digits(mac: str) -> str:

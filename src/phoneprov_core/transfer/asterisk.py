@@ -15,14 +15,13 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from phoneprov_core.devices.names import device_name
+from phoneprov_core.devices.names import device_name, is_context
 from phoneprov_core.extensions import Extension
-from phoneprov_core.phones.model import Phone, bare_model
+from phoneprov_core.lines.rules import device_type, mailbox_of
+from phoneprov_core.phones.model import Phone
 
 _TAKEN = frozenset({"general", "global", "globals", "system", "devices", "lines", "softkeyset"})
 _DEVICE = re.compile(r"sep[0-9a-f]{12}", re.IGNORECASE)
-_DEVICE_TYPE = re.compile(r"[0-9a-z-]{1,15}", re.ASCII)
-_CONTEXT = re.compile(r"[0-9A-Za-z_-]{1,79}", re.ASCII)
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _QUOTES = str.maketrans({'"': "'", "<": "(", ">": ")", "\\": "/"})
 
@@ -47,7 +46,7 @@ class Sections:
     """
 
     def __init__(self, *, with_secrets: bool = False, context: str = "default") -> None:
-        if not _CONTEXT.fullmatch(context):
+        if not is_context(context):
             raise ValueError("a context consists of letters, digits, underscores and dashes")
         self._with_secrets = with_secrets
         self._context = context
@@ -58,7 +57,7 @@ class Sections:
         if why := self._cannot_be_named(extension):
             return _left_out(extension, why)
         name = extension.name
-        mailbox = [("mailbox", f"{extension.extension}@default")] if extension.voicemail else []
+        mailbox = [("mailbox", mailbox_of(extension.extension))] if extension.voicemail else []
         return Section(
             _section(
                 extension.extension,
@@ -74,8 +73,8 @@ class Sections:
     def device(self, phone: Phone, numbers: Iterable[str]) -> Section:
         """A device of chan_sccp, with a button for each number."""
         name = device_name(phone.mac)
-        kind = bare_model(phone.model or "")
-        if not _DEVICE_TYPE.fullmatch(kind):
+        kind = device_type(phone.model)
+        if kind is None:
             return Section(left_out=f"The phone {phone.mac} was omitted: it has no model.")
         return Section(
             _section(
@@ -97,7 +96,7 @@ class Sections:
                 extension, "its password begins or ends with a blank, which Asterisk removes"
             )
         number = extension.extension
-        mailbox = [("mailboxes", f"{number}@default")] if extension.voicemail else []
+        mailbox = [("mailboxes", mailbox_of(number))] if extension.voicemail else []
         endpoint = _section(
             number,
             ("type", "endpoint"),

@@ -115,5 +115,5 @@ class DeskTable:
 
 
 def _position(row: DeskRow) -> ListedDesk:
-    desk = Desk(row.mac, None, row.hotdesk, None, None, None, None, None)
+    desk = Desk(row.mac, None, row.hotdesk, None, None, None, None, None, None)
     return ListedDesk(row.created_at, row.mac, desk)

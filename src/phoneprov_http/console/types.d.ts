@@ -54,6 +54,10 @@ export interface BatchPhone {
   ended_at: string | null;
 }
 
+export interface CheckTemplate {
+  body: string;
+}
+
 export interface CompanyContact {
   uuid: string;
   name: string;
@@ -214,6 +218,15 @@ export interface CreateProfile {
   created_at: any;
 }
 
+export interface CreateTemplate {
+  name: string;
+  body: string;
+  description: string | null;
+  model: string | null;
+  software_type: "SCCP" | "SIP" | "SIPE" | null | "";
+  created_at: any;
+}
+
 export interface CreateUser {
   first_name: string;
   last_name: string;
@@ -272,6 +285,7 @@ export interface Desk {
   mac: string;
   default_profile_uuid: string | null;
   hotdesk: boolean;
+  extension_uuid: string | null;
   user_uuid: string | null;
   username: string | null;
   profile_uuid: string | null;
@@ -282,6 +296,7 @@ export interface Desk {
 export interface DeskPatch {
   default_profile_uuid: string | null;
   hotdesk: boolean;
+  extension_uuid: string | null;
   mac: string;
   profile_uuid: any;
   since: any;
@@ -430,6 +445,15 @@ export interface KemPatch {
   software_type: string | null;
   uuid: string;
   created_at: any;
+}
+
+export interface Line {
+  name: string;
+  label: string;
+  cid_name: string;
+  cid_num: string;
+  context: string;
+  mailbox: string | null;
 }
 
 export interface LinkedExtension {
@@ -697,6 +721,7 @@ export interface Revision {
   size: number;
   created_at: string;
   created_by: string;
+  template: string | null;
 }
 
 export interface RevisionDiff {
@@ -745,6 +770,34 @@ export interface Switched {
   profile: string;
   mac: string;
   restart: string;
+}
+
+export interface Template {
+  uuid: string;
+  name: string;
+  description: string | null;
+  model: string | null;
+  software_type: "SCCP" | "SIP" | "SIPE" | null;
+  body: string;
+  revision: number;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface TemplateCheck {
+  findings: Finding[];
+}
+
+export interface TemplatePatch {
+  name: string;
+  body: string;
+  description: string | null;
+  model: string | null;
+  software_type: "SCCP" | "SIP" | "SIPE" | null | "";
+  revision: number;
+  uuid: string;
+  created_at: any;
+  updated_at: any;
 }
 
 export interface TokenPair {

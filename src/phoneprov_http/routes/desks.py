@@ -4,7 +4,7 @@ from phoneprov_core.deployments.errors import OF_A_SWITCH, ProfileDoesNotFit
 from phoneprov_core.desk_records import DeskChanged
 from phoneprov_core.desks.model import Desk, DeskPatch
 from phoneprov_core.desks.ports import NotLoggedIn
-from phoneprov_core.desks.use_cases import Desks
+from phoneprov_core.desks.use_cases import Desks, NotALine
 from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes, level_0
 
@@ -25,11 +25,11 @@ def desk_routes(desks: Desks) -> Routes:
         Callers without level 0 see it while they are logged in there."""
         return record("Desk found", await desks.get(request.user, mac))
 
-    @routes.put("/phones/{mac:str}/desk", guards=[level_0], raises=[ProfileDoesNotFit])
+    @routes.put("/phones/{mac:str}/desk", guards=[level_0], raises=[ProfileDoesNotFit, NotALine])
     async def update_desk(request: ApiRequest, mac: Mac, data: Body[DeskPatch]) -> Envelope[Desk]:
-        """Configure a desk. Change the default profile (null for none), and whether users can log
-        in. The phone keeps its configuration until the next logout. Opens the lock of the phone
-        after wrong PINs."""
+        """Configure a desk. Change the default profile and the number of the desk (null for none),
+        and whether users can log in. The phone keeps its configuration until the next logout, and
+        its lines until its next restart. Opens the lock of the phone after wrong PINs."""
         return record("Desk updated", await desks.update(request.user, mac, data))
 
     @routes.post(

@@ -18,6 +18,7 @@ ADA, BOB = identifier(31), identifier(32)
 PROFILE, DEFAULT = identifier(41), identifier(42)
 NOW, LATER = moment(50), moment(60)
 CHANGE = identifier(51)
+OWN = identifier(61)
 
 
 class TestDesks(DatabaseTests):
@@ -43,7 +44,20 @@ class TestDesks(DatabaseTests):
 
     async def test_put_desk_is_found_with_every_field(self) -> None:
         desk = DeskRecord(
-            PHONE, DEFAULT, False, 3, ADA, PROFILE, NOW, LATER, Due.EXPIRY, CHANGE, BOB, 1000
+            PHONE,
+            DEFAULT,
+            False,
+            3,
+            ADA,
+            PROFILE,
+            NOW,
+            LATER,
+            Due.EXPIRY,
+            CHANGE,
+            BOB,
+            1000,
+            BOB,
+            OWN,
         )
         await self.store(desk, DeskRecord(OTHER_PHONE, turn=1))
         assert await self.the_desk() == desk
@@ -58,6 +72,14 @@ class TestDesks(DatabaseTests):
             async with opened() as tx:
                 assert await tx.desks.of(default=DEFAULT) == mine[::-1]
                 assert await tx.desks.of(default=identifier(99)) == []
+
+    async def test_of_names_the_desks_with_a_number_in_order(self) -> None:
+        mine = [DeskRecord(mac, extension_uuid=OWN) for mac in (OTHER_PHONE, PHONE)]
+        await self.store(*mine, DeskRecord(a_mac(3), OWN), DeskRecord(a_mac(4), user_uuid=OWN))
+        for opened in (self.database.read, self.database.write):
+            async with opened() as tx:
+                assert await tx.desks.of(extension=OWN) == mine[::-1]
+                assert await tx.desks.of(extension=identifier(99)) == []
 
     async def test_of_names_the_desks_that_a_user_uses_or_is_logging_in_at(self) -> None:
         mine = [DeskRecord(OTHER_PHONE, user_uuid=ADA), DeskRecord(PHONE).changing(CHANGE, ADA)]
@@ -136,7 +158,7 @@ class TestDesks(DatabaseTests):
         async with self.database.read() as tx:
             assert [one.mac for one in await tx.desks.of(user=ADA)] == [PHONE, a_mac(4)]
             assert await tx.desks.find(OTHER_PHONE) == DeskRecord(
-                OTHER_PHONE, turn=2, due=Due.LOGOUT
+                OTHER_PHONE, turn=2, due=Due.LOGOUT, left_user_uuid=ADA
             )
             assert (await tx.desks.find(a_mac(5))).user_uuid == BOB
 
@@ -164,13 +186,13 @@ class TestDesks(DatabaseTests):
             await tx.profiles.add(a_profile(42, ADA))
             for number in (3, 1, 2):
                 await tx.phones.add(a_phone(number))
-            configured = DeskRecord(a_mac(2), identifier(42), hotdesk=False)
+            configured = DeskRecord(a_mac(2), identifier(42), hotdesk=False, extension_uuid=OWN)
             await tx.desks.put(configured.used(DeskUse(ADA, identifier(41), LATER), NOW))
             await tx.desks.put(DeskRecord(a_mac(3)).used(DeskUse(BOB, identifier(99)), NOW))
             await tx.desks.put(DeskRecord(a_mac(9)).used(DeskUse(ADA), NOW))
 
-        used = Desk(a_mac(2), identifier(42), False, ADA, "ada-31", identifier(41), NOW, LATER)
-        free = [Desk(a_mac(n), None, True, None, None, None, None, None) for n in (1, 3)]
+        used = Desk(a_mac(2), identifier(42), False, OWN, ADA, "ada-31", identifier(41), NOW, LATER)
+        free = [Desk(a_mac(n), None, True, None, None, None, None, None, None) for n in (1, 3)]
         listed = [
             ListedDesk(a_phone(n).created_at, a_mac(n), desk)
             for n, desk in ((1, free[0]), (2, used), (3, free[1]))

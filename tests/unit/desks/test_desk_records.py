@@ -1,5 +1,6 @@
 """The rules of desks."""
 
+import msgspec
 import pytest
 
 from phoneprov_core.desk_records import DeskChanged, DeskRecord, DeskUse, Due
@@ -24,7 +25,20 @@ def test_use_does_the_logout_that_was_due_and_leaves_a_change_recorded() -> None
 
 @pytest.mark.parametrize("due", list(Due))
 def test_ended_use_begins_a_turn_with_something_due(due: Due) -> None:
-    assert USED.ended(due) == DeskRecord(DESK.mac, DEFAULT, False, 6, due=due)
+    ended = DeskRecord(DESK.mac, DEFAULT, False, 6, due=due, left_user_uuid=ADA)
+    assert USED.ended(due) == ended
+    assert ended.used(DeskUse(), LATER) == DeskRecord(DESK.mac, DEFAULT, False, 7)
+
+
+def test_desk_that_is_left_keeps_who_left_it_and_has_nothing_due() -> None:
+    left = DeskRecord(DESK.mac, DEFAULT, False, 6, left_user_uuid=ADA)
+    assert USED.changing("c", ADA).left() == left
+    assert USED.ended(Due.LOGOUT).left() == msgspec.structs.replace(left, turn=7)
+
+
+def test_desk_as_of_the_end_of_its_use_is_an_ended_one() -> None:
+    assert USED.as_of(NOW) == USED
+    assert USED.as_of(LATER) == USED.ended(Due.EXPIRY)
 
 
 def test_desk_without_a_user_cannot_end() -> None:
@@ -48,7 +62,8 @@ def test_change_is_recorded_until_it_ends() -> None:
 
 def test_settled_desk_has_nothing_due_and_no_change() -> None:
     due = USED.ended(Due.EXPIRY)
-    assert due.changing("c", ADA).settled() == due.settled() == DESK.in_turn(4).in_turn(5)
+    left = msgspec.structs.replace(DESK.in_turn(4).in_turn(5), left_user_uuid=ADA)
+    assert due.changing("c", ADA).settled() == due.settled() == left
 
 
 def test_use_is_over_from_its_end_on() -> None:

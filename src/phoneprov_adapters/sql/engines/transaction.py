@@ -15,6 +15,7 @@ from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
 from phoneprov_adapters.sql.stores.desks import SqlDesks, listed_desks
 from phoneprov_adapters.sql.stores.directory import SqlCompanyContacts
 from phoneprov_adapters.sql.stores.extensions import SqlExtensions, SqlLinks
+from phoneprov_adapters.sql.stores.lines import SqlLines
 from phoneprov_adapters.sql.stores.phones import (
     SqlEnrichedPhones,
     SqlKems,
@@ -97,6 +98,7 @@ class SqlTransaction:
     vendor_users = cached_property(lambda self: SqlVendorUsers(self._connection))
     extensions = cached_property(lambda self: SqlExtensions(self._connection, self._box))
     links = cached_property(lambda self: SqlLinks(self._connection))
+    lines = cached_property(lambda self: SqlLines(self._connection))
     company_contacts = cached_property(lambda self: SqlCompanyContacts(self._connection))
     personal_contacts = cached_property(lambda self: SqlStore(self._connection, PERSONAL_CONTACTS))
     audit = cached_property(lambda self: SqlAudit(self._connection))

@@ -18,18 +18,18 @@ from phoneprov_core.phones.model import Phone
 from phoneprov_core.users.model import User
 
 _FIELDS = DeskRecord.__struct_fields__
-_RECORD = [desks.c[name] for name in _FIELDS]
+RECORD = [desks.c[name] for name in _FIELDS]
 _PHONE = [phones.c[name] for name in Phone.__struct_fields__]
 _USER = [users.c[name] for name in User.__struct_fields__]
 
-_FIND = select(*_RECORD).where(desks.c.mac == bindparam("mac"))
+_FIND = select(*RECORD).where(desks.c.mac == bindparam("mac"))
 _FIND_AND_HOLD = _FIND.with_for_update()
 _PUT = upsert(desks, ["mac"], *_FIELDS[1:])
 # Of two transactions that find no row, one waits here, and gets the row of the other.
-_ADD_AND_HOLD = upsert(desks, ["mac"], mac=desks.c.mac).returning(*_RECORD)
-_REMOVE = delete(desks).where(desks.c.mac == bindparam("mac")).returning(*_RECORD)
+_ADD_AND_HOLD = upsert(desks, ["mac"], mac=desks.c.mac).returning(*RECORD)
+_REMOVE = delete(desks).where(desks.c.mac == bindparam("mac")).returning(*RECORD)
 _OF_USER = (
-    select(*_RECORD)
+    select(*RECORD)
     .where(
         or_(
             desks.c.user_uuid == bindparam("of"),
@@ -39,16 +39,20 @@ _OF_USER = (
     .order_by(desks.c.mac)
 )
 _OF_DEFAULT = (
-    select(*_RECORD).where(desks.c.default_profile_uuid == bindparam("of")).order_by(desks.c.mac)
+    select(*RECORD).where(desks.c.default_profile_uuid == bindparam("of")).order_by(desks.c.mac)
 )
-_HOLD_OF_USER, _HOLD_OF_DEFAULT = _OF_USER.with_for_update(), _OF_DEFAULT.with_for_update()
+_OF_EXTENSION = (
+    select(*RECORD).where(desks.c.extension_uuid == bindparam("of")).order_by(desks.c.mac)
+)
+_OF = {"user": _OF_USER, "default": _OF_DEFAULT, "extension": _OF_EXTENSION}
+_HOLD_OF = {name: statement.with_for_update() for name, statement in _OF.items()}
 _IS_HELD = exists().where(
     leases.c.mac == desks.c.mac,
     leases.c.holder == desks.c.change_uuid,
     ~is_over(leases.c.expires_at),
 )
 _UNSETTLED = (
-    select(*_RECORD)
+    select(*RECORD)
     .where(
         or_(
             desks.c.due.is_not(None),
@@ -61,7 +65,7 @@ _UNSETTLED = (
     .limit(bindparam("limit"))
 )
 _AT = (
-    select(*_PHONE, vendor_phones.c.vendor, *_RECORD, *_USER)
+    select(*_PHONE, vendor_phones.c.vendor, *RECORD, *_USER)
     .select_from(
         phones.outerjoin(vendor_phones, vendor_phones.c.mac == phones.c.mac)
         .outerjoin(desks, desks.c.mac == phones.c.mac)
@@ -78,7 +82,7 @@ _IS_DEFAULT = desks.c.default_profile_uuid.in_(
         )
     )
 )
-_TO_CLEAR = select(*_RECORD).where(_IS_DEFAULT).order_by(desks.c.mac).with_for_update()
+_TO_CLEAR = select(*RECORD).where(_IS_DEFAULT).order_by(desks.c.mac).with_for_update()
 _CLEAR_DEFAULT = update(desks).where(_IS_DEFAULT).values(default_profile_uuid=null())
 
 _DEFAULTS = profiles.alias("defaults")
@@ -88,6 +92,7 @@ _LISTED = Query(
         phones.c.mac,
         _DEFAULTS.c.uuid,
         desks.c.hotdesk,
+        desks.c.extension_uuid,
         users.c.uuid,
         users.c.username,
         profiles.c.uuid,
@@ -111,18 +116,19 @@ class SqlDesks(SqlQueries, DeskStore):
     async def find(self, mac: str) -> DeskRecord:
         if not self._connection.writing:
             row = await self._connection.fetch_one(_FIND, mac=mac)
-            return DeskRecord(mac) if row is None else _record(row)
+            return DeskRecord(mac) if row is None else record_of(row)
         row = await self._connection.fetch_one(_FIND_AND_HOLD, mac=mac)
         if row is None:
             [row] = await self._connection.fetch_all(_ADD_AND_HOLD, **_row(DeskRecord(mac)))
-        return _record(row)
+        return record_of(row)
 
-    async def of(self, *, user: str = "", default: str = "") -> list[DeskRecord]:
-        if self._connection.writing:
-            statement = _HOLD_OF_USER if user else _HOLD_OF_DEFAULT
-        else:
-            statement = _OF_USER if user else _OF_DEFAULT
-        return _records(await self._connection.fetch_all(statement, of=user or default))
+    async def of(
+        self, *, user: str = "", default: str = "", extension: str = ""
+    ) -> list[DeskRecord]:
+        kind = "user" if user else "default" if default else "extension"
+        statement = (_HOLD_OF if self._connection.writing else _OF)[kind]
+        of = user or default or extension
+        return _records(await self._connection.fetch_all(statement, of=of))
 
     async def unsettled(self, now: str, now_ms: int, limit: int) -> list[DeskRecord]:
         values = {"now": now, "now_ms": now_ms, "limit": limit}
@@ -133,9 +139,9 @@ class SqlDesks(SqlQueries, DeskStore):
 
     async def remove(self, mac: str) -> bool:
         row = await self._connection.fetch_one(_REMOVE, mac=mac)
-        if row is None or _record(row) == DeskRecord(mac):
+        if row is None or record_of(row) == DeskRecord(mac):
             return False
-        self._connection.trail.changed(mac, _record(row), None)
+        self._connection.trail.changed(mac, record_of(row), None)
         return True
 
     async def forget_default(self, profile_uuid: str = "", *, of_user: str = "") -> None:
@@ -154,11 +160,11 @@ class SqlDesks(SqlQueries, DeskStore):
             return None
         phone = Phone(*row[: len(_PHONE)])
         vendor, rest = row[len(_PHONE)], row[len(_PHONE) + 1 :]
-        record, user = rest[: len(_RECORD)], rest[len(_RECORD) :]
+        record, user = rest[: len(RECORD)], rest[len(RECORD) :]
         return PhoneState(
             phone=phone,
             vendor=vendor,
-            desk=DeskRecord(mac) if record[0] is None else _record(record),
+            desk=DeskRecord(mac) if record[0] is None else record_of(record),
             user=None if user[0] is None else User(*user),
         )
 
@@ -174,23 +180,25 @@ def _row(desk: DeskRecord) -> dict[str, object]:
     return row
 
 
-def _record(row: Row) -> DeskRecord:
+def record_of(row: Row) -> DeskRecord:
+    """The record of a row with the columns ``RECORD``."""
     values = dict(zip(_FIELDS, row, strict=True))
     values["due"] = None if values["due"] is None else Due(values["due"])
     return DeskRecord(**values)
 
 
 def _records(rows: Sequence[Row]) -> list[DeskRecord]:
-    return [_record(row) for row in rows]
+    return [record_of(row) for row in rows]
 
 
 def _listed(row: Row) -> ListedDesk:
-    created_at, mac, default, hotdesk, user_uuid, username, profile, since, until = row
+    created_at, mac, default, hotdesk, extension, user_uuid, username, profile, since, until = row
     is_used = user_uuid is not None
     desk = Desk(
         mac=mac,
         default_profile_uuid=default,
         hotdesk=hotdesk is None or hotdesk,
+        extension_uuid=extension,
         user_uuid=user_uuid,
         username=username,
         profile_uuid=profile if is_used else None,

@@ -79,7 +79,7 @@ def serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared:
 
     with counts_of(workers, settings):
         if workers == 1:
-            Server(every, settings.trusted_proxies, on_started=on_started).run()
+            Server(every, settings.speakers, on_started=on_started).run()
             return
         if not Workers(_serve_beside_others, workers, every, on_started).run():
             sys.exit(1)
@@ -105,8 +105,8 @@ def _leave(*_: object) -> None:
 def _serve_beside_others(
     listeners: Sequence[socket.socket], on_started: Callable[[], None]
 ) -> None:
-    trusted = settings_of_environment().trusted_proxies
-    Server(listeners, trusted, on_started=on_started).run()
+    speakers = settings_of_environment().speakers
+    Server(listeners, speakers, on_started=on_started).run()
 
 
 async def _make_ready(settings: Settings, *, migrate_shared: bool) -> None:

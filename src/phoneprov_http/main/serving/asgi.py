@@ -45,6 +45,8 @@ def app_over(container: Container) -> ASGIApp:
             phone_services=settings.phone_services,
             phone_url=settings.phone_url,
             console=settings.console,
+            asterisk_token=settings.asterisk_token,
+            asterisk_networks=settings.asterisk_networks,
         ),
         ready=readiness(container),
         lifespan=[lifespan],

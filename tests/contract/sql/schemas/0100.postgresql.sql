@@ -371,6 +371,8 @@ CREATE TABLE desks (
 	change_uuid VARCHAR(36) COLLATE "C",
 	change_user_uuid VARCHAR(36) COLLATE "C",
 	not_before BIGINT NOT NULL,
+	left_user_uuid VARCHAR(36) COLLATE "C",
+	extension_uuid VARCHAR(36) COLLATE "C",
 	CONSTRAINT pk_desks PRIMARY KEY (mac)
 );
 
@@ -379,6 +381,8 @@ CREATE INDEX ix_desks_change_user_uuid ON desks (change_user_uuid);
 CREATE INDEX ix_desks_change_uuid ON desks (change_uuid);
 
 CREATE INDEX ix_desks_due ON desks (due);
+
+CREATE INDEX ix_desks_extension_uuid ON desks (extension_uuid);
 
 CREATE INDEX ix_desks_until ON desks (until);
 

@@ -119,6 +119,20 @@ export async function modulesPart(panel, phone, signal) {
 }
 
 /** @param {HTMLElement} panel @param {string} path @param {AbortSignal} signal */
+export async function linesPart(panel, path, signal) {
+  const { data } = await api.get(`${path}/lines`, signal);
+  fill(
+    panel,
+    simpleTable(
+      texts.lines,
+      [texts.lineNumber, texts.name, texts.lineContext, texts.mailbox],
+      data.map((/** @type {any} */ one) => [one.name, one.label, one.context, one.mailbox ?? ""]),
+      texts.noLines,
+    ),
+  );
+}
+
+/** @param {HTMLElement} panel @param {string} path @param {AbortSignal} signal */
 export async function fetchesPart(panel, path, signal) {
   const { data } = await api.get(`${path}/fetches?limit=${PAGE}`, signal);
   fill(

@@ -18,7 +18,7 @@ import { pause } from "../transport.js";
 import { phoneTitle } from "./accounts.js";
 import { isOver } from "./deployment.js";
 import { onPhone } from "./on-phone.js";
-import { deskPart, fetchesPart, historyPart, modulesPart } from "./phone-parts.js";
+import { deskPart, fetchesPart, historyPart, linesPart, modulesPart } from "./phone-parts.js";
 import { rollBack } from "./roll-back.js";
 
 const POLL_MS = 1500;
@@ -57,7 +57,10 @@ export async function view({ element, parameters: [mac], query, signal }) {
       { name: "desk", title: texts.desk, show: (panel) => deskPart(panel, path, phone, signal) },
       { name: "modules", title: texts.modules, show: (panel) => modulesPart(panel, phone, signal) },
       ...(session.isAdmin
-        ? [{ name: "fetches", title: texts.fetches, show: (/** @type {HTMLElement} */ panel) => fetchesPart(panel, path, signal) }]
+        ? [
+            { name: "lines", title: texts.lines, show: (/** @type {HTMLElement} */ panel) => linesPart(panel, path, signal) },
+            { name: "fetches", title: texts.fetches, show: (/** @type {HTMLElement} */ panel) => fetchesPart(panel, path, signal) },
+          ]
         : []),
     ],
     query.get("tab") ?? "history",

@@ -1,0 +1,114 @@
+"""Lines of phones in SQL."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, or_, select
+from sqlalchemy.sql.selectable import FromClause
+
+from phoneprov_adapters.sql.engines.connection import Row
+from phoneprov_adapters.sql.stores.desks import RECORD, record_of
+from phoneprov_adapters.sql.stores.store import SqlQueries
+from phoneprov_adapters.sql.tables.accounts import users
+from phoneprov_adapters.sql.tables.inventory import extensions, phones, user_extensions
+from phoneprov_adapters.sql.tables.switching import current_deployments, desks
+from phoneprov_core.desk_records import DeskRecord
+from phoneprov_core.extensions import CHAN_SCCP
+from phoneprov_core.lines.model import Number, PhoneNumbers, UsedPhone
+from phoneprov_core.lines.ports import LineStore
+from phoneprov_core.phones.model import Phone
+
+_own = extensions.alias("own")
+_PHONE = [phones.c[name] for name in Phone.__struct_fields__]
+
+
+def _number(table: FromClause) -> list[ColumnElement[Any]]:
+    return [table.c.extension, table.c.name, table.c.voicemail]
+
+
+def _is_line(table: FromClause) -> ColumnElement[bool]:
+    return and_(table.c.type == CHAN_SCCP, table.c.is_active)
+
+
+_USED_BY = (
+    phones.outerjoin(desks, desks.c.mac == phones.c.mac)
+    .outerjoin(current_deployments, current_deployments.c.mac == phones.c.mac)
+    .outerjoin(_own, and_(_own.c.uuid == desks.c.extension_uuid, _is_line(_own)))
+)
+_USED = [
+    *_PHONE,
+    *RECORD,
+    current_deployments.c.owner_uuid,
+    current_deployments.c.created_at,
+    *_number(_own),
+]
+_LINKS = (
+    _USED_BY.outerjoin(
+        user_extensions,
+        or_(
+            user_extensions.c.user_uuid == desks.c.user_uuid,
+            user_extensions.c.user_uuid == current_deployments.c.owner_uuid,
+        ),
+    )
+    .outerjoin(users, and_(users.c.uuid == user_extensions.c.user_uuid, users.c.is_active))
+    .outerjoin(
+        extensions,
+        and_(extensions.c.uuid == user_extensions.c.extension_uuid, _is_line(extensions)),
+    )
+)
+AT: Select[Any] = (
+    select(*_USED, users.c.uuid, *_number(extensions))
+    .select_from(_LINKS)
+    .where(phones.c.mac == bindparam("mac"))
+    .order_by(user_extensions.c.created_at, user_extensions.c.uuid)
+)
+FIND: Select[Any] = select(*_number(extensions)).where(
+    extensions.c.extension == bindparam("number"), _is_line(extensions)
+)
+PHONES_OF: Select[Any] = (
+    select(*_USED)
+    .select_from(_USED_BY)
+    .where(
+        phones.c.mac.in_(
+            select(desks.c.mac)
+            .where(desks.c.user_uuid == bindparam("user"))
+            .union(
+                select(current_deployments.c.mac).where(
+                    current_deployments.c.owner_uuid == bindparam("user")
+                )
+            )
+        )
+    )
+    .order_by(phones.c.mac)
+)
+
+
+class SqlLines(SqlQueries, LineStore):
+    """Lines of phones, read with the phones."""
+
+    async def at(self, mac: str) -> PhoneNumbers | None:
+        rows = await self._connection.fetch_all(AT, mac=mac)
+        if not rows:
+            return None
+        linked = [row[len(_USED) :] for row in rows]
+        numbers = [(of[0], Number(*of[1:])) for of in linked if of[0] and of[1] is not None]
+        return PhoneNumbers(_used(rows[0]), tuple(numbers))
+
+    async def find(self, number: str) -> Number | None:
+        row = await self._connection.fetch_one(FIND, number=number)
+        return None if row is None else Number(*row)
+
+    async def phones_of(self, user_uuid: str) -> list[UsedPhone]:
+        return [_used(row) for row in await self._connection.fetch_all(PHONES_OF, user=user_uuid)]
+
+
+def _used(row: Row) -> UsedPhone:
+    phone = Phone(*row[: len(_PHONE)])
+    record = row[len(_PHONE) :][: len(RECORD)]
+    owner, deployed_at, *own = row[len(_PHONE) + len(RECORD) : len(_USED)]
+    return UsedPhone(
+        phone=phone,
+        desk=DeskRecord(phone.mac) if record[0] is None else record_of(record),
+        deployed_owner=owner,
+        deployed_at=deployed_at,
+        own=None if own[0] is None else Number(*own),
+    )

@@ -1,0 +1,1 @@
+"""Lines: which numbers a phone has in the exchange."""

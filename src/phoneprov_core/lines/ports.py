@@ -1,0 +1,32 @@
+"""Stores that lines are read from."""
+
+from typing import Protocol
+
+from phoneprov_core.kernel.store import Store
+from phoneprov_core.lines.model import Number, PhoneNumbers, UsedPhone
+from phoneprov_core.phones.model import Phone
+
+
+class LineStore(Protocol):
+    """Numbers of users and phones. Only active extensions of type ``chan_sccp`` count, and only
+    links of active users. Each method is one query by indexes."""
+
+    async def at(self, mac: str) -> PhoneNumbers | None:
+        """A phone of the inventory by its canonical MAC, with the numbers of the user of its desk
+        and of the owner of its current deployment; None for any other MAC."""
+
+    async def find(self, number: str) -> Number | None:
+        """The extension with exactly this number, linked or not; None if there is none."""
+
+    async def phones_of(self, user_uuid: str) -> list[UsedPhone]:
+        """The phones whose desk has this user, or whose current deployment has this owner, by
+        MAC."""
+
+
+class LinesTransaction(Protocol):
+    """Stores that the use cases of lines use."""
+
+    @property
+    def phones(self) -> Store[Phone]: ...
+    @property
+    def lines(self) -> LineStore: ...

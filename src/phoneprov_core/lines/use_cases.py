@@ -1,0 +1,59 @@
+"""Devices and lines for the exchange, and for an administrator."""
+
+from dataclasses import dataclass
+
+from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.desks.access import mac_of_device
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.paging import Listing, Page, page_of
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.lines.model import Line, PhoneNumbers
+from phoneprov_core.lines.ports import LinesTransaction
+from phoneprov_core.lines.rules import (
+    Options,
+    device_options,
+    line_of,
+    line_options,
+    numbers_of,
+)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Devices and lines for the exchange. ``context`` is the dialplan context of all lines."""
+
+    database: ReadAndWrite[LinesTransaction]
+    clock: Clock
+    context: str
+
+    async def device(self, name: str) -> Options | None:
+        """The device of this name (``SEP001BD4123456``); None for a phone that is not in the
+        inventory, or inactive. Raises ``Unavailable``."""
+        phone = await self._phone(mac_of_device(name))
+        if phone is None or not phone.used.phone.is_active:
+            return None
+        return device_options(phone, shown(self.clock()))
+
+    async def line(self, number: str) -> Options | None:
+        """The line of this number; None if no active extension of chan_sccp has it. Raises
+        ``Unavailable``."""
+        async with self.database.read() as tx:
+            known = await tx.lines.find(number)
+        return None if known is None else line_options(line_of(known, self.context))
+
+    async def of_phone(self, actor: Actor, mac: str, page: Page = None) -> Listing[Line]:
+        """The lines of a phone as the exchange gets them, in the order of its buttons. Raises
+        ``NotFound``."""
+        require_superadmin(actor)
+        phone = found(await self._phone(known_mac(mac)), "phone")
+        numbers = numbers_of(phone, shown(self.clock()))
+        return page_of([line_of(one, self.context) for one in numbers], page)
+
+    async def _phone(self, mac: str) -> PhoneNumbers | None:
+        if not mac:
+            return None
+        async with self.database.read() as tx:
+            return await tx.lines.at(mac)

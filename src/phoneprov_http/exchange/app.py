@@ -1,0 +1,164 @@
+"""``/asterisk``: devices and lines for Asterisk's realtime driver ``res_config_curl``.
+
+Asterisk looks at the body alone: any ``key=value`` is an object, with every status, and the page of
+an error would admit a phone. So every answer but that of an object is empty.
+"""
+
+import asyncio
+import hmac
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, quote
+
+from litestar.types import HTTPScope, Receive, Send
+
+from phoneprov_core.kernel.addresses import Network, address_of
+from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.lines.rules import Options
+from phoneprov_core.lines.use_cases import Lines
+
+log = logging.getLogger("phoneprov.exchange")
+
+LARGEST = 4096
+"""Bytes of a body. What Asterisk sends is shorter."""
+
+SECONDS = 5.0
+"""Deadline of an answer; the phone waits for the ``httptimeout`` of res_curl.conf."""
+
+_MOST_FIELDS = 20
+_LOGGED = re.compile(r"[ -~]{1,80}")
+_OTHERS = ("multi", "update", "store", "destroy", "require")
+
+
+class Answer(NamedTuple):
+    """The status, the body, and for the log what was asked for."""
+
+    status: int
+    body: bytes = b""
+    asked: str = ""
+
+
+class Exchange:
+    """The ASGI application of the paths below ``/asterisk/``, inside the front. Without a ``token``
+    none of them exists; requests must come from ``networks``."""
+
+    def __init__(self, lines: Lines, token: str | None, networks: Sequence[Network]) -> None:
+        self._token = None if token is None else token.encode()
+        self._networks = networks
+        self._asking: dict[str, Callable[[str], Awaitable[Options | None]]] = {
+            "/asterisk/sccpdevice/single": lambda name: lines.device(name),
+            "/asterisk/sccpline/single": lambda name: lines.line(name),
+        }
+        self._empty = frozenset(
+            path.replace("single", other) for path in self._asking for other in _OTHERS
+        )
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        began = time.perf_counter()
+        path = scope["path"]
+        route = path if path in self._asking or path in self._empty else "-"
+        scope["path_template"] = route
+        try:
+            async with asyncio.timeout(SECONDS):
+                answer = await self._answer(scope, path, route, receive)
+        except (TimeoutError, Unavailable):
+            answer = Answer(503)
+        except Exception as error:
+            # The traceback holds no values.
+            log.exception("unexpected %s", type(error).__name__)
+            answer = Answer(500)
+        _log(scope, route, answer, began)
+        headers = [
+            (b"content-type", b"text/plain; charset=utf-8"),
+            (b"content-length", str(len(answer.body)).encode()),
+            (b"cache-control", b"no-store"),
+        ]
+        if answer.status == 401:
+            headers.append((b"www-authenticate", b"Bearer"))
+        if answer.status == 405:
+            headers.append((b"allow", b"POST"))
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await send({"type": "http.response.body", "body": answer.body, "more_body": False})
+
+    async def _answer(self, scope: HTTPScope, path: str, route: str, receive: Receive) -> Answer:
+        if self._token is None:
+            return Answer(404)
+        if not self._is_near(str(scope["state"]["client_ip"])):
+            return Answer(403)
+        if not self._is_token(scope):
+            return Answer(401)
+        if route == "-":
+            return Answer(404)
+        if scope["method"] != "POST":
+            return Answer(405)
+        body = await _body_of(receive)
+        if body is None:
+            return Answer(413)
+        if path in self._empty:
+            return Answer(200)
+        name = _name_in(body)
+        if name is None:
+            return Answer(400)
+        options = await self._asking[path](name)
+        return Answer(404, asked=name) if options is None else Answer(200, written(options), name)
+
+    def _is_near(self, ip: str) -> bool:
+        address = address_of(ip)
+        return address is not None and any(address in network for network in self._networks)
+
+    def _is_token(self, scope: HTTPScope) -> bool:
+        sent = [value for name, value in scope["headers"] if name == b"authorization"]
+        if len(sent) != 1 or self._token is None:
+            return False
+        scheme, _, token = sent[0].partition(b" ")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
+
+
+def written(options: Options) -> bytes:
+    """The options of an object as one line of text."""
+    return "&".join(
+        f"{quote(name, safe='')}={quote(text, safe='')}" for name, text in options
+    ).encode()
+
+
+async def _body_of(receive: Receive) -> bytes | None:
+    """The body, None if it is too long or did not arrive."""
+    content = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        content += message["body"]
+        if len(content) > LARGEST:
+            return None
+        if not message.get("more_body", False):
+            return bytes(content)
+
+
+def _name_in(body: bytes) -> str | None:
+    """The field ``name`` of a form, None if it is not there exactly once."""
+    try:
+        text = body.decode()
+        fields = parse_qsl(text, errors="strict", max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        return None
+    names = [value for name, value in fields if name == "name"]
+    return names[0] if len(names) == 1 else None
+
+
+def _log(scope: HTTPScope, route: str, answer: Answer, began: float) -> None:
+    if not log.isEnabledFor(logging.INFO):
+        return
+    fields = {
+        "method": scope["method"],
+        "route": route,
+        "asked": answer.asked if _LOGGED.fullmatch(answer.asked) else None,
+        "client_ip": scope["state"]["client_ip"],
+        "status": answer.status,
+        "bytes": len(answer.body),
+        "duration_ms": round((time.perf_counter() - began) * 1000, 1),
+    }
+    log.info("exchange request", extra={"fields": fields})

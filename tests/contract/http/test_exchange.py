@@ -1,0 +1,244 @@
+"""``/asterisk``: what Asterisk gets by its realtime driver."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import httpx
+import pytest
+
+from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_http.exchange import app as exchange
+from support.api import Api, Caller, data_of, error_of, opened_api
+
+TOKEN = "a token of Asterisk"
+HEADERS = {"Authorization": f"Bearer {TOKEN}"}
+DEVICE, LINE = "/asterisk/sccpdevice/single", "/asterisk/sccpline/single"
+MAC, NAME = "00:1B:D4:12:34:56", "SEP001BD4123456"
+
+
+@pytest.fixture
+async def api(tmp_path: Path) -> AsyncIterator[Api]:
+    async with opened_api(
+        tmp_path, PHONEPROV_ASTERISK_TOKEN=TOKEN, PHONEPROV_ASTERISK_CONTEXT="office"
+    ) as opened:
+        yield opened
+
+
+async def ask(api: Api, path: str, name: str) -> httpx.Response:
+    return await api.client.post(path, data={"name": name}, headers=HEADERS)
+
+
+async def got(api: Api, path: str, name: str) -> list[tuple[str, str]]:
+    """The object that Asterisk gets."""
+    reply = await ask(api, path, name)
+    assert reply.status_code == 200
+    assert "\n" not in reply.text
+    assert "\r" not in reply.text
+    assert "+" not in reply.text
+    return parse_qsl(reply.text, strict_parsing=True, keep_blank_values=True)
+
+
+async def an_extension(admin: Caller, number: str, **fields: Any) -> str:
+    body = {
+        "type": "chan_sccp",
+        "extension": number,
+        "name": f"Line {number}",
+        "password": "secret",
+    }
+    return str(data_of(await admin.post("/extensions", {**body, **fields}), 201)["uuid"])
+
+
+async def link(admin: Caller, user: Caller, extension_uuid: str) -> dict[str, Any]:
+    body = {"user_uuid": user.uuid, "extension_uuid": extension_uuid}
+    linked: dict[str, Any] = (await admin.post("/user-extensions", body)).json()
+    return linked
+
+
+async def buttons(api: Api, name: str = NAME) -> list[str]:
+    return [value for key, value in await got(api, DEVICE, name) if key == "button"]
+
+
+async def test_device_and_line_are_one_percent_encoded_line(api: Api, admin: Caller) -> None:
+    phone = {"mac": MAC, "model": "CP-7945G", "name": "Empfang & Café"}
+    data_of(await admin.post("/phones", phone), 201)
+    own = await an_extension(admin, "101", name="Zoë = 1; 50%", voicemail=True)
+    data_of(await admin.put(f"/phones/{MAC}/desk", {"extension_uuid": own}))
+
+    reply = await ask(api, DEVICE, NAME)
+    assert reply.text == (
+        "name=SEP001BD4123456&type=device&devicetype=7945"
+        "&description=Empfang%20%26%20Caf%C3%A9&button=line%2C101"
+    )
+    assert reply.headers["content-length"] == str(len(reply.content))
+    assert (await ask(api, LINE, "101")).text == (
+        "name=101&type=line&label=Zo%C3%AB%20%3D%201%3B%2050%25"
+        "&cid_name=Zo%C3%AB%20%3D%201%3B%2050%25&cid_num=101&context=office&mailbox=101%40default"
+    )
+
+
+async def test_lines_of_a_phone_are_what_asterisk_gets(
+    api: Api, admin: Caller, ada: Caller
+) -> None:
+    data_of(await admin.post("/phones", {"mac": MAC}), 201)
+    assert data_of(await admin.get(f"/phones/{MAC}/lines"), 200, "0 line(s) found") == []
+    own = await an_extension(admin, "101")
+    await an_extension(admin, "102", voicemail=True)
+    data_of(await admin.put(f"/phones/{MAC}/desk", {"extension_uuid": own}))
+
+    lines = data_of(await admin.get(f"/phones/{MAC}/lines"), 200, "1 line(s) found")
+    assert lines == [{
+        "name": "101", "label": "Line 101", "cid_name": "Line 101", "cid_num": "101",
+        "context": "office", "mailbox": None,
+    }]  # fmt: skip
+    assert "secret" not in (await admin.get(f"/phones/{MAC}/lines")).text
+    error_of(await ada.get(f"/phones/{MAC}/lines"), 403)
+    error_of(await admin.get("/phones/00:1B:D4:99:99:99/lines"), 404)
+
+
+async def test_number_of_a_desk_must_be_a_line_and_keeps_its_extension(
+    api: Api, admin: Caller
+) -> None:
+    data_of(await admin.post("/phones", {"mac": MAC}), 201)
+    sip = await an_extension(admin, "201", type="chan_pjsip")
+    own = await an_extension(admin, "101")
+    path = f"/phones/{MAC}/desk"
+    error_of(await admin.put(path, {"extension_uuid": sip}), 409, "not_a_line")
+    error_of(await admin.put(path, {"extension_uuid": "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11"}), 404)
+    assert data_of(await admin.put(path, {"extension_uuid": own}))["extension_uuid"] == own
+
+    error_of(await admin.delete(f"/extensions/{own}"), 409)
+    assert data_of(await admin.put(path, {"extension_uuid": None}))["extension_uuid"] is None
+    data_of(await admin.delete(f"/extensions/{own}"))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent", "status"),
+    [
+        ("POST", DEVICE, b"name=SEP001BD4999999", 404),
+        ("POST", DEVICE, b"name=001BD4123456", 404),
+        ("POST", DEVICE, b"name=SEP001BD412345G", 404),
+        ("POST", LINE, b"name=999", 404),
+        ("POST", LINE, b"name=%00", 404),
+        ("POST", LINE, b"", 400),
+        ("POST", LINE, b"name=1&name=2", 400),
+        ("POST", LINE, b"name=%ff", 400),
+        ("POST", LINE, b"\xff", 400),
+        ("POST", LINE, b"a=1&" * 30 + b"name=1", 400),
+        ("POST", LINE, b"name=" + b"1" * 5000, 413),
+        ("GET", DEVICE, b"", 405),
+        ("HEAD", DEVICE, b"", 405),
+        ("OPTIONS", DEVICE, b"", 405),
+        ("POST", "/asterisk", b"", 404),
+        ("POST", "/asterisk/", b"", 404),
+        ("POST", "/asterisk/sccpdevice//single", b"name=SEP001BD4123456", 404),
+        ("POST", "//asterisk/sccpdevice/single", b"name=SEP001BD4123456", 404),
+        ("POST", "/%61sterisk/sccpdevice/single", b"name=SEP001BD4123456", 404),
+        ("POST", "/asterisk/sccpdevice/single/", b"name=SEP001BD4123456", 404),
+        *(
+            ("POST", f"/asterisk/{table}/{what}", b"name=SEP001BD4123456", 200)
+            for table in ("sccpdevice", "sccpline")
+            for what in ("multi", "update", "store", "destroy", "require")
+        ),
+    ],
+)
+async def test_everything_else_is_answered_with_an_empty_body(
+    api: Api, admin: Caller, method: str, path: str, sent: bytes, status: int
+) -> None:
+    data_of(await admin.post("/phones", {"mac": MAC}), 201)
+    reply = await api.client.request(method, f"http://test{path}", content=sent, headers=HEADERS)
+    assert (reply.status_code, reply.content) == (status, b"")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer another"},
+        {"Authorization": TOKEN},
+        {"Authorization": f"Basic {TOKEN}"},
+        {"Authorization": "Bearer"},
+        {"Authorization": f"Bearer {TOKEN}x"},
+    ],
+)
+async def test_wrong_token_is_refused_before_anything_else(
+    api: Api, headers: dict[str, str]
+) -> None:
+    for method, path in (("POST", DEVICE), ("GET", DEVICE), ("POST", "/asterisk/x")):
+        reply = await api.client.request(method, path, headers=headers)
+        assert (reply.status_code, reply.content) == (401, b"")
+
+
+async def test_two_tokens_are_refused(api: Api) -> None:
+    both = [("Authorization", f"Bearer {TOKEN}")] * 2
+    reply = await api.client.post(DEVICE, data={"name": NAME}, headers=both)
+    assert (reply.status_code, reply.content) == (401, b"")
+
+
+async def test_paths_do_not_exist_without_a_token(tmp_path: Path) -> None:
+    async with opened_api(tmp_path) as api:
+        for headers in (HEADERS, {"Authorization": "Bearer "}, {}):
+            reply = await api.client.post(DEVICE, data={"name": NAME}, headers=headers)
+            assert (reply.status_code, reply.content) == (404, b"")
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "status"),
+    [("", 200), ("10.1.2.3", 200), ("10.2.2.3", 403), ("10.1.2.3, 192.0.2.1", 403)],
+)
+async def test_only_networks_of_asterisk_may_ask(
+    tmp_path: Path, forwarded: str, status: int
+) -> None:
+    async with opened_api(
+        tmp_path,
+        PHONEPROV_ASTERISK_TOKEN=TOKEN,
+        PHONEPROV_ASTERISK_NETWORKS="127.0.0.1,10.1.0.0/16",
+        PHONEPROV_TRUSTED_PROXIES="127.0.0.1",
+    ) as api:
+        await (await api.account("admin", level=0)).post("/phones", {"mac": MAC})
+        headers = {**HEADERS, **({"X-Forwarded-For": forwarded} if forwarded else {})}
+        reply = await api.client.post(DEVICE, data={"name": NAME}, headers=headers)
+        assert reply.status_code == status
+        assert bool(reply.content) == (status == 200)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(Unavailable(), 503), (TimeoutError(), 503), (RuntimeError(), 500)]
+)
+async def test_failure_of_the_database_is_an_empty_body(
+    api: Api, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int
+) -> None:
+    def failing() -> Any:
+        raise error
+
+    monkeypatch.setattr(api.container.lines().database, "read", failing)
+    reply = await ask(api, DEVICE, NAME)
+    assert (reply.status_code, reply.content) == (status, b"")
+
+
+async def test_slow_database_is_an_empty_body(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "SECONDS", 0.05)
+    monkeypatch.setattr(api.container.lines().database, "read", lambda: asyncio.sleep(60))
+    monkeypatch.setattr(
+        type(api.container.lines()), "_phone", lambda *_: asyncio.sleep(60), raising=True
+    )
+    reply = await ask(api, DEVICE, NAME)
+    assert (reply.status_code, reply.content) == (503, b"")
+
+
+async def test_log_names_what_was_asked_and_no_secret(
+    api: Api, admin: Caller, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    data_of(await admin.post("/phones", {"mac": MAC, "name": "Zimmer"}), 201)
+    await ask(api, DEVICE, NAME)
+    await ask(api, LINE, "9\n9")
+    logged = [one.__dict__["fields"] for one in caplog.records if one.name == exchange.log.name]
+    assert [(one["route"], one["asked"], one["status"]) for one in logged] == [
+        (DEVICE, NAME, 200),
+        (LINE, None, 404),
+    ]
+    assert TOKEN not in str([one.__dict__ for one in caplog.records])

@@ -1,0 +1,45 @@
+"""The queries of Asterisk use indexes only, on both databases."""
+
+import sqlite3
+from pathlib import Path
+
+import asyncpg
+import pytest
+from sqlalchemy.dialects import sqlite
+
+from phoneprov_adapters.sql.engines.connection import Compiler
+from phoneprov_adapters.sql.engines.postgres_reading import compiled_for
+from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.stores.lines import AT, FIND, PHONES_OF
+from support.data_folder import create_database
+
+VALUES = {
+    "mac": "00:1B:D4:00:00:01",
+    "number": "101",
+    "user": "00000000-0000-4000-8000-000000000001",
+}
+STATEMENTS = pytest.mark.parametrize("statement", [AT, FIND, PHONES_OF], ids=["at", "find", "of"])
+
+
+@STATEMENTS
+def test_sqlite_scans_no_table(tmp_path: Path, statement: Statement) -> None:
+    compiled = Compiler(sqlite.dialect())(statement)
+    with sqlite3.connect(create_database(tmp_path)) as connection:
+        plan = connection.execute(
+            f"EXPLAIN QUERY PLAN {compiled.sql}", compiled.parameters(VALUES)
+        ).fetchall()
+    scanned = [step[3] for step in plan if step[3].startswith("SCAN") and "subquer" not in step[3]]
+    assert scanned == [], plan
+
+
+@STATEMENTS
+async def test_postgres_scans_no_table(url: str, statement: Statement) -> None:
+    compiled = compiled_for(statement)
+    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    try:
+        # Empty tables would be scanned: the question is whether the indexes fit.
+        await connection.execute("SET enable_seqscan = off")
+        plan = await connection.fetch(f"EXPLAIN {compiled.sql}", *compiled.parameters(VALUES))
+    finally:
+        await connection.close()
+    assert not [line[0] for line in plan if "Seq Scan" in line[0]], plan

@@ -1,0 +1,103 @@
+"""The contract of ``LineStore``."""
+
+from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
+from phoneprov_adapters.testing.records import (
+    a_link,
+    a_mac,
+    a_user,
+    an_extension,
+    identifier,
+    moment,
+)
+from phoneprov_core.desk_records import DeskRecord, DeskUse
+from phoneprov_core.lines.model import Number, PhoneNumbers, UsedPhone
+from support.store_tests import DatabaseTests
+
+ADA, BOB, CARLA = identifier(31), identifier(32), identifier(33)
+PHONE, OTHER = a_phone(1), a_phone(2)
+NOW = moment(50)
+DESK = DeskRecord(PHONE.mac, extension_uuid=identifier(204)).used(DeskUse(ADA), NOW)
+
+
+class TestLines(DatabaseTests):
+    """The contract of ``LineStore``."""
+
+    async def arrange(self) -> None:
+        await self.add(
+            a_user(31),
+            a_user(32),
+            a_user(33, is_active=False),
+            PHONE,
+            OTHER,
+            *(an_extension(200 + n, extension=f"{n}") for n in range(1, 6)),
+            an_extension(206, extension="6", type="chan_pjsip"),
+            an_extension(207, extension="7", is_active=False),
+            an_extension(208, extension="a", name="Ä", voicemail=True),
+            # The older link is that of the newer extension.
+            a_link(303, ADA, identifier(202)),
+            a_link(301, ADA, identifier(205)),
+            a_link(302, BOB, identifier(201)),
+            *(a_link(303 + n, ADA, identifier(205 + n)) for n in (1, 2)),
+            a_link(310, CARLA, identifier(203)),
+        )
+
+    async def deployed(self, mac: str, owner: str, number: int = 401) -> None:
+        async with self.database.write() as tx:
+            made = a_deployment(number, mac, owner_uuid=owner, place="p")
+            await tx.deployments.add(made)
+
+    async def at(self, mac: str) -> PhoneNumbers | None:
+        async with self.database.read() as tx:
+            return await tx.lines.at(mac)
+
+    async def test_phone_without_anything_has_no_numbers(self) -> None:
+        assert await self.at(PHONE.mac) == PhoneNumbers(UsedPhone(PHONE, DeskRecord(PHONE.mac)))
+        assert await self.at(a_mac(9)) is None
+        assert await self.at("") is None
+
+    async def test_numbers_are_those_of_desk_and_deployment_by_the_age_of_their_links(self) -> None:
+        async with self.database.write() as tx:
+            await tx.desks.put(DESK)
+        await self.deployed(PHONE.mac, BOB)
+
+        own = Number("4", "Desk 204", voicemail=False)
+        numbers = tuple(
+            (user, Number(text, f"Desk 20{text}", voicemail=False))
+            for user, text in ((ADA, "5"), (BOB, "1"), (ADA, "2"))
+        )
+        used = UsedPhone(PHONE, DESK, BOB, moment(401), own)
+        assert await self.at(PHONE.mac) == PhoneNumbers(used, numbers)
+
+    async def test_inactive_user_has_no_numbers(self) -> None:
+        await self.deployed(PHONE.mac, CARLA)
+        found = await self.at(PHONE.mac)
+        assert found is not None
+        assert found.numbers == ()
+        assert found.used.deployed_owner == CARLA
+
+    async def test_own_number_must_be_an_active_line(self) -> None:
+        for number in (206, 207, 999):
+            desk = DeskRecord(PHONE.mac, extension_uuid=identifier(number))
+            async with self.database.write() as tx:
+                await tx.desks.put(desk)
+            assert await self.at(PHONE.mac) == PhoneNumbers(UsedPhone(PHONE, desk))
+
+    async def test_find_answers_exactly_this_number_of_an_active_line(self) -> None:
+        async with self.database.read() as tx:
+            assert await tx.lines.find("a") == Number("a", "Ä", voicemail=True)
+            assert await tx.lines.find("3") == Number("3", "Desk 203", voicemail=False)
+            for unknown in ("6", "7", "A", "", "9", "%"):
+                assert await tx.lines.find(unknown) is None
+
+    async def test_phones_of_a_user_are_those_of_desks_and_deployments(self) -> None:
+        async with self.database.write() as tx:
+            await tx.desks.put(DeskRecord(OTHER.mac).used(DeskUse(BOB), NOW))
+            await tx.desks.put(DeskRecord(a_mac(9)).used(DeskUse(BOB), NOW))
+        await self.deployed(PHONE.mac, BOB)
+        await self.deployed(OTHER.mac, BOB, 402)
+        async with self.database.read() as tx:
+            found = await tx.lines.phones_of(BOB)
+            assert [one.phone for one in found] == [PHONE, OTHER]
+            assert [one.desk.user_uuid for one in found] == [None, BOB]
+            assert [one.deployed_owner for one in found] == [BOB, BOB]
+            assert await tx.lines.phones_of(ADA) == []
