@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
+from phoneprov_core.api_tokens import ApiTokens
 from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.accounts import CreateAdmin, Register
 from phoneprov_core.auth.login import Login
@@ -51,6 +52,7 @@ class UseCases:
     refresh: Refresh
     register: Register
     me: Me
+    api_tokens: ApiTokens
     users: Users
     permissions: Permissions
     user_permissions: UserPermissions

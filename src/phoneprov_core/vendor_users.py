@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Protocol
 
 from phoneprov_core.access.ports import KnownUsers
-from phoneprov_core.access.rules import require_owner
+from phoneprov_core.access.rules import require_login, require_owner
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import NotFound, found
@@ -107,10 +107,12 @@ class VendorUsers:
         """Set the user's PIN, which opens its lock after wrong ones; an existing record keeps its
         uuid.
 
-        Raises ``NotFound`` if the user does not exist.
+        Raises ``NotFound`` if the user does not exist, ``NeedsLogin`` for a caller with an API
+        token.
         """
         owner = known_id(user_uuid)
         require_owner(actor, owner)
+        require_login(actor)
         async with self.database.read() as tx:
             found(await tx.users.find(owner), "user")
         # The hash takes long: it is computed before the transaction begins.
@@ -122,9 +124,11 @@ class VendorUsers:
         return saved
 
     async def delete(self, actor: Actor, user_uuid: str) -> None:
-        """Raises ``NotFound`` if the user does not exist or has no PIN."""
+        """Raises ``NotFound`` if the user does not exist or has no PIN, ``NeedsLogin`` for a caller
+        with an API token."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
+        require_login(actor)
         async with self.database.write(by=actor) as tx:
             found(await tx.users.find(owner), "user")
             if not await tx.vendor_users.remove(owner):

@@ -77,7 +77,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
     shared_write = guard(require_shared_write, of.shared_write)
     return [
         auth_routes(of.login, of.register, of.refresh, of.logout),
-        me_routes(of.me, of.personal_directory, of.company_directory),
+        me_routes(of.me, of.personal_directory, of.company_directory, of.api_tokens),
         user_routes(of.users),
         extension_routes(of.extensions),
         permission_routes(of.permissions, of.user_permissions),

@@ -16,6 +16,7 @@ from phoneprov_adapters.testing.records import (
 from phoneprov_core.auth.model import Claims, TokenKind
 from support.api import Api
 from support.keys import OLD_KEYS
+from support.kinds import a_token
 
 HOUR = 3600 * 1000
 
@@ -24,6 +25,8 @@ UNKNOWN = (
     "deleted",
 )  # fmt: skip
 KNOWN = ("stranger", "owner", "level 0", "level 7")
+TOKENS = ("token", "read-only token")
+"""API tokens of the caller with level 0."""
 
 Body = dict[str, Any]
 
@@ -69,6 +72,19 @@ class Rig:
                 )
                 self.tokens[name] = JwtTokens(OLD_KEYS).issue(TokenKind.ACCESS, claims)
         self.owner = self.users["owner"]
+        secrets = self.api.container.token_secrets()
+        for name in TOKENS:
+            token = self.tokens[name] = secrets.create()
+            self.users[name] = self.users["level 0"]
+            record = a_token(
+                next(self._numbers),
+                self.users["level 0"],
+                name=name,
+                read_only=name != "token",
+                hash=secrets.hashes(token)[0],
+            )
+            async with self.api.database.write() as tx:
+                await tx.api_tokens.add(record)
 
     async def _account(self, *, active: bool = True) -> tuple[str, str]:
         number = next(self._numbers)

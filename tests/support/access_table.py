@@ -17,6 +17,7 @@ from support.access_targets import (
     a_new_phone,
     a_new_user,
     a_phone_without_an_address,
+    a_token_of_the_owner,
     a_user_and_a_permission,
     an_extension_for_the_owner,
     fixed,
@@ -70,6 +71,9 @@ def table() -> Iterator[Route]:
         ("GET", "/phones", "account", nothing),
         ("GET", "/vendor-services/personal", "account", nothing),
         ("GET", "/vendor-services/company", "account", nothing),
+        ("GET", "/tokens", "account", nothing),
+        ("POST", "/tokens", "account", nothing, sending(name="{n}"), 201),
+        ("DELETE", "/tokens/{uuid}", "own token", a_token_of_the_owner),
     )
     yield from of(
         f"{V1}/users",

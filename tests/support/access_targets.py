@@ -28,9 +28,9 @@ from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.kems import Kem
 from phoneprov_core.vendor_phones import VendorPhoneRecord
-from support.access_rig import KNOWN, Body, Rig
+from support.access_rig import KNOWN, TOKENS, Body, Rig
 from support.api import PASSWORD
-from support.kinds import Kind, add
+from support.kinds import Kind, a_token, add
 
 
 async def nothing(_: Rig) -> dict[str, str]:
@@ -181,7 +181,7 @@ def sending(**fields: Any) -> Callable[[Rig, str, dict[str, str]], Awaitable[Bod
 
 
 async def own_refresh_token(rig: Rig, caller: str, _: dict[str, str]) -> Body:
-    user = rig.users[caller] if caller in KNOWN else rig.owner
+    user = rig.users[caller] if caller in (*KNOWN, *TOKENS) else rig.owner
     return {"refresh_token": await rig.refresh_token(user)}
 
 
@@ -201,3 +201,11 @@ async def a_user_and_a_permission(rig: Rig, _: str, target: dict[str, str]) -> B
 async def an_extension_for_the_owner(rig: Rig, _: str, __: dict[str, str]) -> Body:
     extension = await a_new_extension(rig)
     return {"user_uuid": rig.owner, "extension_uuid": extension["uuid"]}
+
+
+async def a_token_of_the_owner(rig: Rig) -> dict[str, str]:
+    token = a_token(rig.number(), rig.owner)
+    async with rig.api.database.write() as tx:
+        await tx.api_tokens.end_all(rig.owner)
+        await tx.api_tokens.add(token)
+    return {"uuid": token.uuid}

@@ -169,6 +169,9 @@ class Fuzz:
             # These parameters exclude each other, which no schema of one parameter can express.
             case.query.pop("offset", None)
         body = case.body if isinstance(case.body, dict) else {}
+        for name in {"expires_at"} & set(body):
+            # A leap year of the future, which no schema can require.
+            body[name] = body[name] and f"2996{str(body[name])[4:]}"
         turn = next(self._turns)
         for name in set(case.path_parameters) - {"kind"} if turn % 2 else ():
             case.path_parameters[name] = RECORDS.of(case.operation.path, name, turn)

@@ -27,7 +27,7 @@ from phoneprov_adapters.testing.records import (
 from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.kems import Kem
 from phoneprov_core.vendor_phones import VendorPhoneRecord
-from support.kinds import KINDS
+from support.kinds import KINDS, a_token
 
 COUNT = 40
 
@@ -49,7 +49,7 @@ class Records(NamedTuple):
 
 _NAMED = {
     "users", "permissions", "phones", "profiles", "company_contacts", "personal_contacts", "kems",
-    "vendor_phones", "extensions",
+    "vendor_phones", "extensions", "api_tokens",
 }  # fmt: skip
 OTHERS = [kind for kind in KINDS if kind.name not in _NAMED]
 """Kinds that need no other record, with paths of the same name."""
@@ -64,6 +64,7 @@ RECORDS = Records(
         "/company-directory": 6000,
         "/personal-directory/contact": 7000,
         "/vendor-kem": 8000,
+        "/me/tokens": 9000,
         "/deployments": 10_000,
         "/batches": 11_000,
         **{
@@ -104,6 +105,7 @@ async def fill(database: Database) -> None:
             await tx.batches.add_phones([phone])
             await tx.company_contacts.add(a_company_contact(6000 + n, **now))
             await tx.personal_contacts.add(a_personal_contact(7000 + n, user, **now))
+            await tx.api_tokens.add(a_token(9000 + n, user, **now))
             kem = identifier(8000 + n)
             await tx.kems.add(Kem(kem, None, None, None, a_mac(n), None, "SIP", moment(1)))
             await tx.vendor_users.save(a_pin(1000 + n, user, **now))

@@ -24,6 +24,7 @@ from phoneprov_adapters.testing.records import (
     moment,
 )
 from phoneprov_core.access.model import Assignment
+from phoneprov_core.api_tokens import ApiTokenRecord
 from phoneprov_core.audit.model import TracedEntry
 from phoneprov_core.auth.model import Session
 from phoneprov_core.batches.model import Batch
@@ -122,6 +123,28 @@ def a_service(number: int, **changes: Any) -> VendorService:
     return msgspec.structs.replace(service, **changes)
 
 
+def a_token(number: int, user_uuid: str = OWNERS[0].uuid, **changes: Any) -> ApiTokenRecord:
+    """An API token."""
+    token = ApiTokenRecord(
+        uuid=identifier(number),
+        user_uuid=user_uuid,
+        name=f"token {number}",
+        read_only=False,
+        expires_at=None,
+        last_used_at=None,
+        created_at=moment(number),
+        hash=f"{number:016}${number:064}",
+    )
+    return msgspec.structs.replace(token, **changes)
+
+
+API_TOKENS = Kind(
+    "api_tokens",
+    lambda tx: tx.api_tokens,
+    a_token,
+    {"name": "\u00c9", "read_only": True, "expires_at": moment(5)},
+    others=OWNERS,
+)
 VENDOR_SERVICES = Kind(
     "vendor_services",
     lambda tx: tx.vendor_services,
@@ -160,6 +183,7 @@ KINDS = [
     VENDOR_SERVICES,
     TEMPLATES,
     EXTENSIONS,
+    API_TOKENS,
 ]
 
 

@@ -18,9 +18,12 @@ from phoneprov_adapters.memory.system import (
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.security.api_tokens import KeyedTokens
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
+from phoneprov_core.api_tokens import ApiTokens, TokenSecrets
+from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.accounts import Register
 from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.model import Credentials, Lifetimes, LoggedIn
@@ -52,6 +55,7 @@ from phoneprov_core.users.use_cases import Users, created_user
 from phoneprov_core.vendor_phones import VendorPhones
 from phoneprov_core.vendor_users import VendorUsers
 from support.audited import AuditedDatabase
+from support.keys import NEW_KEYS
 
 PASSWORD = "correct horse battery"
 COMMON = "password1"
@@ -94,7 +98,9 @@ class Office:
         self.login = self.another_login()
         self.refresh = Refresh(database, tokens, chosen.lifetimes, clock, new_id)
         self.logout = Logout(database, tokens, clock)
-        self.authenticate = Authenticate(database, tokens, chosen.level_rule, clock)
+        self.authenticate = self.authenticating(KeyedTokens(NEW_KEYS))
+        self.audit = Audit(database, clock)
+        self.api_tokens = ApiTokens(database, KeyedTokens(NEW_KEYS), clock, new_id)
         self.register = Register(
             database, hasher, policy, clock, new_id, public=chosen.public_register
         )
@@ -161,6 +167,12 @@ class Office:
             self.batch_journal.append,
             self.clock,
             self.new_id,
+        )
+
+    def authenticating(self, secrets: TokenSecrets) -> Authenticate:
+        """Authentication, by API tokens of these keys."""
+        return Authenticate(
+            self.database, self.tokens, secrets, self.settings.level_rule, self.clock
         )
 
     def another_login(self) -> Login:

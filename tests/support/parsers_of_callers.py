@@ -11,6 +11,7 @@ from joserfc.jwk import OctKey
 
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import START, FixedClock
+from phoneprov_adapters.security.api_tokens import KeyedTokens
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_core.auth.model import Claims, TokenKind
@@ -106,7 +107,9 @@ async def _database_with_an_account() -> MemoryDatabase:
 
 
 _database = asyncio.run(_database_with_an_account())
-_authenticate = Authenticate(_database, _TOKENS, LevelRule.HIERARCHICAL, _CLOCK)
+_authenticate = Authenticate(
+    _database, _TOKENS, KeyedTokens(NEW_KEYS), LevelRule.HIERARCHICAL, _CLOCK
+)
 _AUTHENTICATION = Authentication(_nothing, _authenticate)
 
 

@@ -26,6 +26,7 @@ from phoneprov_adapters.runtime.comparison import Comparing
 from phoneprov_adapters.runtime.journal import log_deployment, log_login_failure
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.runtime.tasks import OwnedTasks
+from phoneprov_adapters.security.api_tokens import KeyedTokens
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.common import is_common
@@ -182,6 +183,7 @@ class Adapters(containers.DeclarativeContainer):
     database: Provider[OwnDatabase] = singleton(database_of, settings=of(settings), box=of(box))
     hasher = resource(hasher_of, settings=of(settings), keys=of(keys))
     tokens: Provider[Tokens] = singleton(JwtTokens, keys=of(keys))
+    token_secrets = singleton(KeyedTokens, keys=of(keys))
     signer: Provider[PageSigner] = singleton(HmacPages, keys=of(keys))
     policy = singleton(
         AccountPolicy,

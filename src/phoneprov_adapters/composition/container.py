@@ -29,6 +29,7 @@ from phoneprov_adapters.runtime.journal import log_login_failure
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
+from phoneprov_core.api_tokens import ApiTokens
 from phoneprov_core.application import UseCases
 from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.accounts import CreateAdmin, Register
@@ -62,7 +63,7 @@ class Container(Switching):
         CreateAdmin, database=database, hasher=hasher, policy=policy, clock=clock,
         new_id=new_id)
     authenticate = singleton(
-        Authenticate, database=database, tokens=tokens,
+        Authenticate, database=database, tokens=tokens, secrets=of(Adapters.token_secrets),
         level_rule=setting(lambda it: it.level_rule), clock=clock)
     login = singleton(
         Login, database=database, hasher=hasher, tokens=tokens,
@@ -76,6 +77,9 @@ class Container(Switching):
         Register, database=database, hasher=hasher, policy=policy, clock=clock,
         new_id=new_id, public=setting(lambda it: it.public_register))
     me = singleton(Me, database=database)
+    api_tokens = singleton(
+        ApiTokens, database=database, secrets=of(Adapters.token_secrets), clock=clock,
+        new_id=new_id)
     users = singleton(
         Users, database=database, hasher=hasher, policy=policy, clock=clock, new_id=new_id)
     permissions = singleton(Permissions, database=database, clock=clock, new_id=new_id)
@@ -125,6 +129,7 @@ class Container(Switching):
         UseCases, level_rule=setting(lambda it: it.level_rule), shared_write=shared_write,
         create_admin=of(create_admin), authenticate=of(authenticate), login=of(login),
         logout=of(logout), refresh=of(refresh), register=of(register), me=of(me),
+        api_tokens=of(api_tokens),
         users=of(users), permissions=of(permissions), user_permissions=of(user_permissions),
         extensions=of(extensions), links=of(links), lines=of(lines), phones=of(phones),
         templates=of(templates), profiles=of(profiles), switch_profile=of(Switching.switch_profile),

@@ -35,13 +35,14 @@ class PinKey:
 class SecretKey(PinKey):
     """One secret, and a subkey per purpose: one subkey reveals nothing about another."""
 
-    __slots__ = ("encryption", "pages", "signing")
+    __slots__ = ("encryption", "pages", "signing", "tokens")
 
     def __init__(self, secret: bytes) -> None:
         super().__init__(secret)
         self.signing = _derived(secret, "signing", 32)
         self.encryption = _derived(secret, "encryption", 32)
         self.pages = _derived(secret, "pages", 32)
+        self.tokens = _derived(secret, "tokens", 32)
 
 
 class SecretKeys:

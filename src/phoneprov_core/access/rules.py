@@ -47,6 +47,13 @@ def require_owner(actor: Actor, user_uuid: str) -> None:
         raise Forbidden("This belongs to another user.")
 
 
+def require_login(actor: Actor) -> None:
+    """Raises ``NeedsLogin`` for a caller with an API token: one that leaked must not become a
+    password, a PIN or another token."""
+    if actor.token is not None:
+        raise NeedsLogin
+
+
 async def require_another_superadmin(
     assignments: AssignmentStore, actor: Actor, user_uuid: str
 ) -> None:
@@ -56,6 +63,13 @@ async def require_another_superadmin(
         return
     if not await assignments.another_superadmin(user_uuid, actor.level_rule):
         raise LastSuperadmin
+
+
+class NeedsLogin(Forbidden):
+    """An API token was sent with a request that needs a login."""
+
+    code = "needs_login"
+    usual = "API tokens cannot change passwords, PINs and tokens; log in to do this."
 
 
 class LastSuperadmin(Conflict):

@@ -28,6 +28,8 @@ BOOKKEEPING = frozenset(
         "last_uuid",
         "last_login_at",
         "last_login_ip",
+        "last_used_at",
+        "hash",
         "last_logout_ip",
         "turn",
         "due",
@@ -36,7 +38,7 @@ BOOKKEEPING = frozenset(
         "not_before",
     }
 )
-"""Fields that the service sets with each change or login; the entry itself states them."""
+"""Fields that the service sets with each change, login or use; the entry itself states them."""
 
 
 def entries(trail: Trail, *, new_id: NewId, now: str, origin: Origin) -> list[TracedEntry]:
@@ -61,6 +63,7 @@ def entries(trail: Trail, *, new_id: NewId, now: str, origin: Origin) -> list[Tr
                 at=now,
                 actor_uuid=by.user_uuid or None,
                 actor=by.username,
+                token=by.token,
                 client_ip=by.ip,
                 request_id=origin.request_id,
                 action=f"{draft.subject}.{draft.verb}",

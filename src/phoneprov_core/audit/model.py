@@ -24,6 +24,7 @@ class AuditEntry(Struct, frozen=True):
         | None
     )
     actor: Annotated[str, schema("The username at that time, or `system`")] | None
+    token: Annotated[str, schema("The name of the API token; null for a login")] | None
     client_ip: Annotated[str, schema("The address of the client")] | None
     request_id: Annotated[str, schema("The `X-Request-ID` of the request")] | None
     action: Annotated[str, schema("What happened", examples=["phone.updated", "login.failed"])]

@@ -3,6 +3,8 @@
 from contextlib import suppress
 from dataclasses import dataclass
 
+import msgspec
+
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.audit.model import TracedEntry, WantedEntries
 from phoneprov_core.audit.ports import AuditTransaction
@@ -28,8 +30,9 @@ class Audit:
         """Record that the caller was refused something for a missing level, or because it
         belongs to another user. ``request`` says what, such as ``GET /api/v1/users``. The
         response does not depend on the database."""
+        by = msgspec.structs.replace(actor, read_only=False)
         with suppress(Unavailable):
-            async with self.database.write(by=actor) as tx:
+            async with self.database.write(by=by) as tx:
                 now = millis(self.clock())
                 if not await tx.rates.add(f"refusals {actor.user_uuid}", REFUSALS, now):
                     tx.trail.note(Event("access.refused", "request", request))

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from phoneprov_core.api_tokens import ApiTokenStore
 from phoneprov_core.auth.model import Claims, LoginFailure, Principal, Session, TokenKind
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.rates import RateStore
@@ -105,6 +106,8 @@ class AuthTransaction(Protocol):
 
     @property
     def users(self) -> UserStore: ...
+    @property
+    def api_tokens(self) -> ApiTokenStore: ...
     @property
     def sessions(self) -> SessionStore: ...
     @property

@@ -1,11 +1,13 @@
 """Sessions and their tokens: authentication by access token, refresh and logout."""
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID, uuid5
 
 import msgspec
 
+from phoneprov_core.api_tokens import PREFIX, TokenPrincipal, TokenSecrets
 from phoneprov_core.auth.model import (
     Claims,
     Exchange,
@@ -17,11 +19,11 @@ from phoneprov_core.auth.model import (
     TokenPair,
 )
 from phoneprov_core.auth.ports import AuthTransaction, SessionStore, Tokens
-from phoneprov_core.kernel.actor import Actor, LevelRule
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, LevelRule
 from phoneprov_core.kernel.commands import wrong
-from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, millis
+from phoneprov_core.kernel.system import Clock, NewId, millis, shown
 from phoneprov_core.kernel.trail import Event
 
 
@@ -67,19 +69,24 @@ def token_pair(
 
 @dataclass(frozen=True)
 class Authenticate:
-    """Finds the account of an access token, with its current state.
+    """Finds the account of an access token or an API token, with its current state.
 
-    Session, account and level are read on every call in one query, so that a session that ended in
-    any process is refused at once.
+    Session or token, account and level are read on every call in one query, so that a session that
+    ended in any process is refused at once.
     """
 
     database: ReadAndWrite[AuthTransaction]
     tokens: Tokens
+    secrets: TokenSecrets
     level_rule: LevelRule
     clock: Clock
+    # By API token, the minute that this process recorded last.
+    _minutes: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
     async def __call__(self, access_token: str, ip: str = "127.0.0.1") -> Actor:
         """Raises ``Unauthenticated``."""
+        if access_token.startswith(PREFIX):
+            return await self._with_api_token(access_token, ip)
         now = millis(self.clock())
         claims = self.tokens.read(TokenKind.ACCESS, access_token, now)
         async with self.database.read() as tx:
@@ -95,6 +102,44 @@ class Authenticate:
             principal.username,
         )
 
+    async def _with_api_token(self, token: str, ip: str) -> Actor:
+        now = shown(self.clock())
+        hashes = self.secrets.hashes(token)
+        used = hashed = None
+        async with self.database.read() as tx:
+            for hashed in hashes:
+                used = await tx.api_tokens.principal(hashed, now)
+                if used is not None:
+                    break
+        if used is None:
+            raise Unauthenticated("This API token is not valid, or has expired.")
+        minute = f"{now[:16]}:00.000Z"
+        if used.last_used_at is None or used.last_used_at < minute or hashed != hashes[0]:
+            await self._record(used, minute, hashes[0])
+        return Actor(
+            used.user_uuid,
+            used.level,
+            ip,
+            level_rule=self.level_rule,
+            username=used.username,
+            token=used.name,
+            read_only=used.read_only,
+        )
+
+    async def _record(self, used: TokenPrincipal, minute: str, hash_: str) -> None:
+        """Record the use once a minute, however many requests arrive. A database that only reads
+        refuses no reader."""
+        if self._minutes.get(used.uuid) == minute:
+            return
+        if len(self._minutes) >= _MOST_MINUTES:
+            self._minutes.clear()
+        self._minutes[used.uuid] = minute
+        with suppress(Unavailable):
+            async with self.database.write(by=SYSTEM_ACTOR) as tx:
+                await tx.api_tokens.touch(used.uuid, minute, hash_)
+
+
+_MOST_MINUTES = 10_000
 
 SAME_BROWSER_MS = 20_000
 """How long a browser that lost the response gets the same successor again."""

@@ -14,7 +14,7 @@ from phoneprov_core.deployments.observation import Reach, Reachability
 from phoneprov_core.deployments.order import Order, order_of, require_fitting
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.use_cases import may_see
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.fields import Size, StoredMac, schema
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -94,7 +94,8 @@ class PreviewSwitch:
         """Changes nothing. Raises ``NotFound`` like the switch and ``TooManyAttempts`` beyond the
         limits; reasons for which the switch would fail are part of the result."""
         order = await order_of(self.database, actor, request)
-        async with self.database.write(by=actor) as tx:
+        # Counted for callers that only read, too; the audit trail has no counts.
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
             now = millis(self.clock())
             await self.deploy.limits.count(tx.rates, actor, order.phone.mac, now, "preview")
         before = await self._before(actor, order)

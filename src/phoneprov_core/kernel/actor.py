@@ -51,7 +51,9 @@ class Actor(Struct, frozen=True):
     ``level`` is the level of its permission assignment, None without one. ``ip`` is the
     address the request came from, stored in records, for instance as ``created_ip``.
     ``session_uuid`` is None for a caller without a session, such as a script. ``username``
-    is kept in audit entries; None where it is not known.
+    is kept in audit entries; None where it is not known. ``token`` is the name of the API token
+    that the caller sent, None for one that logged in; a ``read_only`` one opens no writing
+    transaction.
     """
 
     user_uuid: str
@@ -60,6 +62,8 @@ class Actor(Struct, frozen=True):
     session_uuid: str | None = None
     level_rule: LevelRule = LevelRule.HIERARCHICAL
     username: str | None = None
+    token: str | None = None
+    read_only: bool = False
 
     def holds(self, level: int) -> bool:
         """Whether the account holds this level."""

@@ -60,6 +60,13 @@ class Forbidden(PhoneprovError):
     usual = "This needs permission level 0."
 
 
+class ReadOnlyToken(Forbidden):
+    """An API token that only reads was sent with a request that may change something."""
+
+    code = "read_only_token"
+    usual = "This API token only reads; send one that was created without read_only."
+
+
 class NotFound(PhoneprovError):
     """The record does not exist, or the caller may not see it."""
 

@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 
 from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import ReadOnlyToken
 
 R = TypeVar("R", bound=Struct)
 
@@ -52,10 +53,13 @@ class Trail(Notes):
     The stores record each change of a record here, and use cases note events. The database turns
     the trail into audit entries before it commits, so that they are part of the transaction.
     Without an actor it is not ``active``, and nothing is recorded: for queries, and for maintenance
-    and tests that write records directly.
+    and tests that write records directly. Raises ``ReadOnlyToken`` for an actor that only reads: a
+    writing transaction has a trail.
     """
 
     def __init__(self, by: Actor | None = None) -> None:
+        if by is not None and by.read_only:
+            raise ReadOnlyToken
         self.by = by
         self.active = by is not None
         self.records: list[Change | Event] = []

@@ -60,6 +60,13 @@ class EndSessions(Protocol):
         ended."""
 
 
+class EndTokens(Protocol):
+    """The part of the store of API tokens that accounts use."""
+
+    async def end_all(self, user_uuid: str) -> None:
+        """Delete every token of the user; each has its audit entry."""
+
+
 class ClearAttempts(Protocol):
     """The part of the store of counted guesses that accounts use."""
 
@@ -81,6 +88,8 @@ class UsersTransaction(AccountsTransaction, Protocol):
     def assignments(self) -> AssignmentStore: ...
     @property
     def sessions(self) -> EndSessions: ...
+    @property
+    def api_tokens(self) -> EndTokens: ...
     @property
     def attempts(self) -> ClearAttempts: ...
     @property

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 import msgspec
 from msgspec import UNSET
 
-from phoneprov_core.access.rules import require_another_superadmin, require_superadmin
+from phoneprov_core.access.rules import (
+    require_another_superadmin,
+    require_login,
+    require_superadmin,
+)
 from phoneprov_core.desk_records import end_uses
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, obey, record_of
@@ -71,13 +75,16 @@ class Users:
         self, actor: Actor, uuid: str, patch: UserPatch, *, hash_: str | None = None
     ) -> User:
         """Change the account. A new password ends its other sessions and unlocks its login; a
-        deactivation ends all its sessions. ``hash_`` is the hash of a new password, if it was
-        computed before.
+        deactivation ends all its sessions and API tokens. ``hash_`` is the hash of a new password,
+        if it was computed before.
 
-        Raises ``NotFound``; ``Conflict`` if the username or the e-mail address is in use, or if the
-        last active account with level 0 would be deactivated.
+        Raises ``NotFound``; ``NeedsLogin`` for a new password and a caller with an API token;
+        ``Conflict`` if the username or the e-mail address is in use, or if the last active account
+        with level 0 would be deactivated.
         """
         user = await self.get(actor, uuid)
+        if patch.password is not UNSET:
+            require_login(actor)
         username = user.username
 
         def check_username(name: str) -> str:
@@ -101,6 +108,7 @@ class Users:
             if before.is_active and not user.is_active:
                 await require_another_superadmin(tx.assignments, actor, before.uuid)
                 await _end_sessions(tx, user.uuid)
+                await tx.api_tokens.end_all(user.uuid)
                 await end_uses(tx, user.uuid)
             await tx.users.put(user)
             if user.username != before.username:

@@ -1,5 +1,14 @@
 // Written from the OpenAPI document: PHONEPROV_WRITE_DOCS=1 pytest tests/contract/http/test_console_types.py
 
+export interface ApiToken {
+  uuid: string;
+  name: string;
+  read_only: boolean;
+  expires_at: string | null;
+  last_used_at: string | null;
+  created_at: string;
+}
+
 export interface Assignment {
   uuid: string;
   user_uuid: string;
@@ -14,6 +23,7 @@ export interface AuditEntry {
   at: string;
   actor_uuid: string | null;
   actor: string | null;
+  token: string | null;
   client_ip: string | null;
   request_id: string | null;
   action: string;
@@ -227,6 +237,13 @@ export interface CreateTemplate {
   created_at: any;
 }
 
+export interface CreateToken {
+  name: string;
+  expires_at: string | null;
+  read_only: boolean;
+  created_at: any;
+}
+
 export interface CreateUser {
   first_name: string;
   last_name: string;
@@ -247,6 +264,16 @@ export interface CreateVendorService {
   url: string | null;
   type: string | null;
   created_at: any;
+}
+
+export interface CreatedToken {
+  uuid: string;
+  name: string;
+  read_only: boolean;
+  expires_at: string | null;
+  last_used_at: string | null;
+  created_at: string;
+  token: string;
 }
 
 export interface Credentials {

@@ -24,7 +24,7 @@ from phoneprov_http.openapi.schemas import (
     reference,
     schemas_of,
 )
-from phoneprov_http.routes.handlers import AUTHENTICATION
+from phoneprov_http.routes.handlers import AUTHENTICATION, changes
 
 UPSERT = "upsert"
 """The key of a handler's ``opt`` where a record that does not exist is created."""
@@ -199,10 +199,12 @@ def _complete_responses(operation: Json, handler: HTTPRouteHandler, schemas: Jso
 def _derived(operation: Json, handler: HTTPRouteHandler) -> set[int]:
     """The failures that follow from what an operation takes."""
     places = {parameter["in"] for parameter in operation["parameters"]}
+    known = handler.opt.get(AUTHENTICATION) != "none"
+    (method,) = handler.http_methods
     follow = {
         400: True,
         401: operation["security"] == [{"bearer": []}],
-        403: bool(handler.resolve_guards()),
+        403: bool(handler.resolve_guards()) or (known and changes(method, handler.opt)),
         404: "path" in places and UPSERT not in handler.opt,
         413: _takes_body(handler),
         415: _takes_body(handler),

@@ -5,12 +5,14 @@ from collections.abc import Iterable, Sequence
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 
+from phoneprov_core.access.rules import NeedsLogin
 from phoneprov_core.kernel.errors import (
     DiskFull,
     Forbidden,
     Invalid,
     NotFound,
     PhoneprovError,
+    ReadOnlyToken,
     Unauthenticated,
     Unavailable,
     WrongKey,
@@ -23,7 +25,7 @@ Errors = Sequence[type[PhoneprovError]]
 SHARED: dict[int, Errors] = {
     400: (Malformed,),
     401: (Unauthenticated,),
-    403: (Forbidden,),
+    403: (Forbidden, ReadOnlyToken, NeedsLogin),
     404: (NotFound,),
     413: (TooLarge,),
     415: (UnsupportedMediaType,),

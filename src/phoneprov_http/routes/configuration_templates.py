@@ -13,7 +13,7 @@ from phoneprov_core.templates.model import (
 )
 from phoneprov_core.templates.use_cases import Templates
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid, level_0
+from phoneprov_http.routes.handlers import READS, ApiRequest, Body, Query, Routes, Uuid, level_0
 
 
 def template_routes(templates: Templates) -> Routes:
@@ -56,7 +56,7 @@ def template_routes(templates: Templates) -> Routes:
         await templates.delete(request.user, uuid)
         return done("Template deleted")
 
-    @routes.post("/configuration-templates/check", status_code=200)
+    @routes.post("/configuration-templates/check", status_code=200, opt=READS)
     async def check_template(
         request: ApiRequest, data: Body[CheckTemplate]
     ) -> Envelope[TemplateCheck]:

@@ -1,6 +1,6 @@
 """What route modules are written with: sections, requests, their parameters, and the caller."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partialmethod
 from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
@@ -16,7 +16,13 @@ from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.auth.sessions import Authenticate
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, command_of_texts, invalid
-from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem, Unauthenticated
+from phoneprov_core.kernel.errors import (
+    Invalid,
+    PhoneprovError,
+    Problem,
+    ReadOnlyToken,
+    Unauthenticated,
+)
 from phoneprov_core.kernel.fields import MAC
 from phoneprov_core.kernel.paging import Page, Window
 from phoneprov_http.errors import Malformed
@@ -121,11 +127,21 @@ OPTIONAL = {AUTHENTICATION: "optional"}
 """The ``opt`` of a handler that uses a token if there is a valid one."""
 
 
+READS = {"reads": True}
+"""The ``opt`` of a handler that changes nothing although its method is not GET."""
+
+
+def changes(method: str, opt: Mapping[str, Any]) -> bool:
+    """Whether a request of this method may change something."""
+    return method != "GET" and not opt.get("reads")
+
+
 class Authentication:
     """Sets ``request.user`` to the caller, before anything else of a request is looked at.
 
     Raises ``Unauthenticated`` for a missing or invalid access token, unless the handler's
-    ``opt`` says otherwise; ``request.user`` is None then.
+    ``opt`` says otherwise; ``request.user`` is None then. Raises ``ReadOnlyToken`` for a request
+    that may change something, with a token that only reads.
     """
 
     def __init__(self, app: ASGIApp, authenticate: Authenticate) -> None:
@@ -141,6 +157,9 @@ class Authentication:
             except Unauthenticated:
                 if authentication != "optional":
                     raise
+        user, opt = scope["user"], scope["route_handler"].opt
+        if user is not None and user.read_only and changes(str(scope.get("method")), opt):
+            raise ReadOnlyToken
         await self._app(scope, receive, send)
 
     async def _caller(self, scope: Scope) -> Actor:

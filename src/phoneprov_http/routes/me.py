@@ -1,13 +1,23 @@
-"""Account of the caller, its phones and directories."""
+"""Account of the caller, its phones, directories and API tokens."""
 
+from phoneprov_core.api_tokens import (
+    ApiToken,
+    ApiTokens,
+    CreatedToken,
+    CreateToken,
+    TooManyTokens,
+)
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
+from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_core.me import EnrichedPhone, Me, MeProfile
-from phoneprov_http.envelope import Envelope, Listed, listed, record
-from phoneprov_http.routes.handlers import ApiRequest, Routes
+from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, Uuid
 
 
-def me_routes(me: Me, personal: PersonalDirectory, company: CompanyDirectory) -> Routes:
+def me_routes(
+    me: Me, personal: PersonalDirectory, company: CompanyDirectory, tokens: ApiTokens
+) -> Routes:
     """``/me``."""
     routes = Routes("Me")
 
@@ -32,5 +42,21 @@ def me_routes(me: Me, personal: PersonalDirectory, company: CompanyDirectory) ->
     async def my_company_contacts(request: ApiRequest) -> Listed[CompanyContact]:
         """List company contacts for the caller. All of them, oldest first."""
         return listed(await company.all(request.user, request.page), "company contact")
+
+    @routes.get("/me/tokens")
+    async def my_tokens(request: ApiRequest) -> Listed[ApiToken]:
+        """List the caller's API tokens. Oldest first."""
+        return listed(await tokens.all(request.user, request.page), "API token")
+
+    @routes.post("/me/tokens", raises=[AlreadyExists, TooManyTokens])
+    async def create_token(request: ApiRequest, data: Body[CreateToken]) -> Envelope[CreatedToken]:
+        """Create an API token. The response alone contains the token. Needs a login."""
+        return record("API token created", await tokens.create(request.user, data))
+
+    @routes.delete("/me/tokens/{uuid:str}")
+    async def delete_token(request: ApiRequest, uuid: Uuid) -> Done:
+        """Delete an API token of the caller. It is not valid any more. Needs a login."""
+        await tokens.delete(request.user, uuid)
+        return done("API token deleted")
 
     return routes

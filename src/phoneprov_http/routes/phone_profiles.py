@@ -27,7 +27,7 @@ from phoneprov_core.profiles.reading import (
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Bare, BareList, bare_list
-from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, UserUuid, Uuid
+from phoneprov_http.routes.handlers import READS, ApiRequest, Body, Query, Routes, UserUuid, Uuid
 
 
 def profile_routes(
@@ -91,7 +91,10 @@ def profile_routes(
         return Bare(True, "Profile switched", await switch(request.user, data))
 
     @routes.post(
-        "/phone-profiles/switch/preview", status_code=200, raises=[NotFound, TooManySwitches]
+        "/phone-profiles/switch/preview",
+        status_code=200,
+        opt=READS,
+        raises=[NotFound, TooManySwitches],
     )
     async def preview_switch(request: ApiRequest, data: Body[SwitchRequest]) -> Bare[Preview]:
         """Preview a switch. Changes nothing. Shows whether the profile fits, what would change on
@@ -104,7 +107,7 @@ def profile_routes(
         without their content."""
         return bare_list(await profiles.revisions(request.user, uuid, request.page), "revision")
 
-    @routes.post("/phone-profiles/lint", status_code=200)
+    @routes.post("/phone-profiles/lint", status_code=200, opt=READS)
     async def lint_configuration(data: Body[LintRequest]) -> Bare[LintResult]:
         """Lint a configuration. Changes nothing. A text that is not well-formed is one finding."""
         result = await read_configurations.lint(data)

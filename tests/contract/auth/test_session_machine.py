@@ -20,6 +20,7 @@ from hypothesis.stateful import (
 )
 
 from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher
+from phoneprov_adapters.security.api_tokens import KeyedTokens
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.access.model import CreateAssignment, CreatePermission
@@ -68,7 +69,9 @@ class Service:
         self.login = Login(database, hasher, tokens, lifetimes, clock, new_id)
         self.refresh = Refresh(database, tokens, lifetimes, clock, new_id)
         self.logout = Logout(database, tokens, clock)
-        self.authenticate = Authenticate(database, tokens, LevelRule.STRICT, clock)
+        self.authenticate = Authenticate(
+            database, tokens, KeyedTokens(NEW_KEYS), LevelRule.STRICT, clock
+        )
         self.users = Users(database, hasher, policy, clock, new_id)
         self.permissions = Permissions(database, clock, new_id)
         self.user_permissions = UserPermissions(database, clock, new_id)

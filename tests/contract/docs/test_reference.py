@@ -131,6 +131,8 @@ def _shortened(value: Any) -> Any:
         return [_shortened(item) for item in value]
     if isinstance(value, str) and value.startswith("eyJ"):
         return "eyJ..."
+    if isinstance(value, str) and value.startswith("pp_"):
+        return "pp_..."
     if isinstance(value, str) and (value.startswith("$plain") or ORDERED.fullmatch(value)):
         return "..."
     return value

@@ -51,6 +51,7 @@ RULES: dict[str, dict[str, list[int]]] = {
         "bearer": rule(OK, OK, OK, OK),
     },
     "own record": {"default": rule(404, OK, OK, OK), "strict": rule(404, OK, OK, 404)},
+    "own token": {"default": rule(404, OK, 404, 404)},
     "own user": {"default": rule(403, OK, OK, OK), "strict": rule(403, OK, OK, 403)},
     "register": {
         "default": rule(403, 403, OK, OK, unknown=403),
@@ -64,6 +65,7 @@ UNCHANGING = {
     f"POST {V1}/phone-profiles/switch/preview",
     f"POST {V1}/phone-profiles/lint",
     f"POST {V1}/configuration-templates/check",
+    f"DELETE {V1}/me/tokens/{{uuid}}",  # of its owner only
     "POST /console/session/refresh",  # like the next: without a cookie there is no session
     "DELETE /console/session",
 }
@@ -191,3 +193,48 @@ async def test_change_over_http_writes_an_audit_entry_with_its_request(
     for entry in entries:
         assert entry.client_ip
         assert entry.action.partition(".")[2]
+
+
+NEED_A_LOGIN = {
+    f"POST {V1}/me/tokens",
+    f"DELETE {V1}/me/tokens/{{uuid}}",
+    f"PUT {V1}/vendor-users/{{user_uuid}}",
+    f"DELETE {V1}/vendor-users/{{user_uuid}}",
+}
+READS = {
+    f"POST {V1}/phone-profiles/switch/preview",
+    f"POST {V1}/phone-profiles/lint",
+    f"POST {V1}/configuration-templates/check",
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+async def test_api_token_may_do_what_its_user_may_but_for_logins(
+    rig: tuple[str, Rig], name: str
+) -> None:
+    _, opened = rig
+    by_login = await opened.asked("level 0", TABLE[name])
+
+    by_token = await opened.asked("token", TABLE[name])
+
+    assert by_token == (403 if name in NEED_A_LOGIN else by_login)
+
+
+@pytest.mark.parametrize("name", TABLE)
+async def test_read_only_token_reads_as_its_user_does_and_changes_nothing(
+    rig: tuple[str, Rig], name: str
+) -> None:
+    _, opened = rig
+    route = TABLE[name]
+    by_login = await opened.asked("level 0", route)
+
+    by_token = await opened.asked("read-only token", route)
+
+    needs_none = route.rule == "everyone"
+    reads = name.startswith("GET") or name in READS or needs_none
+    assert by_token == (by_login if reads else 403)
+    if not needs_none:
+        async with opened.api.database.read() as tx:
+            entries = [one.entry for one in await tx.audit.newest(WantedEntries(), 20)]
+        actions = {entry.action for entry in entries if entry.request_id == opened.request_id}
+        assert actions <= {"access.refused"}

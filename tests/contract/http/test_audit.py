@@ -17,7 +17,7 @@ from support.switch_rig import World, a_desk_phone, a_profile_of
 
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 FIELDS = {
-    "uuid", "at", "actor_uuid", "actor", "client_ip", "request_id", "action", "resource",
+    "uuid", "at", "actor_uuid", "actor", "token", "client_ip", "request_id", "action", "resource",
     "resource_id", "changes",
 }  # fmt: skip
 MAC = a_mac(1)

@@ -22,6 +22,7 @@ def an_entry(number: int, **changes: Any) -> TracedEntry:
         at=moment(number),
         actor_uuid=identifier(77),
         actor="ada",
+        token="nightly",
         client_ip="10.0.0.7",
         request_id="r-1",
         action="phone.updated",

@@ -30,7 +30,7 @@ from phoneprov_adapters.sql.stores.provisioning import (
 )
 from phoneprov_adapters.sql.stores.retention import SqlRetention
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
-from phoneprov_adapters.sql.stores.sessions import SqlSessions
+from phoneprov_adapters.sql.stores.sessions import SqlApiTokens, SqlSessions
 from phoneprov_adapters.sql.stores.statistics import SqlStatistics
 from phoneprov_adapters.sql.stores.store import SqlStore
 from phoneprov_adapters.sql.stores.templates import SqlTemplates
@@ -71,6 +71,7 @@ class SqlTransaction:
     permissions = cached_property(lambda self: SqlStore(self._connection, PERMISSIONS))
     assignments = cached_property(lambda self: SqlAssignments(self._connection))
     sessions = cached_property(lambda self: SqlSessions(self._connection))
+    api_tokens = cached_property(lambda self: SqlApiTokens(self._connection))
     attempts = cached_property(lambda self: SqlLoginAttempts(self._connection))
     login_addresses = cached_property(lambda self: SqlLoginAddresses(self._connection))
     rates = cached_property(lambda self: SqlRates(self._connection))

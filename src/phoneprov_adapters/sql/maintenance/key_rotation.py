@@ -10,8 +10,10 @@ from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.stores.sealed import (
+    HASHES,
     PINS,
     SEALED_COLUMNS,
+    TOKENS,
     KeyUse,
     SealedColumn,
     SqlSecrets,
@@ -53,8 +55,9 @@ class KeyStatus(Struct, frozen=True):
     @property
     def missing(self) -> tuple[str, ...]:
         """Keys that are needed and not configured; also those of sealed values that are configured
-        for PINs only."""
-        return tuple(sorted({use.key_id for use in self.uses if not self._serves(use)}))
+        for PINs only. An API token without its key is not valid; nothing else needs it."""
+        needed = (use for use in self.uses if use.what != TOKENS)
+        return tuple(sorted({use.key_id for use in needed if not self._serves(use)}))
 
     @property
     def outdated(self) -> tuple[KeyUse, ...]:
@@ -185,4 +188,4 @@ class KeyRotation:
 
 def _outdated(status: KeyStatus) -> int:
     """Number of sealed values that need another key than the current one."""
-    return sum(use.count for use in status.outdated if use.what != PINS)
+    return sum(use.count for use in status.outdated if use.what not in HASHES)

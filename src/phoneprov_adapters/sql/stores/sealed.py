@@ -11,11 +11,16 @@ from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.tables import metadata
-from phoneprov_adapters.sql.tables.accounts import users
+from phoneprov_adapters.sql.tables.accounts import api_tokens, users
 from phoneprov_adapters.sql.tables.inventory import vendor_users
 
 PINS = "pins"
 """The name of the hashes of PINs: they need a key, but cannot be decrypted."""
+
+TOKENS = "API tokens"
+"""The name of the hashes of API tokens: each is computed anew when its token is next used."""
+
+HASHES = {PINS, TOKENS}
 
 _SUFFIX = "_sealed"
 _PIN_HASH = "_" * 16 + "$argon2id$%"  # after the id of its key
@@ -121,6 +126,9 @@ _PIN_OWNERS = (
 )
 
 
+_TOKEN_COUNTS = _counts(func.substr(api_tokens.c.hash, literal_column("1"), literal_column("16")))
+
+
 class SqlSecrets:
     """The stored secrets, for key rotation."""
 
@@ -133,7 +141,10 @@ class SqlSecrets:
             KeyUse(column.what, *row)
             for column in SEALED_COLUMNS
             for row in await self._connection.fetch_all(column.counts)
-        ] + await self._pins()
+        ] + [
+            *await self._pins(),
+            *(KeyUse(TOKENS, *row) for row in await self._connection.fetch_all(_TOKEN_COUNTS)),
+        ]
 
     async def needed(self) -> list[KeyUse]:
         """The keys that each kind of secret needs, with the count 0 for all but PINs."""

@@ -1,10 +1,18 @@
-"""Sessions in SQL."""
+"""Sessions and API tokens in SQL."""
 
 import msgspec
-from sqlalchemy import bindparam, case, delete, insert, select, update
+from sqlalchemy import FromClause, Table, bindparam, case, delete, insert, or_, select, update
 
-from phoneprov_adapters.sql.stores.store import SqlQueries
-from phoneprov_adapters.sql.tables.accounts import assignments, permissions, sessions, users
+from phoneprov_adapters.sql.stores.store import SqlQueries, SqlStore
+from phoneprov_adapters.sql.tables.accounts import (
+    API_TOKENS,
+    api_tokens,
+    assignments,
+    permissions,
+    sessions,
+    users,
+)
+from phoneprov_core.api_tokens import ApiTokenRecord, ApiTokenStore, TokenPrincipal
 from phoneprov_core.auth.model import Principal, Session
 from phoneprov_core.auth.ports import SessionStore
 
@@ -12,13 +20,21 @@ _START = insert(sessions)
 _FORGET_EXPIRED = delete(sessions).where(
     sessions.c.user_uuid == bindparam("user_uuid"), sessions.c.expires_at <= bindparam("now")
 )
-_PRINCIPAL = (
-    select(users.c.uuid, permissions.c.level, users.c.username)
-    .select_from(
-        sessions.join(users, users.c.uuid == sessions.c.user_uuid)
+_ACCOUNT = (users.c.uuid, permissions.c.level, users.c.username)
+
+
+def _with_level(owned: Table) -> FromClause:
+    """The rows of a table with their user and the user's level."""
+    return (
+        owned.join(users, users.c.uuid == owned.c.user_uuid)
         .outerjoin(assignments, assignments.c.user_uuid == users.c.uuid)
         .outerjoin(permissions, permissions.c.uuid == assignments.c.perm_uuid)
     )
+
+
+_PRINCIPAL = (
+    select(*_ACCOUNT)
+    .select_from(_with_level(sessions))
     .where(
         sessions.c.uuid == bindparam("session_uuid"),
         sessions.c.expires_at > bindparam("now"),
@@ -102,3 +118,41 @@ class SqlSessions(SqlQueries, SessionStore):
 
     async def end_every(self) -> int:
         return len(await self._connection.fetch_all(_END_EVERY))
+
+
+_OF_TOKEN = (
+    select(
+        *_ACCOUNT,
+        *(api_tokens.c[name] for name in ("uuid", "name", "read_only", "last_used_at")),
+    )
+    .select_from(_with_level(api_tokens))
+    .where(
+        api_tokens.c.hash == bindparam("hash"),
+        or_(api_tokens.c.expires_at.is_(None), api_tokens.c.expires_at > bindparam("now")),
+        users.c.is_active.is_(True),
+    )
+)
+_TOUCH = (
+    update(api_tokens)
+    .where(
+        api_tokens.c.uuid == bindparam("token_uuid"),
+        or_(api_tokens.c.last_used_at.is_(None), api_tokens.c.last_used_at <= bindparam("at")),
+    )
+    .values(last_used_at=bindparam("at"), hash=bindparam("new_hash"))
+)
+
+
+class SqlApiTokens(SqlStore[ApiTokenRecord], ApiTokenStore):
+    """API tokens, found by the hash of their text."""
+
+    records = API_TOKENS
+
+    async def principal(self, hash_: str, now: str) -> TokenPrincipal | None:
+        row = await self._connection.fetch_one(_OF_TOKEN, hash=hash_, now=now)
+        return None if row is None else TokenPrincipal(*row)
+
+    async def touch(self, uuid: str, at: str, hash_: str) -> None:
+        await self._connection.execute(_TOUCH, token_uuid=uuid, at=at, new_hash=hash_)
+
+    async def end_all(self, user_uuid: str) -> None:
+        await self.remove_of("user_uuid", user_uuid)

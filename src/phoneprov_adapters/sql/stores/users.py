@@ -10,6 +10,7 @@ from phoneprov_adapters.sql.engines.revisions import LOCK_REVISION
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
 from phoneprov_adapters.sql.stores.extensions import SqlLinks
 from phoneprov_adapters.sql.stores.profiles import SqlProfiles
+from phoneprov_adapters.sql.stores.sessions import SqlApiTokens
 from phoneprov_adapters.sql.stores.store import Removes, SqlQueries, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables.accounts import (
     USERS,
@@ -82,7 +83,10 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
     def _dependents(self) -> Sequence[tuple[Removes, str]]:
         on = self._connection
         contacts = SqlStore(on, PERSONAL_CONTACTS)
-        owned = (SqlProfiles(on), contacts, SqlVendorUsers(on), SqlLinks(on), SqlAssignments(on))
+        tokens = SqlApiTokens(on)
+        owned = (
+            SqlProfiles(on), contacts, SqlVendorUsers(on), tokens, SqlLinks(on), SqlAssignments(on)
+        )  # fmt: skip
         return [(store, "user_uuid") for store in owned]
 
     def _row_of(self, entity: User) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from phoneprov_adapters.sql.tables.records import (
     uuid,
 )
 from phoneprov_core.access.model import Assignment, Permission
+from phoneprov_core.api_tokens import ApiTokenRecord
 from phoneprov_core.audit.model import AuditEntry
 from phoneprov_core.users.model import USER_FIELDS, User, UserSearch
 
@@ -73,6 +74,24 @@ sessions = Table(
     Column("ends_at", BigInteger, nullable=False),
     Index(None, "user_uuid"),
 )
+
+API_TOKENS = Records(
+    ApiTokenRecord,
+    table_of(
+        ApiTokenRecord,
+        "api_tokens",
+        UniqueConstraint("user_uuid", "name"),
+        Index(None, "user_uuid", "created_at", "uuid"),
+        owners={"user_uuid": "users"},
+        unique="hash",
+        listed=False,
+        name=text,
+        hash=string(81),
+    ),
+    owner="user_uuid",
+    one_name="API token",
+)
+api_tokens = API_TOKENS.table
 
 login_attempts = Table(
     "login_attempts",

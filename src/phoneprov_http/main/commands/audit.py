@@ -64,7 +64,8 @@ async def _show(at: Acting, wanted: WantedEntries, limit: int | None, *, as_json
 def _row(entry: AuditEntry) -> tuple[str, ...]:
     return (
         moment(entry.at),
-        entry.actor or entry.actor_uuid or "-",
+        (entry.actor or entry.actor_uuid or "-")
+        + (f" (token {entry.token})" if entry.token else ""),
         entry.client_ip or "-",
         entry.action,
         entry.resource_id or "-",

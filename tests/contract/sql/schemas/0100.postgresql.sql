@@ -70,6 +70,7 @@ CREATE TABLE audit (
 	at VARCHAR(24) COLLATE "C" NOT NULL,
 	actor_uuid VARCHAR(36) COLLATE "C",
 	actor TEXT,
+	token TEXT,
 	client_ip VARCHAR(45) COLLATE "C",
 	request_id VARCHAR(64) COLLATE "C",
 	action VARCHAR(64) COLLATE "C" NOT NULL,
@@ -431,6 +432,23 @@ CREATE TABLE sessions (
 );
 
 CREATE INDEX ix_sessions_user_uuid ON sessions (user_uuid);
+
+CREATE TABLE api_tokens (
+	uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	user_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	name TEXT COLLATE "C" NOT NULL,
+	read_only BOOLEAN NOT NULL,
+	expires_at VARCHAR(24) COLLATE "C",
+	last_used_at VARCHAR(24) COLLATE "C",
+	created_at VARCHAR(24) COLLATE "C" NOT NULL,
+	hash VARCHAR(81) COLLATE "C" NOT NULL,
+	CONSTRAINT pk_api_tokens PRIMARY KEY (uuid),
+	CONSTRAINT uq_api_tokens_user_uuid_name UNIQUE (user_uuid, name),
+	CONSTRAINT fk_api_tokens_user_uuid FOREIGN KEY(user_uuid) REFERENCES users (uuid) ON DELETE CASCADE,
+	CONSTRAINT uq_api_tokens_hash UNIQUE (hash)
+);
+
+CREATE INDEX ix_api_tokens_user_uuid_created_at_uuid ON api_tokens (user_uuid, created_at, uuid);
 
 CREATE TABLE login_addresses (
 	user_uuid VARCHAR(36) COLLATE "C" NOT NULL,

@@ -70,6 +70,7 @@ CREATE TABLE audit (
 	at VARCHAR(24) NOT NULL,
 	actor_uuid VARCHAR(36),
 	actor TEXT,
+	token TEXT,
 	client_ip VARCHAR(45),
 	request_id VARCHAR(64),
 	action VARCHAR(64) NOT NULL,
@@ -431,6 +432,23 @@ CREATE TABLE sessions (
 );
 
 CREATE INDEX ix_sessions_user_uuid ON sessions (user_uuid);
+
+CREATE TABLE api_tokens (
+	uuid VARCHAR(36) NOT NULL,
+	user_uuid VARCHAR(36) NOT NULL,
+	name TEXT NOT NULL,
+	read_only BOOLEAN NOT NULL,
+	expires_at VARCHAR(24),
+	last_used_at VARCHAR(24),
+	created_at VARCHAR(24) NOT NULL,
+	hash VARCHAR(81) NOT NULL,
+	CONSTRAINT pk_api_tokens PRIMARY KEY (uuid),
+	CONSTRAINT uq_api_tokens_user_uuid_name UNIQUE (user_uuid, name),
+	CONSTRAINT fk_api_tokens_user_uuid FOREIGN KEY(user_uuid) REFERENCES users (uuid) ON DELETE CASCADE,
+	CONSTRAINT uq_api_tokens_hash UNIQUE (hash)
+);
+
+CREATE INDEX ix_api_tokens_user_uuid_created_at_uuid ON api_tokens (user_uuid, created_at, uuid);
 
 CREATE TABLE login_addresses (
 	user_uuid VARCHAR(36) NOT NULL,
