@@ -12,7 +12,7 @@ from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import Journal
 from phoneprov_core.devices.binding import Binding, Networks
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
-from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.kernel.addresses import address_of, known_mac
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.paging import Listing, Page, listing
@@ -128,7 +128,7 @@ class ProvideFile:
             mac=provided.mac,
             name=_shown_name(request.name),
             transport=request.transport,
-            client_ip=request.client_ip,
+            client_ip=str(address_of(request.client_ip) or request.client_ip),
             result=result,
             bytes=size,
             duration_ms=duration_ms,

@@ -1,5 +1,7 @@
 """The contract of ``AuditStore``; see also ``TestTrail``."""
 
+import itertools
+import random
 from typing import Any
 
 import msgspec
@@ -96,6 +98,40 @@ class TestAudit(DatabaseTests):
         assert [one.entry.uuid for one in first + rest] == [
             identifier(number) for number in (3, 2, 1)
         ]
+
+    async def test_combined_filters_show_the_same_as_all_entries_filtered(self) -> None:
+        luck = random.Random(3)
+        values: dict[str, tuple[Any, ...]] = {
+            "actor_uuid": (identifier(77), identifier(78), None),
+            "resource": ("phone", "phones", "user"),
+            "action": ("phone.updated", "phone.updated_", "login.failed"),
+            "resource_id": ("a", "b", None),
+        }
+        made = [
+            an_entry(
+                number,
+                at=moment(number // 3),
+                **{name: luck.choice(some) for name, some in values.items()},
+            )
+            for number in range(1, 120)
+        ]
+        await self.add(*made)
+        choices = ((None, *filter(None, some)) for some in values.values())
+        for chosen in itertools.product(*choices, (None, moment(30))):
+            names = (*values, "until")
+            wanted = {n: value for n, value in zip(names, chosen, strict=True) if value}
+            expected = [
+                one
+                for one in reversed(made)
+                if one.entry.at < wanted.get("until", "3")
+                and all(getattr(one.entry, n) == wanted[n] for n in values if n in wanted)
+            ]
+            async with self.database.read() as tx:
+                first = await tx.audit.newest(WantedEntries(**wanted), 2)
+                rest = first and await tx.audit.newest(
+                    WantedEntries(**wanted), 200, before=first[-1].entry
+                )
+            assert [*first, *rest] == expected, wanted
 
     async def test_entry_names_actor_address_and_request(self) -> None:
         with belonging_to(Origin("r-9", TRACEPARENT, "10.0.0.8")):

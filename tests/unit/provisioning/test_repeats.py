@@ -43,10 +43,31 @@ async def test_different_refusals_of_an_address_have_a_limited_number_of_rows(
     assert (rows.count(OTHER_IP), rows.count("10.0.0.9")) == (UNSERVED, 1)
 
 
+async def test_flood_of_one_address_takes_no_row_of_another(
+    still: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repeats, "MOST", UNSERVED * 2)
+    names = [(f"SEP001BD4123456.{number}", OTHER_IP) for number in range(UNSERVED * 3)]
+    rows = await flood(still, *names, (NAME, "10.0.0.9"))
+    assert rows.count("10.0.0.9") == 1
+
+
+async def test_refusals_of_forged_addresses_take_no_row_of_a_served_file(
+    still: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repeats, "MOST", 50)
+    forged = [(NAME, f"192.0.2.{number}") for number in range(200)]
+    assert (await flood(still, *forged, *[(NAME, PHONE_IP)] * 5)).count(PHONE_IP) == 5
+
+
 async def test_fetches_of_a_phone_have_one_row_each(still: Office) -> None:
     requests = [(NAME, OTHER_IP)] * 500 + [(NAME, PHONE_IP)] * 5
     assert (await flood(still, *requests)).count(PHONE_IP) == 5
     assert (await flood(still, *[(NAME, PHONE_IP)] * 500)).count(PHONE_IP) == 5 + SERVED
+
+
+async def test_row_has_the_address_of_an_ipv4_client_of_a_socket_for_both(still: Office) -> None:
+    assert await flood(still, (NAME, f"::ffff:{PHONE_IP}")) == [PHONE_IP]
 
 
 async def test_refusal_has_a_row_in_the_next_window(still: Office) -> None:
@@ -64,9 +85,9 @@ async def test_refusal_has_a_row_in_the_next_window(still: Office) -> None:
 async def test_refusals_of_forged_addresses_have_a_limited_number_of_rows(
     still: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repeats, "DIFFERENT", 50)
+    monkeypatch.setattr(repeats, "MOST", 50)
     rows = await flood(still, *[(NAME, f"192.0.2.{number}") for number in range(200)])
-    assert len(rows) == 25
+    assert len(rows) == 50
 
 
 async def test_phone_outside_the_inventory_is_listed_without_a_row(still: Office) -> None:

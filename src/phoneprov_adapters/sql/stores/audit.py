@@ -4,13 +4,23 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, insert, select
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    bindparam,
+    insert,
+    literal,
+    select,
+    text,
+    tuple_,
+    union_all,
+)
 
 from phoneprov_adapters.runtime.system import ordered_id, system_clock
 from phoneprov_adapters.sql.engines.connection import Row
-from phoneprov_adapters.sql.engines.statements import Query
-from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries
-from phoneprov_adapters.sql.tables.accounts import audit
+from phoneprov_adapters.sql.engines.statements import Statement, page
+from phoneprov_adapters.sql.stores.store import SqlQueries
+from phoneprov_adapters.sql.tables.accounts import audit, newest_by_kind
 from phoneprov_core.audit.entries import entries
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
 from phoneprov_core.audit.ports import AuditStore
@@ -22,20 +32,63 @@ _COLUMNS = [audit.c[name] for name in (*_NAMES, "traceparent")]
 ADD_ENTRY = insert(audit).values({c.name: bindparam(f"entry_{c.name}") for c in audit.c})
 """Its parameters are those of no other statement."""
 _FIND = select(*_COLUMNS).where(audit.c.uuid == bindparam("uuid"))
-_CONDITIONS = {
-    "since": audit.c.at >= bindparam("since"),
-    "until": audit.c.at < bindparam("until"),
-    **{
-        name: audit.c[name] == bindparam(name)
-        for name in ("actor_uuid", "action", "resource", "resource_id")
-    },
-}
+_PERIOD = {"since": audit.c.at >= bindparam("since"), "until": audit.c.at < bindparam("until")}
+_OWNERS = ("actor_uuid", "resource_id")
+_KIND = ("resource", "action")
+_FILTERS = (*_PERIOD, *_OWNERS, *_KIND)
 
 
 @cache
-def _matching(names: frozenset[str]) -> Query:
-    rows = select(*_COLUMNS).where(*(_CONDITIONS[name] for name in sorted(names)))
-    return Query(rows, (audit.c.at, audit.c.uuid))
+def _newest(names: frozenset[str], kinds: int, *, after: bool) -> Select[Any]:
+    """A page of the entries of that many kinds; of all kinds if it is 0. Both databases merge lists
+    that are in the order of an index, and read no more than a page: PostgreSQL, if each list has
+    its limit; SQLite, if none has."""
+    owners = [name for name in _OWNERS if name in names]
+    place, order = (audit.c.at, audit.c.uuid), (audit.c.at.desc(), audit.c.uuid.desc())
+    conditions = [_PERIOD[name] for name in _PERIOD if name in names]
+    conditions += [audit.c[name] == bindparam(name) for name in owners]
+    if not kinds:
+        rows = select(*_COLUMNS).where(*conditions)
+        return page(rows, place, after=after, newest_first=True)
+    if after:
+        conditions.append(tuple_(*place) < tuple_(bindparam("after_time"), bindparam("after_key")))
+    limited = text(f"ORDER BY {newest_by_kind(len(owners))} LIMIT :limit")
+    lists = (
+        select(*place)
+        .where(*conditions, *(audit.c[name] == bindparam(f"{name}_{kind}") for name in _KIND))
+        .suffix_with(limited, dialect="postgresql")
+        .subquery()
+        for kind in range(kinds)
+    )
+    found = (
+        select(union_all(*map(select, lists)).subquery())
+        .suffix_with(limited, dialect="postgresql")
+        .suffix_with(text("ORDER BY at DESC, uuid DESC LIMIT :limit"), dialect="sqlite")
+        .subquery()
+    )
+    return select(*_COLUMNS).join(found, found.c.uuid == audit.c.uuid).order_by(*order)
+
+
+@cache
+def _kinds(names: frozenset[str]) -> Statement:
+    """The kinds of entries: resource and action. The index is searched once for each of them."""
+    owners = [name for name in _OWNERS if name in names]
+    one = audit.alias("one")
+    owned = [one.c[name] == bindparam(name) for name in owners]
+
+    def after(*place: ColumnElement[str]) -> Select[Any]:
+        # PostgreSQL considers no other index than one in the order of all of these columns.
+        order = [audit.c[name] for name in (*owners, *_KIND)]
+        place = (*(bindparam(name) for name in owners), *place)
+        uuids = select(audit.c.uuid).where(tuple_(*order) > tuple_(*place)).order_by(*order)
+        is_first = one.c.uuid == uuids.limit(1).scalar_subquery()
+        return select(*(one.c[name] for name in _KIND)).where(is_first, *owned)
+
+    kinds = after(*(literal("", audit.c[name].type) for name in _KIND)).cte("kinds", recursive=True)
+    # SQLite finds the place of several texts by an index, but not of several columns, and reads on
+    # from entries of the same place: "!" is before all characters of an action.
+    later = after(kinds.c.resource + "", kinds.c.action + "!").select_from(kinds)
+    return select(kinds.union_all(later))
 
 
 class SqlAudit(SqlQueries, AuditStore):
@@ -60,13 +113,35 @@ class SqlAudit(SqlQueries, AuditStore):
     async def newest(
         self, wanted: WantedEntries, limit: int, *, before: AuditEntry | None = None
     ) -> list[TracedEntry]:
-        values = {
-            name: value for name in _CONDITIONS if (value := getattr(wanted, name)) is not None
-        }
-        found: SqlNewestRows[Any] = SqlNewestRows(
-            self._connection, _matching(frozenset(values)), _entry, **values
-        )
-        return await found.newest(limit, before=before)
+        values = {name: value for name in _FILTERS if (value := getattr(wanted, name)) is not None}
+        kinds = await self._kinds_of(values)
+        if kinds == []:
+            return []
+        kinds = kinds or []
+        if kinds:  # Few statements: for 1, 2, 4, 8... kinds, of which some do not exist.
+            kinds += [("", "")] * ((1 << (len(kinds) - 1).bit_length()) - len(kinds))
+        statement = _newest(frozenset(values), len(kinds), after=before is not None)
+        for number, kind in enumerate(kinds):
+            values |= {f"{name}_{number}": one for name, one in zip(_KIND, kind, strict=True)}
+        if before is not None:
+            values |= {"after_time": before.at, "after_key": before.uuid}
+        rows = await self._connection.fetch_all(statement, **values, limit=limit, offset=0)
+        return [_entry(row) for row in rows]
+
+    async def _kinds_of(self, values: dict[str, Any]) -> list[Row] | None:
+        """The kinds of the entries that these filters can match; None for all."""
+        owners = {name: values[name] for name in _OWNERS if name in values}
+        kind = [values.pop(name, None) for name in _KIND]
+        if not owners and not any(kind):
+            return None
+        if None not in kind:
+            return [kind]
+        kinds = await self._connection.fetch_all(_kinds(frozenset(owners)), **owners)
+        return [
+            one
+            for one in kinds
+            if all(part in {None, wanted} for part, wanted in zip(kind, one, strict=True))
+        ]
 
 
 def _row_of(entry: TracedEntry) -> dict[str, Any]:

@@ -69,12 +69,13 @@ def _listed(table: str, *columns: str, filters: Sequence[str]) -> tuple[SchemaIt
     """The index of a searched list. SQLite searches in the index alone; PostgreSQL, which bounds
     the size of an entry, searches in the rows."""
     return (
-        _only_on("sqlite", Index(f"ix_{table}_listed", *columns, "search", *filters)),
-        _only_on("postgresql", Index(None, *columns)),
+        only_on("sqlite", Index(f"ix_{table}_listed", *columns, "search", *filters)),
+        only_on("postgresql", Index(None, *columns)),
     )
 
 
-def _only_on(dialect: str, index: Index) -> SchemaItem:
+def only_on(dialect: str, index: Index) -> SchemaItem:
+    """An index of one of the databases."""
     index.info["dialect"] = dialect
     return index.ddl_if(dialect=dialect)
 

@@ -81,15 +81,15 @@ CREATE TABLE audit (
 	CONSTRAINT pk_audit PRIMARY KEY (uuid)
 );
 
-CREATE INDEX ix_audit_action_at_uuid ON audit (action, at, uuid);
+CREATE INDEX ix_audit_actor_uuid_resource_action ON audit (actor_uuid, resource, action, at DESC, uuid DESC NULLS LAST);
 
-CREATE INDEX ix_audit_actor_uuid_at_uuid ON audit (actor_uuid, at, uuid);
+CREATE INDEX ix_audit_actor_uuid_resource_id_resource_action ON audit (actor_uuid, resource_id, resource, action, at DESC NULLS LAST, uuid DESC NULLS LAST);
 
 CREATE INDEX ix_audit_at_uuid ON audit (at, uuid);
 
-CREATE INDEX ix_audit_resource_at_uuid ON audit (resource, at, uuid);
+CREATE INDEX ix_audit_resource_action ON audit (resource, action, at DESC NULLS LAST, uuid DESC);
 
-CREATE INDEX ix_audit_resource_id_at_uuid ON audit (resource_id, at, uuid);
+CREATE INDEX ix_audit_resource_id_resource_action ON audit (resource_id, resource, action, at DESC, uuid DESC NULLS LAST);
 
 CREATE TABLE company_contacts (
 	uuid VARCHAR(36) COLLATE "C" NOT NULL,
