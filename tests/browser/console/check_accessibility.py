@@ -18,6 +18,19 @@ PAGES = {
     "New profile": "#/profiles/new", "People": "#/people", "Import": "#/import",
     "Extensions": "#/extensions", "Levels": "#/permissions", "Services": "#/services",
     "Modules": "#/modules", "Directory": "#/directory", "Audit": "#/audit", "Account": "#/about",
+    "Templates": "#/templates", "New template": "#/templates/new",
+    "Phone of no one": "#/phones/00:1B:D4:77:77:77", "No page": "#/nothing",
+    "Nothing found": "#/phones?q=nothing-of-the-kind",
+}  # fmt: skip
+# A page, and what opens a state of it.
+STATES = {
+    "Dialog of a phone": ("#/phones", "New phone"), "Columns": ("#/phones", "Columns"),
+    "Saved filters": ("#/phones", "Saved filters"), "Selected": ("#/phones", "Select all"),
+    "Desk": ("#/phones/00:1B:D4:00:00:01", "Desk"),
+    "Fetches": ("#/phones/00:1B:D4:00:00:01", "Fetches"),
+    "Question of a deletion": ("#/phones/00:1B:D4:00:00:01", "Delete"),
+    "Nothing chosen": ("#/switch", "Switch"), "Wrong input": ("#/profiles/new", "Create"),
+    "New extension": ("#/extensions", "New extension"),
 }  # fmt: skip
 WCAG = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
@@ -75,14 +88,16 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
     console.context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("scheme", ["light", "dark", "forced"])
+@pytest.mark.parametrize("width", [1920, 1280, 360])
 def test_every_page_meets_wcag_and_fits_the_window(
     browser: Browser, service: Service, screenshots: Path, scheme: Any, width: int
 ) -> None:
     context = browser.new_context(
-        viewport={"width": width, "height": 800}, color_scheme=scheme, bypass_csp=True
-    )
+        viewport={"width": width, "height": 800}, bypass_csp=True,
+        color_scheme="light" if scheme == "forced" else scheme,
+        forced_colors="active" if scheme == "forced" else "none",
+    )  # fmt: skip
     console = Console(context, service.url)
     console.open()
     console.page.get_by_label("Username").wait_for()
@@ -92,6 +107,15 @@ def test_every_page_meets_wcag_and_fits_the_window(
     for name, place in PAGES.items():
         console.open(place)
         console.settled()
+        console.page.wait_for_load_state("networkidle")
+        file = f"{name.lower().replace(' ', '-')}-{scheme}-{width}.png"
+        check(console, name, found, screenshots / file)
+    for name, (place, button) in STATES.items():
+        console.open(place)
+        console.page.reload()
+        console.settled()
+        opener = console.page.get_by_role("button", name=button, exact=True)
+        opener.or_(console.page.get_by_role("tab", name=button)).first.evaluate("e => e.click()")
         console.page.wait_for_load_state("networkidle")
         file = f"{name.lower().replace(' ', '-')}-{scheme}-{width}.png"
         check(console, name, found, screenshots / file)

@@ -114,7 +114,10 @@ function changed(old, wanted) {
     if (!wanted.hasAttribute(name)) old.removeAttribute(name);
   }
   for (const { name, value } of wanted.attributes) {
-    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (old.getAttribute(name) === value) continue;
+    // The content policy forbids styles that are set as text.
+    if (name === "style" && old instanceof HTMLElement) old.style.cssText = value;
+    else old.setAttribute(name, value);
   }
   for (const name of /** @type {const} */ (["disabled", "hidden", "value", "max"])) {
     if (name in wanted && old !== document.activeElement && old.tagName !== "LI") {

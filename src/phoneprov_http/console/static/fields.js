@@ -97,6 +97,13 @@ export const PROFILE = [
   field("software_type", { choices: SOFTWARE_TYPES, empty: texts.any }),
 ];
 
+export const TEMPLATE = [
+  required("name", { hint: texts.templateNameHint }),
+  field("model", { hint: texts.variantHint }),
+  field("software_type", { choices: SOFTWARE_TYPES, empty: texts.any }),
+  description,
+];
+
 export const PIN = [required("pin_code", { kind: "password", hint: texts.pinHint })];
 
 export const BATCH_PACE = [

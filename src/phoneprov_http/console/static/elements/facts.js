@@ -3,11 +3,12 @@
 import { h } from "../dom.js";
 import { icon } from "../icons.js";
 
-/** @param {[string, import("../dom.js").Child][]} pairs */
-export function facts(pairs) {
+/** @param {[string, import("../dom.js").Child][]} pairs @param {"" | "across"} [shape] beside each
+ * other on wide screens */
+export function facts(pairs, shape = "") {
   return h(
     "dl",
-    { className: "facts" },
+    { className: `facts ${shape}` },
     ...pairs.flatMap(([name, value]) => [
       h("dt", {}, name),
       h("dd", {}, value === null || value === undefined || value === "" ? "-" : value),

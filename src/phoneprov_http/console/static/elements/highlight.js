@@ -2,8 +2,8 @@
 
 /** @typedef {[string, string]} Piece a class and a text */
 
-const TOKEN = /(<!--)|(<\/?[\w:.-]+|\/?>|<\?[\w-]*|\?>)|([\w:.-]+)(?==)|("[^"]*"|'[^']*')|(&[#\w]+;)/g;
-const KINDS = ["comment", "tag", "attribute", "string", "entity"];
+const TOKEN = /(<!--)|(\{\{.*?\}\}|\{[%#].*?[%#]\})|(<\/?[\w:.-]+|\/?>|<\?[\w-]*|\?>)|([\w:.-]+)(?==)|("[^"]*"|'[^']*')|(&[#\w]+;)/g;
+const KINDS = ["comment", "value", "tag", "attribute", "string", "entity"];
 
 /**
  * The lines from `first` to before `last`, in pieces. Comments may begin on an earlier line.

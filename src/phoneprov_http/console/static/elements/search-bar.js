@@ -23,6 +23,16 @@ const WIDE = matchMedia("(min-width: 48rem)");
 
 /** @typedef {HTMLInputElement | HTMLSelectElement} Field */
 
+/** A filter with yes and no. @param {string} name @param {string} label @returns {Filter} */
+export const yesOrNo = (name, label) => ({
+  name,
+  label,
+  choices: [
+    ["true", texts.yes],
+    ["false", texts.no],
+  ],
+});
+
 /**
  * @param {string} path the address of the view
  * @param {Filter[]} filters
@@ -75,7 +85,7 @@ export function searchBar(path, filters, initial, changed, { isSearched = true }
     const suggestions = filter.suggest && suggested(field, filter.suggest);
     return h(
       "div",
-      { className: `field ${filter.name}` },
+      { className: `field filter-${filter.name}` },
       h("label", { htmlFor: id }, filter.label),
       field,
       suggestions,

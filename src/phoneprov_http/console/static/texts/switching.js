@@ -148,6 +148,17 @@ export const switching = {
     `${number.format(done)} of ${number.format(total)} done, ${number.format(failed)} failed, ` +
     `${unknown ? `${number.format(unknown)} not known, ` : ""}${number.format(skipped)} skipped`,
 
+  // Templates
+  templates: "Templates",
+  templatesHint: "A profile with a template gets its configuration when it is deployed. Templates of one name are its variants.",
+  newTemplate: "New template",
+  newVariant: "New variant",
+  otherVariants: "Other variants:",
+  noTemplates: "There are no templates yet. One template serves every phone of a model.",
+  templateText: "Template",
+  templateNameHint: "Variants of a template share the name.",
+  variantHint: "Empty means all models without a variant of their own.",
+
   // Profiles
   newProfile: "New profile",
   noProfiles: "There are no profiles yet. A profile holds the configuration that phones get.",

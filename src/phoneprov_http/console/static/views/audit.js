@@ -102,6 +102,8 @@ export function hrefOf({ resource, resource_id: id }) {
   if (["phone", "desk", "vendor_phone"].includes(resource)) return `#/phones/${id}`;
   if (resource === "profile") return `#/profiles/${id}`;
   if (resource === "batch") return `#/batches/${id}`;
+  if (resource === "deployment") return `#/deployments/${id}`;
+  if (resource === "template") return `#/templates/${id}`;
   return null;
 }
 
@@ -112,11 +114,12 @@ async function rowOf(entry) {
   if (id && UUID.test(id)) {
     if (["user", "assignment", "vendor_user"].includes(resource)) name = await username(id);
     else if (resource === "profile") name = (await profileName(id)) ?? id;
-    else name = String(changes.name?.new ?? changes.name?.old ?? changes.extension?.new ?? id);
+    else name = calledIn(changes) ?? labelOf(resource);
   }
   const href = hrefOf(entry);
-  const items = Object.entries(changes).map(async ([field, change]) =>
-    h("li", {}, h("b", {}, labelOf(field)), ": ", ...changeOf(await named(field, change))),
+  const shown = Object.entries(changes).filter(([field]) => !(field === "profile_name" && changes.profile_uuid));
+  const items = shown.map(async ([field, change]) =>
+    h("li", {}, h("b", {}, labelOf(field)), ": ", ...(await changed(field, change))),
   );
   const list = h("ul", { className: "plain" }, ...(await Promise.all(items)));
   const text = [entry.actor ?? texts.system, entry.action, actionOf(entry.action), name, list.textContent, entry.client_ip]
@@ -132,6 +135,19 @@ async function rowOf(entry) {
     entry.client_ip,
   ];
   return { entry, name, text, cells };
+}
+
+/** What a record is called in its changes. @param {Record<string, any>} changes */
+function calledIn(changes) {
+  const fields = ["name", "extension", "username", "mac"];
+  const found = fields.map((field) => changes[field]?.new ?? changes[field]?.old).find(Boolean);
+  return found === undefined ? null : String(found);
+}
+
+/** @param {string} field @param {any} change */
+async function changed(field, change) {
+  if (field !== "deployment_uuid" || !change.new) return changeOf(await named(field, change));
+  return [h("a", { href: `#/deployments/${change.new}` }, texts.seeChange)];
 }
 
 /** The values of a change with names in place of UUIDs. @param {string} field @param {any} change */

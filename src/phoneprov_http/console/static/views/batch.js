@@ -8,6 +8,7 @@ import { messageOf } from "../elements/error-box.js";
 import { badge, facts } from "../elements/facts.js";
 import { heading } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
+import { progressBar } from "../elements/progress.js";
 import { searchBar } from "../elements/search-bar.js";
 import { when } from "../format.js";
 import { texts } from "../texts.js";
@@ -44,21 +45,17 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     const { phones } = batch;
     update(
       summary,
-      h("progress", {
-        max: Math.max(phones.total, 1),
-        value: phones.total - phones.waiting - phones.running,
-        "aria-label": texts.progress,
-      }),
+      progressBar(phones, true),
       facts([
         [texts.state, badge(batch.state, texts.batchStates)],
         [texts.progress, texts.progressOf(phones)],
         [texts.profile, batch.profile_name ?? texts.profileOnPhone],
-        [texts.whichPhones, [batch.model, batch.location, batch.software_type].filter(Boolean).join(", ")],
+        [texts.whichPhones, [batch.model, batch.location, batch.software_type].filter(Boolean).join(", ") || texts.byList],
         [texts.started, when(batch.created_at)],
         [texts.by, by],
         [texts.ended, when(batch.ended_at)],
         ...(batch.message ? [/** @type {[string, string]} */ ([texts.message, batch.message])] : []),
-      ]),
+      ], "across"),
     );
     cancel.hidden = batch.ended_at !== null || batch.state !== "running";
     repeat.hidden = batch.ended_at === null || phones.failed + phones.unknown === 0;
@@ -75,7 +72,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
       { title: texts.mac, cell: (one) => one.mac, width: "11.5rem" },
       { title: texts.state, cell: (one) => badge(one.state, texts.itemStates), width: "8rem" },
       { title: texts.message, cell: (one) => one.message && h("span", { title: one.message }, one.message) },
-      { title: texts.ended, cell: (one) => when(one.ended_at), isOptional: true, width: "16rem" },
+      { title: texts.ended, cell: (one) => when(one.ended_at), isOptional: true, width: "17rem" },
     ],
     href: (one) => (one.deployment_uuid ? `#/deployments/${one.deployment_uuid}` : `#/phones/${one.mac}`),
     load: async (offset, limit, abort) => {

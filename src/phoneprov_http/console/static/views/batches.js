@@ -5,6 +5,7 @@ import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
 import { badge } from "../elements/facts.js";
 import { heading } from "../elements/heading.js";
+import { progressBar } from "../elements/progress.js";
 import { moments } from "../format.js";
 import { texts } from "../texts.js";
 
@@ -19,11 +20,15 @@ export async function view({ element }) {
   await list.configure({
     caption: texts.batches,
     columns: [
-      { title: texts.started, cell: (batch) => moments(batch.created_at), width: "15rem" },
+      { title: texts.started, cell: (batch) => moments(batch.created_at), width: "17rem" },
       { title: texts.action, cell: (batch) => texts.actions[batch.action], width: "6rem" },
       { title: texts.profile, cell: (batch) => batch.profile_name ?? texts.profileOnPhone, isOptional: true },
       { title: texts.state, cell: (batch) => badge(batch.state, texts.batchStates), width: "8rem" },
-      { title: texts.progress, cell: (batch) => texts.progressOf(batch.phones) },
+      {
+        title: texts.progress,
+        cell: ({ phones }) => h("span", {}, progressBar(phones), texts.progressOf(phones)),
+        text: ({ phones }) => texts.progressOf(phones),
+      },
     ],
     href: (batch) => `#/batches/${batch.uuid}`,
     empty: () => texts.noBatches,

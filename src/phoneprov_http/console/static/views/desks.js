@@ -4,7 +4,7 @@ import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
 import { heading } from "../elements/heading.js";
-import { searchBar } from "../elements/search-bar.js";
+import { searchBar, yesOrNo } from "../elements/search-bar.js";
 import { ago } from "../format.js";
 import { texts } from "../texts.js";
 
@@ -15,16 +15,7 @@ export async function view({ element, query }) {
   const list = /** @type {import("../elements/data-list.js").DataList<PhoneSummary>} */ (dataList());
   const search = searchBar(
     "/desks",
-    [
-      {
-        name: "in_use",
-        label: texts.onlyUsed,
-        choices: [
-          ["true", texts.yes],
-          ["false", texts.no],
-        ],
-      },
-    ],
+    [yesOrNo("in_use", texts.onlyUsed)],
     query,
     () => void list.reload(),
   );

@@ -5,6 +5,7 @@ import { fill, h, update } from "../dom.js";
 import { barChart, barList } from "../elements/chart.js";
 import { errorBox } from "../elements/error-box.js";
 import { badge } from "../elements/facts.js";
+import { progressBar } from "../elements/progress.js";
 import { heading } from "../elements/heading.js";
 import { simpleTable } from "../elements/simple-table.js";
 import { ago, count, day } from "../format.js";
@@ -163,7 +164,7 @@ async function batches(signal) {
         h("a", { href: `#/batches/${one.uuid}` }, ago(one.created_at)),
         texts.actions[one.action],
         badge(one.state, texts.batchStates),
-        texts.progressOf(one.phones),
+        h("span", {}, progressBar(one.phones), count(one.phones.total)),
       ]),
       texts.noBatchRuns,
     ),

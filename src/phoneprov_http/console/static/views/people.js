@@ -5,7 +5,7 @@ import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
 import { heading } from "../elements/heading.js";
 import { recordDialog } from "../elements/record-dialog.js";
-import { searchBar } from "../elements/search-bar.js";
+import { searchBar, yesOrNo } from "../elements/search-bar.js";
 import { USER } from "../fields.js";
 import { ago } from "../format.js";
 import { go } from "../navigation.js";
@@ -29,14 +29,7 @@ export async function view({ element, query }) {
     "/people",
     [
       { name: "location", label: texts.location },
-      {
-        name: "is_active",
-        label: texts.isActive,
-        choices: [
-          ["true", texts.yes],
-          ["false", texts.no],
-        ],
-      },
+      yesOrNo("is_active", texts.isActive),
     ],
     query,
     () => void list.reload(),

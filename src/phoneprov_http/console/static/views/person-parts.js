@@ -39,7 +39,7 @@ export async function levelForm(user) {
       perm_uuid ? api.post("user-perms", { user_uuid: user.uuid, perm_uuid }) : api.remove(own),
     { said: () => texts.saved(texts.levelOf(fullName(user))) },
   );
-  return h("section", {}, h("h2", {}, texts.permission), form);
+  return h("section", {}, form);
 }
 
 /** @param {HTMLElement} panel @param {string} uuid */

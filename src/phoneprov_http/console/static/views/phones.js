@@ -7,7 +7,7 @@ import { show } from "../elements/dialog.js";
 import { badge } from "../elements/facts.js";
 import { heading } from "../elements/heading.js";
 import { recordForm } from "../elements/record-form.js";
-import { searchBar } from "../elements/search-bar.js";
+import { searchBar, yesOrNo } from "../elements/search-bar.js";
 import { SOFTWARE_TYPES, phoneFields } from "../fields.js";
 import { ago, count } from "../format.js";
 import { go, readdress } from "../navigation.js";
@@ -37,15 +37,6 @@ const LAST_OUTCOME = {
   name: "last_outcome",
   label: texts.lastOutcome,
   choices: [...Object.entries(texts.outcomes), ["none", texts.neverDeployed]],
-};
-/** @type {Filter} */
-const ACTIVE = {
-  name: "is_active",
-  label: texts.isActive,
-  choices: [
-    ["true", texts.yes],
-    ["false", texts.no],
-  ],
 };
 
 const ME = "me";
@@ -124,7 +115,7 @@ export async function view({ element, query }) {
       { name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES },
       loggedIn(),
       ...(session.isAdmin ? [LAST_OUTCOME] : []),
-      ACTIVE,
+      yesOrNo("is_active", texts.isActive),
     ],
     query,
     () => {

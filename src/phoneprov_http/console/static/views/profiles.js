@@ -24,7 +24,7 @@ export async function view({ element, query }) {
   );
   const add = h("a", { className: "button primary", href: "#/profiles/new" }, texts.newProfile);
   element.classList.add("with-list");
-  fill(element, heading(texts.profiles, add), search.element, list);
+  fill(element, heading(texts.profiles, add, session.isAdmin && h("a", { className: "button", href: "#/templates" }, texts.templates)), search.element, list);
   await list.configure({
     caption: texts.profiles,
     name: "profiles",

@@ -1,0 +1,49 @@
+/** Templates of configurations: each variant is for a model and a firmware family. */
+
+import { api, withQuery } from "../api.js";
+import { fill, h } from "../dom.js";
+import { dataList } from "../elements/data-list.js";
+import { heading } from "../elements/heading.js";
+import { ago } from "../format.js";
+import { texts } from "../texts.js";
+
+/** @typedef {import("../../types").Template} Template */
+
+/** @type {import("../router.js").View} */
+export async function view({ element }) {
+  const list = /** @type {import("../elements/data-list.js").DataList<Template>} */ (dataList());
+  element.classList.add("with-list");
+  const add = h("a", { className: "button primary", href: "#/templates/new" }, texts.newTemplate);
+  fill(element, heading(texts.templates, add), h("p", { className: "quiet" }, texts.templatesHint), list);
+  await list.configure({
+    caption: texts.templates,
+    name: "templates",
+    columns: [
+      { title: texts.name, cell: (one) => one.name },
+      { title: texts.model, cell: (one) => one.model ?? texts.any, width: "8rem" },
+      { title: texts.softwareType, cell: (one) => one.software_type ?? texts.any, width: "8rem" },
+      { title: texts.description, cell: (one) => one.description, isOptional: true },
+      { title: texts.revision, cell: (one) => String(one.revision), isOptional: true, width: "6rem" },
+      {
+        title: texts.changed,
+        cell: (one) => ago(one.updated_at),
+        text: (one) => one.updated_at,
+        isOptional: true,
+        width: "10rem",
+      },
+    ],
+    href: (one) => `#/templates/${one.uuid}`,
+    empty: () => texts.noTemplates,
+    load: async (offset, limit, signal) => {
+      const path = withQuery("configuration-templates", { offset, limit });
+      const { data, metadata } = await api.get(path, signal);
+      return { rows: data, total: metadata.total ?? data.length };
+    },
+  });
+}
+
+/** A variant as people name it. @param {Template} template */
+export function variantTitle({ name, model, software_type: family }) {
+  const kinds = [model, family].filter(Boolean).join(", ");
+  return kinds ? `${name} (${kinds})` : name;
+}
