@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-scale bench-phone-pages bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight
+.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -113,6 +113,12 @@ bench-trail: $(VENV)/installed-dev  ## pages of an audit trail of a million entr
 bench-phone-pages: $(VENV)/installed-dev  ## pages for phones, directory searches, 500 logins in a minute
 	$(BIN)/python -m bench.phone_pages
 
+bench-phone-files: $(VENV)/installed-dev  ## fetches of phones by HTTP beside a read over the API, by TFTP beside tftpd-hpa
+	@{ command -v wrk && command -v in.tftpd && command -v nginx; } >/dev/null \
+	  || { apt-get update && apt-get install --yes --no-install-recommends wrk tftpd-hpa nginx-light curl; }
+	$(BIN)/python -m bench.phone_fetches
+	$(BIN)/python -m bench.phone_files
+
 bench-lists: $(VENV)/installed-dev  ## memory for a list of 100,000 records
 	$(BIN)/python -m bench.list_memory
 
@@ -120,7 +126,7 @@ pictures: $(VENV)/installed-dev programs  ## the pictures of README and site: th
 	PYTHONPATH=tests $(BIN)/python bench/pictures.py
 
 mutations: $(VENV)/installed-dev  ## 200 changes of the source, drawn with a seed, that tests must notice; takes an hour
-	nice -n 10 $(BIN)/python bench/mutations.py
+	nice -n 10 $(BIN)/python -m bench.mutations
 
 test-browser: $(VENV)/installed-dev programs  ## the page at /docs in a real browser; installs Chromium if necessary
 	$(BIN)/python -m pytest -q tests/browser/check_docs.py

@@ -1,15 +1,19 @@
 """Changes places of the source one after the other, and reports the changes that no test notices.
 
-The places are drawn with a seed: rules, security and adapters more often than the rest. Each change
-runs the unit tests of its area, and if they pass, the contract tests of its area, in a fork of this
-process, which has the libraries loaded. ``make mutations`` runs 200.
+The places are drawn with a seed: rules, security and adapters more often than the rest. A first run
+with coverage records which tests execute which line. Each change runs the tests of its lines until
+one fails, in a fork of this process, which has the libraries loaded. A test that fails without the
+change, too, says nothing and is left out. ``make mutations`` runs 200; what was found stands in
+``build/mutations/results.jsonl``, and a run that was stopped continues there.
 """
 
 import argparse
 import ast
 import contextlib
 import functools
+import hashlib
 import importlib
+import json
 import os
 import random
 import shutil
@@ -17,109 +21,24 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+
+from bench.changes import Change, changes_of, weight_of
+from bench.covering import Covering, needs_postgres, record
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build/mutations"
 PROJECT = FOLDER / "project"
+COVERED = FOLDER / "covered"
+FAILED = FOLDER / "failed"
 LIBRARIES = {
     "alembic", "argon2", "asyncpg", "aiosqlite", "aioftp", "click", "cryptography", "h11", "httpx",
     "dependency_injector", "httptools", "joserfc", "litestar", "msgspec", "prometheus_client",
     "rich", "sqlalchemy.ext.asyncio", "trustme", "uvicorn", "uvloop", "vobject", "yaml", "zxcvbn",
 }  # fmt: skip
-WEIGHTS = {
-    "phoneprov_core/kernel": 3,
-    "phoneprov_core": 4,
-    "phoneprov_adapters/security": 6,
-    "phoneprov_adapters/testing": 0,
-    "phoneprov_adapters/simulator": 0,
-    "phoneprov_adapters/memory": 0,
-    "phoneprov_adapters/sql/migrations": 0,
-    "phoneprov_adapters": 3,
-    "phoneprov_http/front": 4,
-    "phoneprov_http/main": 1,
-    "phoneprov_http": 2,
-}
-SECONDS = 600
-AREAS = {
-    "access": "contract/http/test_permissions.py",
-    "front": "contract/http/test_envelope.py security/test_head.py security/test_forwarded.py",
-    "phone_pages": "contract/desks",
-    "phone": "contract/desks contract/phone contract/watching",
-    "sql": "contract/stores contract/sql security/test_key_rotation.py",
-    "tftp": "contract/provisioning",
-    "transfer": "contract/files contract/cli/test_transfer.py",
-    "security": "contract/auth security/test_key_rotation.py",
-    "users": "contract/auth contract/http/test_users.py",
-    "serving": "contract/cli/test_commands.py",
-}
-"""Tests of an area beside those in the folders and files of its name."""
-OTHER = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-    ast.And: ast.Or, ast.Or: ast.And,
-}  # fmt: skip
-
-
-class Change(NamedTuple):
-    """A place, what stands there, and what it becomes."""
-
-    path: str
-    line: int
-    start: int
-    end: int
-    before: str
-    after: str
-
-
-def changes_of(path: str, source: str) -> Iterator[Change]:
-    """Every change of a file that is known here."""
-    starts = [0]
-    for line in source.encode().splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    content = source.encode()
-    for node in ast.walk(ast.parse(source)):
-        for place, after in _changed(node):
-            start = starts[place.lineno - 1] + place.col_offset
-            end = starts[(place.end_lineno or 0) - 1] + (place.end_col_offset or 0)
-            before = content[start:end].decode()
-            yield Change(path, place.lineno, start, end, before, after)
-
-
-def _changed(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
-    if isinstance(node, ast.If | ast.While | ast.IfExp):
-        yield node.test, f"(not ({ast.unparse(node.test)}))"
-    elif isinstance(node, ast.Raise):
-        yield node, "pass"
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call | ast.Await):
-        if not ast.unparse(node).startswith(("log.", "super().")):
-            yield node, "pass"
-    elif isinstance(node, ast.Compare) and len(node.ops) == 1:
-        other = OTHER[type(node.ops[0])]()
-        yield node, f"({ast.unparse(ast.Compare(node.left, [other], node.comparators))})"
-    elif isinstance(node, ast.BoolOp):
-        yield node, f"({ast.unparse(ast.BoolOp(OTHER[type(node.op)](), node.values))})"
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        yield node, f"(bool({ast.unparse(node.operand)}))"
-    elif isinstance(node, ast.Return) and isinstance(node.value, ast.Constant):
-        if isinstance(node.value.value, bool):
-            yield node.value, str(not node.value.value)
-    elif isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1:
-        yield node, str(node.value + 1)
-
-
-def weight_of(path: str) -> int:
-    """How often places of this file are drawn."""
-    return next(
-        (
-            weight
-            for start, weight in WEIGHTS.items()
-            if path.startswith((f"src/{start}/", f"src/{start}."))
-        ),
-        1,
-    )
+STAGES = (15, 60, 120)
+"""Recorded seconds of the tests that a change runs: at first the nearest ones, then more."""
 
 
 def copy_project() -> list[str]:
@@ -136,53 +55,121 @@ def copy_project() -> list[str]:
     return files
 
 
-def tests_of(path: str) -> list[list[str]]:
-    """The unit tests of a module's area, and its contract tests."""
-    parts = Path(path).with_suffix("").parts[2:]
-    unit, contract = {}, {}
-    for part in reversed(parts):
-        for found in (f"unit/{part}", f"unit/{part}s"):
-            unit |= {found: None}
-        names = f"contract/{part} contract/http/test_{part}.py {AREAS.get(part, '')}"
-        contract |= dict.fromkeys(names.split())
-    stages = [[f"tests/{one}" for one in stage] for stage in (unit, contract)]
-    return [found for stage in stages if (found := [x for x in stage if (PROJECT / x).exists()])]
+def draw(paths: Iterable[str], seed: int) -> list[Change]:
+    """All changes, in the order in which they are tried."""
+    found = [
+        change
+        for path in paths
+        if path.endswith(".py") and weight_of(path)
+        for change in changes_of(path, (PROJECT / path).read_text("utf-8"))
+    ]
+    chance = random.Random(seed)
+    # Weighted, without repetition (Efraimidis and Spirakis, 2006).
+    return sorted(found, key=lambda one: -(chance.random() ** (1 / weight_of(one.path))))
 
 
-def survives(change: Change) -> bool:
-    """Whether all tests of its area pass with the change."""
-    stages = [tests for tests in tests_of(change.path) if usable(" ".join(tests))]
+def covering(paths: Iterable[str], workers: int) -> Covering:
+    """What the tests execute; recorded again after a change of the source."""
+    whole = hashlib.sha256()
+    for path in paths:
+        whole.update((PROJECT / path).read_bytes())
+    made_of = FOLDER / "made-of"
+    if not made_of.exists() or made_of.read_text() != whole.hexdigest():
+        made_of.unlink(missing_ok=True)
+        (FOLDER / "results.jsonl").unlink(missing_ok=True)
+        record(PROJECT, COVERED, workers)
+        made_of.write_text(whole.hexdigest())
+    covered = Covering(COVERED, PROJECT)
+    for test in covered.failed:
+        print(f"not used, as it fails without a change: {test}", flush=True)
+    return covered
+
+
+def statement_of(change: Change) -> range:
+    """The lines of the innermost statement with the change; of a block, those of its head."""
+    tree = ast.parse((PROJECT / change.path).read_text("utf-8"))
+    found = range(change.line, change.line + 1)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and node.lineno <= change.line <= (node.end_lineno or 0):
+            body = getattr(node, "body", None)
+            end = body[0].lineno - 1 if body else node.end_lineno or 0
+            if change.line <= max(end, node.lineno):
+                found = range(node.lineno, max(end, node.lineno) + 1)
+    return found
+
+
+def stages_of(tests: Sequence[str], seconds: dict[str, float]) -> list[list[str]]:
+    """The tests in stages: the nearest first, then the nearest of each file, in turn."""
+    rest, stages = list(tests), []
+    for limit in STAGES:
+        files: dict[str, int] = {}
+        turns = {}
+        for test in rest:
+            file = test.partition("::")[0]
+            turns[test] = files[file] = files.get(file, 0) + 1
+        spent, stage = 0.0, []
+        for test in sorted(rest, key=lambda one: (needs_postgres(one), turns[one])):
+            if spent < limit:
+                spent += seconds.get(test, 0)
+                stage.append(test)
+        stages.append(stage)
+        rest = [test for test in rest if test not in set(stage)]
+    return [stage for stage in stages if stage]
+
+
+def noticed(change: Change, tests: Sequence[str], seconds: dict[str, float]) -> str:
+    """The test that fails with the change, or nothing."""
     file = PROJECT / change.path
     whole = file.read_bytes()
-    file.write_bytes(whole[: change.start] + change.after.encode() + whole[change.end :])
-    try:
-        return all(_pass(tests) for tests in stages)
-    finally:
-        file.write_bytes(whole)
+    for stage in stages_of(tests, seconds):
+        left = stage
+        while left:
+            file.write_bytes(whole[: change.start] + change.after.encode() + whole[change.end :])
+            try:
+                failing = failing_of(left, 120 + 5 * sum(seconds.get(one, 5) for one in left))
+            finally:
+                file.write_bytes(whole)
+            if failing is None:
+                break
+            if failing not in left or usable(failing):
+                return failing
+            left = [test for test in left if test != failing]
+    return ""
 
 
 @functools.cache
-def usable(tests: str) -> bool:
-    """Whether tests pass without a change; only then they say something about one."""
-    if passed := _pass(tests.split()):
-        return passed
-    print(f"not used, as they fail without a change: {tests}", flush=True)
+def usable(test: str) -> bool:
+    """Whether a test passes without a change; only then it says something about one."""
+    if failing_of([test], 300) is None:
+        return True
+    print(f"not used, as it fails without a change: {test}", flush=True)
     return False
 
 
-def _pass(tests: list[str]) -> bool:
+def failing_of(tests: Sequence[str], seconds: float) -> str | None:
+    """The first of the tests that fails; the last one begun, if the time is over."""
+    FAILED.write_text("the import of the tests")
     child = os.fork()
     if child == 0:
-        _run(tests)
+        _run(tests, int(seconds))
     _, status = os.waitpid(child, 0)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
-    return os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0
+    passed = os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0
+    return None if passed else FAILED.read_text()
 
 
-def _run(tests: list[str]) -> None:
+class Begun:
+    """Plug-in of pytest: which test runs."""
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Note the test."""
+        FAILED.write_text(nodeid)
+
+
+def _run(tests: Sequence[str], seconds: int) -> None:
     os.setsid()
-    signal.alarm(SECONDS)
+    signal.alarm(seconds)
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
     os.dup2(silent, 2)
@@ -190,8 +177,7 @@ def _run(tests: list[str]) -> None:
     os.environ["PYTHONPATH"] = str(PROJECT / "src")
     sys.path.insert(0, str(PROJECT / "src"))
     options = ["-x", "-q", "--assert=plain", "-p", "no:xdist", "-p", "no:cacheprovider"]
-    options += ["-k", "not postgres and not pgbouncer"]
-    os._exit(int(importlib.import_module("pytest").main([*options, *tests])))
+    os._exit(int(importlib.import_module("pytest").main([*options, *tests], [Begun()])))
 
 
 def main() -> None:
@@ -200,30 +186,39 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="src/", help="beginning of the paths")
+    parser.add_argument("--workers", type=int, default=2, help="for the run with coverage")
+    parser.add_argument("--again", action="store_true", help="try what survived once more")
+    parser.add_argument("--with", dest="more", nargs="*", default=[], help="tests to run first")
     options = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     sys.dont_write_bytecode = True
-    paths = [path for path in copy_project() if path.startswith(options.only)]
-    found = [
-        change
-        for path in paths
-        if path.endswith(".py") and weight_of(path)
-        for change in changes_of(path, (PROJECT / path).read_text("utf-8"))
-    ]
+    source = [path for path in copy_project() if path.startswith("src/")]
+    drawn = draw([path for path in source if path.startswith(options.only)], options.seed)
+    covered = covering(source, options.workers)
     for library in LIBRARIES:
         importlib.import_module(library)
-    chance = random.Random(options.seed)
-    # Weighted, without repetition (Efraimidis and Spirakis, 2006).
-    drawn = sorted(found, key=lambda one: -(chance.random() ** (1 / weight_of(one.path))))
-    survivors = 0
+    results = FOLDER / "results.jsonl"
+    known = {}
+    if results.exists():
+        for line in results.read_text("utf-8").splitlines():
+            change, by = json.loads(line)
+            known[Change(*change)] = by
+    survivors = []
     for number, change in enumerate(drawn[: options.count], 1):
-        began, place = time.monotonic(), f"{change.path}:{change.line}"
-        if survives(change):
-            survivors += 1
-            print(f"{place}: {change.before!r} -> {change.after!r} survives", flush=True)
-        print(f"  {number}: {place}, {time.monotonic() - began:.0f} s", file=sys.stderr)
+        place = f"{change.path}:{change.line}: {change.before!r} -> {change.after!r}"
+        if change not in known or (options.again and not known[change]):
+            began = time.monotonic()
+            tests = [*options.more, *covered.tests_of(change.path, statement_of(change))]
+            known[change] = noticed(change, tests, covered.seconds)
+            with results.open("a", encoding="utf-8") as file:
+                print(json.dumps((change, known[change])), file=file)
+            outcome = known[change] or "survives"
+            print(f"{number}: {place}: {outcome}, {time.monotonic() - began:.0f} s", flush=True)
+        if not known[change]:
+            survivors.append(place)
+    print(*survivors, sep="\n")
     count = min(options.count, len(drawn))
-    print(f"{count} of {len(found)} places with the seed {options.seed}: {survivors} survive")
+    print(f"{count} of {len(drawn)} places with the seed {options.seed}: {len(survivors)} survive")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ ROUNDS = 3
 CLIENTS = 16
 FETCHES = 800
 CROWD = 1000
+PASSWORD = "enchantress-of-numbers"
 FIRMWARE = 200 * 1024 * 1024
 CONFIGURATION = f"<device>{'x' * (4096 - 17)}</device>"
 
@@ -141,7 +142,8 @@ async def crowd(fetch: Any, address: tuple[str, int]) -> float:
 GOALS = {boot: 0.5, busy: 0.5, crowd: 0.7}
 
 
-async def fill(environment: dict[str, str]) -> None:
+async def fill(environment: Mapping[str, str], address: Callable[[int], str] = address_of) -> None:
+    """A user, a profile, and the phones, each switched to the profile."""
     settings = read_settings(environment)
     async with open_phoneprov(settings) as use_cases:
         actor = system_actor(settings.level_rule)
@@ -152,7 +154,7 @@ async def fill(environment: dict[str, str]) -> None:
                 last_name="Lovelace",
                 username="ada",
                 email="ada@example.com",
-                password="enchantress-of-numbers",
+                password=PASSWORD,
             ),
         )
         profile = await use_cases.profiles.create(
@@ -160,7 +162,7 @@ async def fill(environment: dict[str, str]) -> None:
         )
         for number in range(1, PHONES + 1):
             mac = mac_of(number)
-            await use_cases.phones.create(actor, CreatePhone(mac=mac, phone_ip=address_of(number)))
+            await use_cases.phones.create(actor, CreatePhone(mac=mac, phone_ip=address(number)))
             await use_cases.switch_profile(actor, SwitchRequest(profile_uuid=profile.uuid, mac=mac))
 
 

@@ -43,20 +43,27 @@ def page(path: str, **parameters: str) -> str:
     return f"/phone/{path}?{urlencode({'device': device(1), **parameters})}"
 
 
-def rates(
-    started: Server, loads: Mapping[str, Load], seconds: float, rounds: int
+def median_rates(
+    loads: Mapping[str, tuple[Server, Load]], seconds: float, rounds: int
 ) -> dict[str, float]:
     """Responses per second: the median of alternating rounds."""
     found: dict[str, list[float]] = {name: [] for name in loads}
     with tempfile.NamedTemporaryFile(prefix="phoneprov-bench-") as file:
         for number in range(rounds + 1):
-            for name, load in loads.items():
+            for name, (started, load) in loads.items():
                 one = round_of(load, started, seconds, ASKING, Path(file.name))
                 if one.failed:
                     raise click.ClickException(f"{name}: {one.failed} requests failed")
                 if number:  # the first only fills caches
                     found[name].append(one.rate)
     return {name: statistics.median(each) for name, each in found.items()}
+
+
+def rates(
+    started: Server, loads: Mapping[str, Load], seconds: float, rounds: int
+) -> dict[str, float]:
+    """Responses per second of one server."""
+    return median_rates({name: (started, load) for name, load in loads.items()}, seconds, rounds)
 
 
 def reads(folder: Path, kind: str, seconds: float, rounds: int) -> bool:

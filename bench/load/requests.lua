@@ -1,6 +1,7 @@
 -- What wrk sends. Arguments: the kind of load, the file it is made from, a number.
 -- "plain": each line is method, path, token and body, between tabs; they are sent in turn, and
 -- @MAC@ becomes a MAC that was never sent before, counted from the number.
+-- "closing": as "plain", with a new connection for each request.
 -- "refresh": each line is a refresh token; a reply's token is the next to be exchanged.
 local ready, at, kind, counter = {}, 0, "plain", 0
 local templates
@@ -8,6 +9,7 @@ local templates
 local function formatted(line)
   local method, path, token, body = line:match("^([^\t]*)\t([^\t]*)\t([^\t]*)\t(.*)$")
   local headers = { ["Accept"] = "application/json" }
+  if kind == "closing" then headers["Connection"] = "close" end
   if token ~= "" then headers["Authorization"] = "Bearer " .. token end
   if body == "" then body = nil else headers["Content-Type"] = "application/json" end
   return { method, path, headers, body }
