@@ -241,7 +241,8 @@ async def main() -> int:
         ours = [sys.executable, "-m", "phoneprov_http.main", "provision", "--host", "127.0.0.1"]
         nginx = root / "nginx.conf"
         nginx.write_text(
-            "daemon off; error_log /dev/null; worker_processes 1; events {}\n"
+            "daemon off; error_log /dev/null; worker_processes 1;\n"
+            "events { worker_connections 4096; }\n"
             f"pid {root}/nginx.pid; user root;\n"
             f"http {{ access_log off; server {{ listen 127.0.0.1:26971; root {peer}; }} }}\n",
             encoding="ascii",

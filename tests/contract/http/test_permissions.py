@@ -4,11 +4,8 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
 
-PERMISSION = ["uuid", "level", "name", "description", "created_at"]
 ASSIGNMENT = ["uuid", "user_uuid", "perm_uuid", "level", "perm_name", "created_at"]
 
 
@@ -25,59 +22,6 @@ async def assigned(admin: Caller, to: Caller, uuid: str) -> dict[str, Any]:
     return made
 
 
-async def test_permission_is_created(admin: Caller) -> None:
-    reply = await admin.post("/permissions", {"level": 5, "name": "desk"})
-
-    created = data_of(reply, 201, "Permission created")
-    assert list(created) == PERMISSION
-    assert (created["level"], created["name"], created["description"]) == (5, "desk", None)
-    assert reply.json()["metadata"] == {}
-    found = await admin.get(f"/permissions/{created['uuid'].upper()}")
-    assert data_of(found, 200, "Permission found") == created
-    described = await permission(admin, name="other", description="line\n\tline", level=2**31 - 1)
-    assert (described["description"], described["level"]) == ("line\n\tline", 2**31 - 1)
-
-
-async def test_permissions_are_listed_and_paged_oldest_first(admin: Caller) -> None:
-    made = [await permission(admin, name=f"n{number}") for number in range(3)]
-    made.sort(key=lambda one: (one["created_at"], one["uuid"]))
-
-    everything = await admin.get("/permissions")
-    page = await admin.get("/permissions", limit=2, offset=2)
-
-    assert data_of(everything, 200, "4 permission(s) found")[1:] == made
-    assert everything.json()["metadata"] == {}
-    assert data_of(page, 200, "2 permission(s) found") == made[1:]
-    assert page.json()["metadata"] == {"total": 4, "limit": 2, "offset": 2}
-
-
-@pytest.mark.parametrize(
-    ("body", "fields"),
-    [
-        ({}, {"level", "name"}),
-        ({"level": None, "name": None}, {"level", "name"}),
-        ({"level": -1, "name": ""}, {"level", "name"}),
-        ({"level": 2**31, "name": "x"}, {"level"}),
-        ({"level": 10**30, "name": "x"}, {"level"}),
-        ({"level": 1.5, "name": "x"}, {"level"}),
-        ({"level": "1", "name": "x"}, {"level"}),
-        ({"level": True, "name": "x"}, {"level"}),
-        ({"level": 1, "name": "x" * 256}, {"name"}),
-        ({"level": 1, "name": "x", "description": "x" * 2049}, {"description"}),
-        ({"level": 1, "name": "x", "description": "a\u0007"}, {"description"}),
-        ({"level": 1, "name": "x", "description": None}, set()),
-        ({"level": 1, "name": "x", "uuid": STRANGER, "rank": 1}, {"uuid", "rank"}),
-    ],
-)
-async def test_every_invalid_field_is_named(admin: Caller, body: Any, fields: set[str]) -> None:
-    reply = await admin.post("/permissions", body)
-
-    if fields:
-        assert set(error_of(reply, 422, "invalid")) == fields
-    else:
-        data_of(reply, 201)
-
-
 async def test_permission_level_and_name_are_unique_together(admin: Caller) -> None:
     first = await permission(admin)
     await permission(admin, level=6)
@@ -88,21 +32,6 @@ async def test_permission_level_and_name_are_unique_together(admin: Caller) -> N
     reply = await admin.put(f"/permissions/{other['uuid']}", {"name": "desk"})
     assert set(error_of(reply, 409, "already_exists")) == {"name"}
     data_of(await admin.put(f"/permissions/{first['uuid']}", {"name": "desk"}))
-
-
-async def test_permission_update_keeps_its_level(admin: Caller) -> None:
-    before = await permission(admin, description="x")
-    path = f"/permissions/{before['uuid']}"
-
-    reply = await admin.put(path, {"name": "front desk"})
-    after = data_of(reply, 200, "Permission updated")
-    assert after == {**before, "name": "front desk"}
-    assert data_of(await admin.put(path, {"description": None}))["description"] is None
-    assert data_of(await admin.put(path, {**after, "created_at": 7}))["name"] == "front desk"
-    for level in (6, None, "5", True):
-        assert set(error_of(await admin.put(path, {"level": level}), 422)) == {"level"}
-    assert set(error_of(await admin.put(path, {"uuid": STRANGER}), 422)) == {"uuid"}
-    assert set(error_of(await admin.put(path, {"name": None, "x": 1}), 422)) == {"name", "x"}
 
 
 async def test_permission_assigned_or_missing_is_not_deleted(admin: Caller, ada: Caller) -> None:
