@@ -50,19 +50,24 @@ class Covering:
                 self._breadth[test] = max(files, self._breadth.get(test, 0))
 
     def tests_of(self, path: str, lines: range) -> list[str]:
-        """The tests that execute one of the lines, else those of the file: unit tests first, tests
-        with PostgreSQL last, of each the tests of the fewest files first."""
+        """The tests that execute one of the lines, else those of the file. Tests that have the name
+        of the module come first, tests with PostgreSQL last; then unit tests, and the tests of the
+        fewest files."""
         by_line = self._data.contexts_by_lineno(str(self._project / path))
         found = {_test_of(one) for line in lines for one in by_line.get(line, ())}
         found &= self.seconds.keys()
         if not found:
             found = {_test_of(one) for ones in by_line.values() for one in ones}
         found &= self.seconds.keys()
-        return sorted(found.difference(self.failed), key=self._order)
+        name = Path(path).stem.rstrip("s")
 
-    def _order(self, test: str) -> tuple[int, int, float]:
-        stage = 2 if needs_postgres(test) else 0 if test.startswith("tests/unit/") else 1
-        return stage, self._breadth.get(test, 0), self.seconds[test]
+        def order(test: str) -> tuple[bool, bool, bool, int, float]:
+            is_near = name in test.partition("::")[0]
+            is_unit = test.startswith("tests/unit/")
+            breadth = self._breadth.get(test, 0)
+            return needs_postgres(test), not is_near, not is_unit, breadth, self.seconds[test]
+
+        return sorted(found.difference(self.failed), key=order)
 
 
 def needs_postgres(test: str) -> bool:
