@@ -1,12 +1,14 @@
 """Keys are rotated while the service serves: all secrets are encrypted again and none is lost."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import LargeBinary, bindparam, update
 
 from phoneprov_adapters.security.box import Sealed
 from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.sql.maintenance import key_rotation
 from phoneprov_adapters.sql.maintenance.key_rotation import PIECE, MissingKeys
 from phoneprov_adapters.sql.stores.sealed import PINS, SEALED_COLUMNS
 from phoneprov_adapters.sql.tables import metadata
@@ -71,6 +73,23 @@ async def test_rotation_encrypts_everything_with_the_new_key(vault: Vault) -> No
     async with vault.opened(NEW_KEYS) as sealer, sealer.database.read() as tx:
         for number in range(1, COUNT + 1):
             assert await secrets_of(tx, number) == expected(number)
+
+
+async def test_rotation_pauses_after_each_full_piece(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
+    monkeypatch.setattr(key_rotation, "asyncio", SimpleNamespace(sleep=pause))
+    await vault.fill(OLD_KEYS, COUNT)
+    async with vault.opened(BOTH_KEYS) as sealer:
+        await sealer.rotation.rotate(quiet)
+
+    assert len(pauses) >= len(SEALED_COLUMNS)
+    assert min(pauses) > 0
 
 
 async def test_rotation_skips_secrets_of_the_current_key(vault: Vault) -> None:

@@ -288,7 +288,7 @@ async def test_authentication_url_answers_with_one_word(
 
 
 async def test_authentication_url_answers_the_phone_networks_and_counts_by_64(
-    tmp_path: Path,
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = {
         "PHONEPROV_PHONE_USER": "phones",
@@ -309,6 +309,8 @@ async def test_authentication_url_answers_the_phone_networks_and_counts_by_64(
             await asked(f"fd00::1:{number:x}", wrong)
         assert await asked("fd00::2") == b"UNAUTHORIZED"
         assert await asked("fd00:0:0:1::2") == b"AUTHORIZED"
+    assert caplog.text.count("Too many wrong logins of phones from fd00::1:c8.") == 1
+    assert caplog.text.count("Too many wrong logins") == 1
 
 
 async def test_pages_say_that_their_type_is_not_guessed(office: Hotdesk) -> None:

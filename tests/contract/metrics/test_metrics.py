@@ -209,6 +209,15 @@ async def test_counters_fetch_is_counted_by_transport_and_result() -> None:
     assert (await _counted())[name] == before + 1
 
 
+async def test_counters_fetch_that_was_not_recorded_is_counted() -> None:
+    name = ("phoneprov_unrecorded_fetches_total", ())
+    before = (await _counted()).get(name, 0)
+
+    counters.count_unrecorded(3)
+
+    assert (await _counted())[name] == before + 3
+
+
 def test_metrics_service_has_bounded_labels(tmp_path: Path) -> None:
     """Requests for many records make no more series than a request for one."""
     with (

@@ -19,6 +19,7 @@ class Numbers(Rows[int]):
     def __init__(self, length: int) -> None:
         self.numbers = list(range(length))
         self.asked: list[int] = []
+        self.counted = 0
         self.open = 0
 
     @asynccontextmanager
@@ -28,6 +29,7 @@ class Numbers(Rows[int]):
         self.open -= 1
 
     async def count(self, owner: str | None = None) -> int:
+        self.counted += 1
         return len(self._of(owner))
 
     async def rows(
@@ -191,3 +193,17 @@ def test_page_out_of_bounds_is_refused(limit: int, offset: int, fields: list[str
         Window(limit, offset)
 
     assert [problem.field for problem in error.value.problems] == fields
+
+
+@pytest.mark.parametrize(
+    ("limit", "offset", "counted"),
+    [(10, 0, 0), (10, 5, 0), (10, 8, 1), (10, 9, 1), (8, 0, 1), (3, 5, 1), (2, 5, 1)],
+)
+async def test_page_counts_the_list_only_if_it_does_not_show_its_end(
+    limit: int, offset: int, counted: int
+) -> None:
+    store = Numbers(8)
+
+    listed = await store.listed(Window(limit, offset))
+
+    assert (listed.total, store.counted) == (8, counted)

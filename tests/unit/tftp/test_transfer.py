@@ -143,12 +143,13 @@ def test_netascii_does_not_acknowledge_the_size() -> None:
     assert Transfer(request, MemoryFile(b"a\n")).start() == b"\0\x06blksize\x00512\x00"
 
 
-def test_error_of_the_client_ends_the_transfer() -> None:
+@pytest.mark.parametrize("packet", [b"\0\x05\0\x03full\0", b"\0\x05\0\0"])
+def test_error_of_the_client_ends_the_transfer(packet: bytes) -> None:
     transfer = transfer_of(b"x" * 2000)
     transfer.start()
     transfer.receive(ack(1))
 
-    assert transfer.receive(b"\0\x05\0\x03full\0") is None
+    assert transfer.receive(packet) is None
     assert transfer.state is State.FAILED
     assert transfer.acknowledged_bytes == 512
 
