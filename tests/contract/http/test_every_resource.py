@@ -9,6 +9,7 @@ import pytest
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Forbidden, NotFound
 from support.api import STRANGER, Api, Caller, data_of, error_of
+from support.document import DOCUMENT, problems, resolved
 from support.resources import MAC, RESOURCES, Resource, check_not_found
 
 STAMPS = {"created_at", "updated_at", "created_by", "updated_by", "last_uuid"}
@@ -191,3 +192,19 @@ async def test_use_cases_require_the_level_before_they_read(
         with pytest.raises(NotFound):
             await call
     assert data_of(await admin.get(resource.path_of(record))) == record
+
+
+async def test_documented_length_is_the_longest_text(admin: Caller, resource: Resource) -> None:
+    path = resource.path_of(await resource.create(admin))
+    body = DOCUMENT["paths"][f"/api/v1{resource.path}"]["post"]["requestBody"]
+    schema = resolved(body["content"]["application/json"]["schema"])
+    text, addresses = "a line of words " * 200, {"ip", "phone_ip"}
+    for name in schema["properties"].keys() - addresses - {resource.key}:
+        described = schema["properties"][name]
+        longest = max(one.get("maxLength", 0) for one in described.get("anyOf", [described]))
+        if longest and not problems(described, text[: longest - 1] + "x"):
+            longest_text = text[: longest - 1] + "x"
+            reply = await admin.put(path, {name: longest_text})
+            assert reply.status_code == 200, (name, reply.json())
+            reply = await admin.put(path, {name: longest_text + "x"})
+            assert set(error_of(reply, 422)) == {name}

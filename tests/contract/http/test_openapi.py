@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema_rs
 import pytest
 import schemathesis
 from hypothesis import given, settings, strategies as st
@@ -15,7 +14,7 @@ import phoneprov_core
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel import addresses, fields, values
 from support.access_table import TABLE
-from support.document import DOCUMENT
+from support.document import DOCUMENT, problems, resolved
 from support.scale import rounds
 
 Json = dict[str, Any]
@@ -37,22 +36,6 @@ def operation(called: str) -> Json:
     method, path = called.split()
     found: Json = OPERATIONS[f"{method} /api/v1{path}"]
     return found
-
-
-def resolved(thing: Json) -> Json:
-    if "$ref" not in thing:
-        return thing
-    found: Any = DOCUMENT
-    for step in thing["$ref"].removeprefix("#/").split("/"):
-        found = found[step]
-    resolved_: Json = found
-    return resolved_
-
-
-def problems(schema: Json, value: Any) -> list[str]:
-    whole = {**schema, "components": DOCUMENT["components"]}
-    validator = jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
-    return [error.message for error in validator.iter_errors(value)]
 
 
 def test_document_is_valid_openapi() -> None:
