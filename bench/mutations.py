@@ -152,9 +152,11 @@ def failing_of(tests: Sequence[str], seconds: float) -> str | None:
     child = os.fork()
     if child == 0:
         _run(tests, int(seconds))
-    _, status = os.waitpid(child, 0)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)
+    try:
+        _, status = os.waitpid(child, 0)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
     passed = os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0
     return None if passed else FAILED.read_text()
 
@@ -169,6 +171,7 @@ class Begun:
 
 def _run(tests: Sequence[str], seconds: int) -> None:
     os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.alarm(seconds)
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
@@ -192,6 +195,7 @@ def main() -> None:
     options = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     sys.dont_write_bytecode = True
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the tests that run end, too
     source = [path for path in copy_project() if path.startswith("src/")]
     drawn = draw([path for path in source if path.startswith(options.only)], options.seed)
     covered = covering(source, options.workers)
