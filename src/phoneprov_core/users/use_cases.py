@@ -129,9 +129,10 @@ class Users:
             user = found(await tx.users.find(known_id(uuid)), "user")
             if user.is_active:
                 await require_another_superadmin(tx.assignments, actor, user.uuid)
-            await end_uses(tx, user.uuid)
             await _end_sessions(tx, user.uuid)
+            # The profiles before the desks, as the deletion of a profile locks them.
             await tx.users.remove(user.uuid)
+            await end_uses(tx, user.uuid)
             await tx.attempts.clear(account_key(user.username))
 
 

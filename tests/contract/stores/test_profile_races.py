@@ -5,6 +5,7 @@ from types import NoneType
 
 import msgspec
 
+from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.testing.phone_records import a_phone, a_profile
@@ -23,6 +24,8 @@ from phoneprov_core.profiles.model import (
     ProfilePatch,
 )
 from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.users.passwords import AccountPolicy
+from phoneprov_core.users.use_cases import Users
 
 ROOT = system_actor(LevelRule.STRICT)
 
@@ -126,3 +129,33 @@ async def test_switch_waits_for_the_deactivation_of_the_owner(database: Database
     async with database.read() as tx:
         desk = await tx.desks.find(a_mac(1))
     assert (desk.user_uuid, desk.due) == (None, Due.LOGOUT)
+
+
+async def test_deletion_of_the_owner_waits_for_the_deletion_of_the_profile(
+    database: Database,
+) -> None:
+    """Both lock the profile before the desk."""
+    profile, held = a_profile(10, user_uuid=identifier(1)), asyncio.Event()
+    async with database.write() as tx:
+        await tx.users.add(a_user(1))
+        await tx.phones.add(a_phone(1))
+        await tx.profiles.add(profile)
+        await tx.desks.put(DeskRecord(a_mac(1), profile.uuid, user_uuid=identifier(1)))
+    policy = AccountPolicy(lambda _: False)
+    users = Users(database, PlainHasher(), policy, system_clock, random_id)
+
+    async def delete_profile() -> None:
+        async with database.write(by=ROOT) as tx:
+            await tx.profiles.find(profile.uuid)
+            held.set()
+            await asyncio.sleep(0.1)
+            await tx.profiles.remove(profile.uuid)
+
+    async def delete_owner() -> None:
+        await held.wait()
+        await users.delete(ROOT, identifier(1))
+
+    await asyncio.gather(delete_profile(), delete_owner())
+    async with database.read() as tx:
+        desk = await tx.desks.find(a_mac(1))
+    assert (desk.default_profile_uuid, desk.user_uuid, desk.due) == (None, None, Due.LOGOUT)

@@ -189,6 +189,7 @@ _POSITION = (profiles.c.created_at, profiles.c.uuid)
 _OWNER = profiles.c.user_uuid == bindparam("owner")
 _PROFILES = Query(_WHOLE, _POSITION, owner=_OWNER)
 _SEARCHED = SearchedTable(_WHOLE, _POSITION, _OWNER, fields=PROFILE_FIELDS)
+_HOLD_OF_OWNER = select(profiles.c.uuid).where(_OWNER).order_by(profiles.c.uuid).with_for_update()
 _FIND = _WHOLE.where(profiles.c.uuid == bindparam("uuid"))
 
 
@@ -202,6 +203,7 @@ class SqlProfiles(SqlStore[ProfileRecord]):
         return await super().remove(key)
 
     async def remove_of(self, column: str, owner: str) -> None:
+        await self._connection.fetch_all(_HOLD_OF_OWNER, owner=owner)
         await SqlDesks(self._connection).forget_default(of_user=owner)
         await super().remove_of(column, owner)
 
