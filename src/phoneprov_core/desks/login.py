@@ -153,9 +153,10 @@ class ChangePin:
         hash_ = await self.hasher.hash_pin(new)
         made = VendorUser(self.new_id(), user.uuid, hash_, shown(self.clock()))
         async with self.database.write(by=actor_at(at, user)) as tx:
+            # The PIN before the desk: the deletion of the user locks both in this order.
+            await tx.vendor_users.save(made)
             desk = await tx.desks.find(at.phone.mac)
             await tx.desks.put(desk.in_turn(at.desk.turn))
-            await tx.vendor_users.save(made)
             await tx.attempts.clear(guess_key(user.uuid))
 
 

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from phoneprov_core.auth.throttle import Attempts
+from phoneprov_core.desk_records import end_uses
 from phoneprov_core.desks.pins import phone_key
-from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_core.kernel.actor import LevelRule, system_actor
+from phoneprov_core.kernel.errors import NotFound, Unauthenticated
 from phoneprov_core.vendor_users import guess_key
 from support.hotdesk import IP, OTHER_MAC, PIN, hotdesk
 from support.switch_rig import MAC
@@ -52,3 +54,31 @@ async def test_concurrent_right_and_wrong_pins_are_counted_exactly(
         assert await guess(2)
         async with office.api.database.write() as tx:
             assert await tx.attempts.of(phone_key(MAC)) == Attempts()
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite", "postgres"])
+async def test_change_of_the_pin_waits_for_the_deletion_of_the_user(
+    tmp_path: Path, database_kind: str
+) -> None:
+    """Both lock the PIN before the desk."""
+    async with hotdesk(tmp_path, database_kind=database_kind) as office:
+        assert (await office.phone().log_in("ada", PIN)).title == "Logged in"
+        await office.settled()
+        services, held = office.api.container.phone_services(), asyncio.Event()
+        at = await services.identify(f"SEP{MAC.replace(':', '')}", IP)
+        token = services.change_pin.form(at)
+
+        async def delete() -> None:
+            async with office.api.database.write(by=system_actor(LevelRule.STRICT)) as tx:
+                await tx.users.find(office.ada.uuid)
+                await tx.users.remove(office.ada.uuid)
+                held.set()
+                await asyncio.sleep(0.5)
+                await end_uses(tx, office.ada.uuid)
+
+        async def change() -> None:
+            await held.wait()
+            await services.change_pin(at, PIN, "13579135", "13579135", token)
+
+        deleted, changed = await asyncio.gather(delete(), change(), return_exceptions=True)
+        assert (deleted, type(changed)) == (None, NotFound)
