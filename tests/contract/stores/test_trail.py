@@ -25,6 +25,8 @@ from phoneprov_core.vendor_users import VendorUser
 from support.kinds import KINDS, Kind
 from support.store_tests import DatabaseTests
 
+SECRETS = {"password", "voicemail_passcode", "body"}
+
 
 class TestTrail(DatabaseTests):
     """The contract of the trail: what a writing transaction records of its changes."""
@@ -58,9 +60,9 @@ class TestTrail(DatabaseTests):
                 "new": msgspec.to_builtins(value),
             }
             for field, value in one.change.items()
-            if field not in {"created_by", "updated_by", "password", "voicemail_passcode"}
+            if field not in {"created_by", "updated_by", *SECRETS}
         }
-        secrets = {"password", "voicemail_passcode"} & set(one.change)
+        secrets = SECRETS & set(one.change)
         expected = msgspec.json.decode(msgspec.json.encode(plain))
         assert updated.changes == expected | dict.fromkeys(secrets, "changed")
         assert all(one.get("new") is None for one in deleted.changes.values() if one != "changed")
