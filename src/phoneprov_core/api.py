@@ -135,6 +135,8 @@ from phoneprov_core.directory.use_cases import (
     CompanyDirectory as CompanyDirectory,
     PersonalDirectory as PersonalDirectory,
 )
+from phoneprov_core.fleet.model import AdoptPhone as AdoptPhone, ReplacePhone as ReplacePhone
+from phoneprov_core.fleet.use_cases import ChangeFleet as ChangeFleet
 from phoneprov_core.kernel.actor import (
     Actor as Actor,
     LevelRule as LevelRule,

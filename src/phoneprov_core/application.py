@@ -17,6 +17,7 @@ from phoneprov_core.desks.services import PhoneServices
 from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions import Extensions
+from phoneprov_core.fleet.use_cases import ChangeFleet
 from phoneprov_core.kems import Kems
 from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
 from phoneprov_core.lines.use_cases import Lines
@@ -60,6 +61,7 @@ class UseCases:
     links: Links
     lines: Lines
     phones: Phones
+    change_fleet: ChangeFleet
     templates: Templates
     profiles: Profiles
     switch_profile: SwitchProfile

@@ -31,6 +31,7 @@ from phoneprov_http.routes.deployments import deployment_routes
 from phoneprov_http.routes.desks import desk_routes
 from phoneprov_http.routes.docs import docs_routes
 from phoneprov_http.routes.extensions import extension_routes
+from phoneprov_http.routes.fleet import fleet_routes
 from phoneprov_http.routes.handlers import ApiRequest, Authentication, guard, require_plain_query
 from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.imports import import_routes
@@ -90,6 +91,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         desk_routes(of.desks),
         line_routes(of.lines),
         batch_routes(of.batches),
+        fleet_routes(of.change_fleet),
         provisioning_routes(of.fetches, of.discovered_phones),
         company_directory_routes(of.company_directory, shared_write),
         kem_routes(of.kems, shared_write),

@@ -7,6 +7,7 @@ from support.access_rig import Route
 from support.access_targets import (
     a_deployment_of_the_owners,
     a_desk_of_the_owner,
+    a_discovered_phone,
     a_new,
     a_new_batch,
     a_new_company_contact,
@@ -128,9 +129,14 @@ def table() -> Iterator[Route]:
         ("PUT", "/{mac}/desk", "level 0", a_new_phone, sending(hotdesk=True)),
         ("POST", "/{mac}/desk/logout", "own record", a_desk_of_the_owner),
         ("GET", "/{mac}/fetches", "account", a_new_phone),
+        ("POST", "/{mac}/replace", "level 0", a_new_phone, sending(mac="{new_mac}"), 201),
         ("GET", "/{mac}/lines", "level 0", a_new_phone),
     )
-    yield from of(f"{V1}/discovered-phones", ("GET", "", "level 0", nothing))
+    yield from of(
+        f"{V1}/discovered-phones",
+        ("GET", "", "level 0", nothing),
+        ("POST", "/{mac}/adopt", "level 0", a_discovered_phone, sending(name="{n}"), 201),
+    )
     yield from of(f"{V1}/desks", ("GET", "", "account", nothing))
     yield from of(
         f"{V1}/phone-profiles",

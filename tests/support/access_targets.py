@@ -209,3 +209,10 @@ async def a_token_of_the_owner(rig: Rig) -> dict[str, str]:
         await tx.api_tokens.end_all(rig.owner)
         await tx.api_tokens.add(token)
     return {"uuid": token.uuid}
+
+
+async def a_discovered_phone(rig: Rig) -> dict[str, str]:
+    mac = a_mac(rig.number())
+    async with rig.api.database.write() as tx:
+        await tx.discovered_phones.see(mac, "10.0.0.9", None, "x", moment(1))
+    return {"mac": mac}

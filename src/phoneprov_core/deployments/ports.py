@@ -1,6 +1,6 @@
 """Ports of deployments: stores, background tasks, journal."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
 
 from phoneprov_core.deployments.model import Deployment, Wanted
@@ -33,8 +33,9 @@ class DeploymentStore(Protocol):
     async def put(self, deployment: Deployment) -> None:
         """Replace a stored record. Raises ``NotFound`` if it does not exist."""
 
-    def matching(self, wanted: Wanted) -> NewestRows[Deployment]:
-        """The deployments that match every field of ``wanted`` that is set. They belong to the
+    def matching(self, wanted: Wanted, *, also: Sequence[str] = ()) -> NewestRows[Deployment]:
+        """The deployments that match every field of ``wanted`` that is set, with those to the
+        phones ``also`` as if they were to its ``mac``. They belong to the
         account that requested them, and to the owner of the profile that was deployed."""
 
     async def current(self, mac: str) -> Deployment | None:
@@ -71,6 +72,14 @@ class LeaseStore(Protocol):
         """Release every lease that this process acquired; to be called only when it has ended."""
 
 
+class ReplacementChain(Protocol):
+    """The part of the store of replaced phones that deployments use."""
+
+    async def earlier(self, mac: str) -> list[str]:
+        """The phones whose place this one took, and those whose place they took, by MAC; in one
+        query."""
+
+
 class DeploymentsTransaction(ProfilesTransaction, Protocol):
     """Stores that a deployment uses."""
 
@@ -80,6 +89,8 @@ class DeploymentsTransaction(ProfilesTransaction, Protocol):
     def phones(self) -> Store[Phone]: ...
     @property
     def deployments(self) -> DeploymentStore: ...
+    @property
+    def replacements(self) -> ReplacementChain: ...
     @property
     def leases(self) -> LeaseStore: ...
     @property

@@ -1,5 +1,6 @@
 """The switch, and reading the record of deployments."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -76,18 +77,21 @@ class Deployments:
         wanted: Wanted | None = None,
         page: Page = None,
     ) -> Listing[Deployment]:
-        """The deployments of one phone that the caller may see, oldest first. Raises ``NotFound``
-        for a phone that is not in the inventory and has no such deployments."""
+        """The deployments of one phone that the caller may see, oldest first, with those of the
+        phones that it replaced. Raises ``NotFound`` for a phone that is not in the inventory and
+        has no such deployments."""
         mac = known_mac(mac)
         if not mac:
             raise NotFound("There is no such phone.")
         async with self.database.read() as tx:
-            history = tx.deployments.matching(Wanted(mac=mac))
+            also = await tx.replacements.earlier(mac)
+            history = tx.deployments.matching(Wanted(mac=mac), also=also)
             if not await history.count(_whose(actor)):
                 found(await tx.phones.find(mac), "phone")
         chosen = wanted or Wanted()
         require_same("mac", chosen.mac or UNSET, mac)
-        return await self._listing(actor, msgspec.structs.replace(chosen, mac=mac), page)
+        wanted = msgspec.structs.replace(chosen, mac=mac)
+        return await self._listing(actor, wanted, page, () if chosen.current else also)
 
     async def current(self, actor: Actor, mac: str) -> Deployment:
         """The current deployment of a phone. Raises ``NotFound`` if there is none or the caller may
@@ -101,21 +105,23 @@ class Deployments:
             raise NotFound("There is no such deployment.")
         return deployment.as_of(shown(self.clock()))
 
-    async def _listing(self, actor: Actor, wanted: Wanted, page: Page) -> Listing[Deployment]:
+    async def _listing(
+        self, actor: Actor, wanted: Wanted, page: Page, also: Sequence[str] = ()
+    ) -> Listing[Deployment]:
         now = shown(self.clock())
         if wanted.before is not None:
-            first = await self._newest(actor, wanted, wanted.before, page)
+            first = await self._newest(actor, wanted, wanted.before, page, also)
             return Listing([deployment.as_of(now) for deployment in first])
         deployments = await listing(
             self.database.read,
-            lambda tx: tx.deployments.matching(wanted),
+            lambda tx: tx.deployments.matching(wanted, also=also),
             page,
             owner=_whose(actor),
         )
         return deployments.mapped(lambda deployment: deployment.as_of(now))
 
     async def _newest(
-        self, actor: Actor, wanted: Wanted, before: str, page: Page
+        self, actor: Actor, wanted: Wanted, before: str, page: Page, also: Sequence[str]
     ) -> list[Deployment]:
         """A page by key, newest first. Raises ``NotFound`` if the deployment ``before`` does not
         exist or the caller may not see it."""
@@ -124,7 +130,8 @@ class Deployments:
             last = None
             if before != NEWEST:
                 last = self._shown(actor, await tx.deployments.find(before))
-            rows = tx.deployments.matching(msgspec.structs.replace(wanted, before=None))
+            wanted = msgspec.structs.replace(wanted, before=None)
+            rows = tx.deployments.matching(wanted, also=also)
             return await rows.newest(limit, before=last, owner=_whose(actor))
 
 

@@ -38,6 +38,9 @@ class DiscoveredPhoneStore(Rows[DiscoveredPhone], Protocol):
     """Phones that requested files and are not in the inventory, by canonical MAC; the first seen is
     listed first. They have no owner."""
 
+    async def find(self, mac: str) -> DiscoveredPhone | None:
+        """The phone, if it is not in the inventory; else None."""
+
     async def see(self, mac: str, client_ip: str, model: str | None, name: str, now: str) -> None:
         """Add a phone, or note another request of it: the address, the model if it is given,
         the time, and the name as the latest of at most 20 different ones. At most 1,000 phones

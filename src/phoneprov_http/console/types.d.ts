@@ -1,5 +1,13 @@
 // Written from the OpenAPI document: PHONEPROV_WRITE_DOCS=1 pytest tests/contract/http/test_console_types.py
 
+export interface AdoptPhone {
+  name: string | null;
+  location: string | null;
+  profile_uuid: string | null;
+  mac: string;
+  created_at: any;
+}
+
 export interface ApiToken {
   uuid: string;
   name: string;
@@ -737,6 +745,11 @@ export interface Registration {
   location: string | null;
   nationality: string | null;
   timezone: string;
+  created_at: any;
+}
+
+export interface ReplacePhone {
+  mac: string;
   created_at: any;
 }
 

@@ -20,6 +20,7 @@ from phoneprov_adapters.sql.stores.phones import (
     SqlEnrichedPhones,
     SqlKems,
     SqlPhones,
+    SqlReplacements,
     SqlVendorPhones,
 )
 from phoneprov_adapters.sql.stores.profiles import SqlProfiles, SqlRevisions, SqlWholeProfiles
@@ -76,6 +77,7 @@ class SqlTransaction:
     login_addresses = cached_property(lambda self: SqlLoginAddresses(self._connection))
     rates = cached_property(lambda self: SqlRates(self._connection))
     phones = cached_property(lambda self: SqlPhones(self._connection))
+    replacements = cached_property(lambda self: SqlReplacements(self._connection))
     kems = cached_property(lambda self: SqlKems(self._connection))
     vendor_phones = cached_property(lambda self: SqlVendorPhones(self._connection))
     enriched_phones = cached_property(lambda self: SqlEnrichedPhones(self._connection))

@@ -1,15 +1,27 @@
 """Deployments and leases of phones in SQL."""
 
+from collections.abc import Sequence
 from enum import Enum
 from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Select, bindparam, exists, func, or_, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Text,
+    bindparam,
+    exists,
+    func,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Query, is_over, now_ms, upsert
+from phoneprov_adapters.sql.engines.statements import Query, is_over, json_items, now_ms, upsert
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries, SqlStore
 from phoneprov_adapters.sql.tables.inventory import phones
@@ -42,6 +54,9 @@ _OWNER = or_(
 )
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "mac": deployments.c.mac == bindparam("mac"),
+    "macs": deployments.c.mac.in_(
+        select(json_items(bindparam("macs", type_=Text())).table_valued("value").c.value)
+    ),
     "profile_uuid": deployments.c.profile_uuid == bindparam("profile_uuid"),
     "outcome": deployments.c.outcome == bindparam("outcome"),
     "since": deployments.c.created_at >= bindparam("since"),
@@ -145,12 +160,14 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
         await super().put(entity)
         await self._derive(entity)
 
-    def matching(self, wanted: Wanted) -> NewestRows[Deployment]:
+    def matching(self, wanted: Wanted, *, also: Sequence[str] = ()) -> NewestRows[Deployment]:
         values = {
             name: value
             for name in wanted.__struct_fields__
             if (value := getattr(wanted, name)) is not None and value is not False
         }
+        if also:
+            values["macs"] = msgspec.json.encode([values.pop("mac"), *also]).decode()
         query = _query(frozenset(values))
         values.pop("current", None)
         return SqlNewestRows(self._connection, query, self._entity_of, **values)

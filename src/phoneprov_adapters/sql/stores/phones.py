@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query, json_items, like, upsert
-from phoneprov_adapters.sql.stores.store import SqlRows, SqlSearchedStore, SqlStore
+from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables.accounts import users
 from phoneprov_adapters.sql.tables.inventory import (
     KEMS,
@@ -33,6 +33,7 @@ from phoneprov_adapters.sql.tables.inventory import (
     extensions,
     kems,
     phones,
+    replacements,
     user_extensions,
     vendor_phones,
 )
@@ -43,6 +44,8 @@ from phoneprov_adapters.sql.tables.switching import (
     desks,
     profiles,
 )
+from phoneprov_core.fleet.model import Replacement
+from phoneprov_core.fleet.ports import ReplacementStore
 from phoneprov_core.kems import Kem, KemStore
 from phoneprov_core.me import EnrichedPhone, enriched
 from phoneprov_core.phones.model import PHONE_FIELDS, Phone, PhoneUse
@@ -182,6 +185,35 @@ class SqlKems(SqlStore[Kem], KemStore):
         for row in await self._connection.fetch_all(_DISCONNECT, phone_mac=phone_mac):
             kem = self._entity_of(row)
             self._changed(msgspec.structs.replace(kem, connected_phone=phone_mac), kem)
+
+
+_PUT_REPLACEMENT = upsert(replacements, ["mac"], "earlier", "created_at")
+_SUCCESSOR = (
+    select(replacements.c.mac)
+    .join(phones, phones.c.mac == replacements.c.mac)
+    .where(replacements.c.earlier == bindparam("earlier"))
+    .order_by(replacements.c.created_at.desc())
+    .limit(1)
+)
+_first = select(replacements.c.earlier).where(replacements.c.mac == bindparam("mac"))
+_chain = _first.cte("chain", recursive=True)
+# ``UNION`` adds no row twice: a chain may be a circle.
+_chain = _chain.union(select(replacements.c.earlier).where(replacements.c.mac == _chain.c.earlier))
+_EARLIER = select(_chain.c.earlier).where(_chain.c.earlier != bindparam("mac")).order_by("earlier")
+
+
+class SqlReplacements(SqlQueries, ReplacementStore):
+    """Which phone took the place of which."""
+
+    async def put(self, replacement: Replacement) -> None:
+        await self._connection.execute(_PUT_REPLACEMENT, **msgspec.structs.asdict(replacement))
+
+    async def successor(self, mac: str) -> str | None:
+        row = await self._connection.fetch_one(_SUCCESSOR, earlier=mac)
+        return None if row is None else str(row[0])
+
+    async def earlier(self, mac: str) -> list[str]:
+        return [row[0] for row in await self._connection.fetch_all(_EARLIER, mac=mac)]
 
 
 _SAVE_FLAG = upsert(vendor_phones, ["mac"], "vendor")

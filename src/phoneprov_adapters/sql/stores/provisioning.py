@@ -108,6 +108,7 @@ _DISCOVERED = Query(
     counted=select(func.count()).select_from(discovered_phones).where(_OUTSIDE),
 )
 _HOLD = select(*_PHONE_COLUMNS).where(discovered_phones.c.mac == bindparam("mac")).with_for_update()
+_FIND_PHONE = select(*_PHONE_COLUMNS).where(_OUTSIDE, discovered_phones.c.mac == bindparam("mac"))
 _UPDATE: Any = (
     update(discovered_phones)
     .where(discovered_phones.c.mac == bindparam("the_mac"))
@@ -135,6 +136,10 @@ class SqlDiscoveredPhones(SqlRows[DiscoveredPhone], DiscoveredPhoneStore):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection, _DISCOVERED, _phone)
+
+    async def find(self, mac: str) -> DiscoveredPhone | None:
+        row = await self._connection.fetch_one(_FIND_PHONE, mac=mac)
+        return None if row is None else _phone(row)
 
     async def see(self, mac: str, client_ip: str, model: str | None, name: str, now: str) -> None:
         values = {"client_ip": client_ip, "last_seen_at": now}

@@ -1,8 +1,8 @@
 """Extensions, phones, their flags, modules and services, PINs."""
 
-from sqlalchemy import BigInteger, Column, Index, UniqueConstraint
+from sqlalchemy import BigInteger, Column, Index, Table, UniqueConstraint
 
-from phoneprov_adapters.sql.tables.records import Records, string, table_of
+from phoneprov_adapters.sql.tables.records import Records, metadata, moment, string, table_of
 from phoneprov_core.extensions import EXTENSION_FIELDS, Extension, ExtensionSearch
 from phoneprov_core.kems import Kem
 from phoneprov_core.links import Link
@@ -39,6 +39,16 @@ phones = table_of(
     Column("last_number", BigInteger),
     key="mac",
     searched=PhoneSearch,
+)
+
+# Which phone took the place of which; they need not be in the inventory.
+replacements = Table(
+    "replacements",
+    metadata,
+    Column("mac", string(17), primary_key=True),
+    Column("earlier", string(17), nullable=False),
+    moment("created_at"),
+    Index(None, "earlier", "created_at"),
 )
 
 # Vendor flags and expansion modules may be created before their phone: no foreign key.

@@ -163,6 +163,15 @@ CREATE TABLE phones (
 
 CREATE INDEX ix_phones_created_at_mac ON phones (created_at, mac);
 
+CREATE TABLE replacements (
+	mac VARCHAR(17) COLLATE "C" NOT NULL,
+	earlier VARCHAR(17) COLLATE "C" NOT NULL,
+	created_at VARCHAR(24) COLLATE "C" NOT NULL,
+	CONSTRAINT pk_replacements PRIMARY KEY (mac)
+);
+
+CREATE INDEX ix_replacements_earlier_created_at ON replacements (earlier, created_at);
+
 CREATE TABLE vendor_phones (
 	mac VARCHAR(17) COLLATE "C" NOT NULL,
 	vendor BOOLEAN NOT NULL,

@@ -163,6 +163,15 @@ CREATE TABLE phones (
 
 CREATE INDEX ix_phones_listed ON phones (created_at, mac, search, brand, model, location, phone_vlan, software_version, software_type, is_active, last_outcome);
 
+CREATE TABLE replacements (
+	mac VARCHAR(17) NOT NULL,
+	earlier VARCHAR(17) NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_replacements PRIMARY KEY (mac)
+);
+
+CREATE INDEX ix_replacements_earlier_created_at ON replacements (earlier, created_at);
+
 CREATE TABLE vendor_phones (
 	mac VARCHAR(17) NOT NULL,
 	vendor BOOLEAN NOT NULL,

@@ -1,0 +1,1 @@
+"""The phones as they are: adopted, replaced, seen."""

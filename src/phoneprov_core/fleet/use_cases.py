@@ -1,0 +1,142 @@
+"""Adopting a discovered phone, and replacing a phone by another; both need level 0."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.desks.model import DeskPatch
+from phoneprov_core.desks.use_cases import configure
+from phoneprov_core.fleet.model import (
+    AdoptPhone,
+    AlreadyReplaced,
+    Replacement,
+    ReplacePhone,
+    successor,
+)
+from phoneprov_core.fleet.ports import FleetTransaction
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.kernel.commands import wrong
+from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import Clock, NewId, shown
+from phoneprov_core.kernel.trail import Event
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.ports import PhoneBusy
+from phoneprov_core.vendor_phones import VendorPhoneRecord
+
+_LEASE_SECONDS = 60
+_PIECE = 100
+
+
+@dataclass(frozen=True)
+class ChangeFleet:
+    """Each change is one transaction. It holds the leases of its phones, so that no switch of them
+    runs at the same time. The desk says what is to be on the phone, and the upkeep of desks puts it
+    there, as after a change that a crash interrupted."""
+
+    database: ReadAndWrite[FleetTransaction]
+    clock: Clock
+    new_id: NewId
+
+    async def adopt(self, actor: Actor, mac: str, new: AdoptPhone) -> Phone:
+        """Make a discovered phone one of the inventory, with the address and the model that it was
+        seen with. With a profile it gets that one.
+
+        Raises ``Forbidden``; ``NotFound`` if the phone is not discovered, or the profile does not
+        exist; ``Conflict`` if it is in the inventory, or the profile does not fit.
+        """
+        require_superadmin(actor)
+        mac, now = known_mac(mac), shown(self.clock())
+        async with self.database.write(by=actor) as tx:
+            seen = found(await tx.discovered_phones.find(mac), "discovered phone")
+            phone = Phone(
+                mac=mac,
+                brand=None,
+                model=seen.model,
+                description=None,
+                name=new.name,
+                hostname=None,
+                location=new.location,
+                phone_ip=seen.client_ip,
+                phone_vlan=None,
+                software_version=None,
+                software_type=None,
+                is_active=True,
+                created_at=now,
+                updated_at=now,
+            )
+            await tx.phones.add(phone)
+            await tx.flush()
+            if new.profile_uuid is not None:
+                patch = DeskPatch(default_profile_uuid=new.profile_uuid)
+                await configure(tx, mac, patch)
+                desk = await tx.desks.find(mac)
+                await tx.desks.put(desk.changing(self.new_id()))
+            tx.trail.note(Event("phone.adopted", "phone", mac))
+        return phone
+
+    async def replace(self, actor: Actor, mac: str, by: ReplacePhone) -> Phone:
+        """Let a new phone take the place of another: facts of the place, vendor flag, modules, and
+        the desk with its default profile and the user that is logged in, whose profile it gets. The
+        other phone becomes inactive. Its history can be read from both.
+
+        Raises ``Forbidden``; ``NotFound``; ``Invalid`` if both are the same; ``Conflict`` if the
+        new phone is in the inventory, the other one was replaced, or a switch of one is running.
+        """
+        require_superadmin(actor)
+        mac, now = known_mac(mac), shown(self.clock())
+        if mac == by.mac:
+            raise wrong("mac", "must be another phone")
+        async with self.database.write(by=actor) as tx:
+            # In the order of MACs, so that two replacements of each other do not deadlock; before
+            # the phone, in the order of a switch.
+            fences = {
+                one: await tx.leases.take(one, one, _LEASE_SECONDS) for one in sorted({mac, by.mac})
+            }
+            old = found(await tx.phones.find(mac), "phone")
+            if None in fences.values():
+                raise PhoneBusy
+            after = None if old.is_active else await tx.replacements.successor(mac)
+            if after is not None:
+                raise AlreadyReplaced(
+                    f"This phone was replaced by {after}; replace that one, or activate this one."
+                )
+            seen = await tx.discovered_phones.find(by.mac)
+            ip, model = (seen.client_ip, seen.model) if seen else (None, None)
+            phone = successor(old, by.mac, now, ip=ip, model=model)
+            await tx.phones.add(phone)
+            await tx.flush()
+            await tx.phones.put(msgspec.structs.replace(old, is_active=False, updated_at=now))
+            await self._move(tx, mac, by.mac)
+            await tx.replacements.put(Replacement(by.mac, mac, now))
+            tx.trail.note(Event("phone.replaced", "phone", mac, {"mac": by.mac}))
+            for one, fence in fences.items():
+                await tx.leases.release(one, one, fence or 0)
+        return phone
+
+    async def _move(self, tx: FleetTransaction, mac: str, to: str) -> None:
+        """Move what belongs to a phone to another."""
+        flag = await tx.vendor_phones.find(mac)
+        if flag is not None:
+            await tx.vendor_phones.save(VendorPhoneRecord(to, flag.vendor, flag.created_at))
+            await tx.vendor_phones.remove(mac)
+        while kems := await tx.kems.rows(_PIECE, owner=mac):
+            for kem in kems:
+                await tx.kems.put(msgspec.structs.replace(kem, connected_phone=to))
+        desk = await tx.desks.find(mac)
+        await tx.desks.find(to)  # It may have one of an earlier time, and is locked.
+        is_to_change = desk.user_uuid or desk.default_profile_uuid
+        moved = msgspec.structs.replace(
+            desk.settled(),
+            mac=to,
+            turn=desk.turn + 1,
+            change_uuid=self.new_id() if is_to_change else None,
+            change_user_uuid=desk.user_uuid,
+        )
+        await tx.desks.remove(mac)
+        await tx.desks.put(moved)
+        tx.trail.changed(to, None, moved)
+        if await tx.served_files.remove_of(mac):
+            tx.trail.note(Event("served_file.deleted", "served_file", mac))

@@ -1,0 +1,34 @@
+"""Phones that are adopted and replaced; level 0."""
+
+from phoneprov_core.fleet.model import AdoptPhone, AlreadyReplaced, ReplacePhone
+from phoneprov_core.fleet.use_cases import ChangeFleet
+from phoneprov_core.kernel.errors import AlreadyExists
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.ports import PhoneBusy
+from phoneprov_http.envelope import Envelope, record
+from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes, level_0
+
+_AS_SEEN = AdoptPhone()
+
+
+def fleet_routes(change: ChangeFleet) -> Routes:
+    """``/discovered-phones/{mac}/adopt`` and ``/phones/{mac}/replace``."""
+    routes = Routes("Fleet", writing=level_0)
+
+    @routes.post("/discovered-phones/{mac:str}/adopt", raises=[AlreadyExists])
+    async def adopt_phone(
+        request: ApiRequest, mac: Mac, data: Body[AdoptPhone] = _AS_SEEN
+    ) -> Envelope[Phone]:
+        """Adopt a discovered phone. It is created with its address and model; with a profile it
+        gets that one as its default profile."""
+        return record("Phone adopted", await change.adopt(request.user, mac, data))
+
+    @routes.post("/phones/{mac:str}/replace", raises=[AlreadyExists, PhoneBusy, AlreadyReplaced])
+    async def replace_phone(
+        request: ApiRequest, mac: Mac, data: Body[ReplacePhone]
+    ) -> Envelope[Phone]:
+        """Replace a phone. The new phone gets facts, vendor flag, modules and desk of the other
+        one, which becomes inactive. The history can be read from both."""
+        return record("Phone replaced", await change.replace(request.user, mac, data))
+
+    return routes
