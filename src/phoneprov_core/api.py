@@ -95,6 +95,11 @@ from phoneprov_core.deployments.rollback import (
     RollbackRequest as RollbackRequest,
 )
 from phoneprov_core.deployments.steps import Progress as Progress
+from phoneprov_core.deployments.trial import (
+    RenderRequest as RenderRequest,
+    Trial as Trial,
+    TryTemplate as TryTemplate,
+)
 from phoneprov_core.deployments.use_cases import (
     Deployments as Deployments,
     SwitchProfile as SwitchProfile,

@@ -12,6 +12,7 @@ from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
+from phoneprov_core.deployments.trial import TryTemplate
 from phoneprov_core.deployments.use_cases import Deployments, SwitchProfile
 from phoneprov_core.desks.services import PhoneServices
 from phoneprov_core.desks.use_cases import Desks
@@ -63,6 +64,7 @@ class UseCases:
     phones: Phones
     change_fleet: ChangeFleet
     templates: Templates
+    try_template: TryTemplate
     profiles: Profiles
     switch_profile: SwitchProfile
     preview_switch: PreviewSwitch

@@ -84,7 +84,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         permission_routes(of.permissions, of.user_permissions),
         user_extension_routes(of.links),
         phone_routes(of.phones, shared_write),
-        template_routes(of.templates),
+        template_routes(of.templates, of.try_template),
         profile_routes(of.profiles, of.switch_profile, of.preview_switch, of.read_configurations),
         import_routes(of.import_text),
         deployment_routes(of.deployments, of.rollback),

@@ -80,7 +80,7 @@ async def kill_during_switches(kill: Killer, outside: Desk, environment: dict[st
     # An order that is not killed succeeds; the crashes below differ from it.
     outside.becomes(whole.mac)
     assert await kill(switch_of(whole, environment)) == 0
-    assert whole.file.read_bytes() == whole.new.cnf_xml.encode()
+    assert whole.file.read_bytes() == (whole.new.cnf_xml or "").encode()
     for number, (name, _) in enumerate(places):
         await killed_at(kill, outside, environment, name, before)
         async with started(environment) as service:
@@ -123,7 +123,7 @@ async def revisions(service: Service, profile_uuid: str) -> list[str | None]:
     use_cases, database = service
     async with database.read() as tx:
         rows = await tx.revisions.rows(10, owner=profile_uuid)
-        texts = [await tx.revisions.cnf_xml(revision.uuid) for revision in rows]
+        texts = [await tx.revisions.content(revision.uuid) for revision in rows]
     assert [revision.number for revision in rows] == [*range(1, len(rows) + 1)]
     assert (await use_cases.profiles.get(ACTOR, profile_uuid)).cnf_xml == texts[-1]
     return texts
@@ -178,7 +178,7 @@ async def killed_at(
     assert await kill(switch_of(phone, environment, name)) == -signal.SIGKILL, name
 
     outside.forget(phone.file.name)
-    expected = phone.new.cnf_xml.encode() if POINTS[name].new else OLD
+    expected = (phone.new.cnf_xml or "").encode() if POINTS[name].new else OLD
     assert phone.file.read_bytes() == expected, name
 
 
@@ -192,7 +192,7 @@ async def check_repair(service: Service, outside: Desk, name: str, phone: Before
     assert (await use_cases.switch_profile(ACTOR, request)).profile == "next", name
     async with database.read() as tx:
         assert (await tx.desks.find(phone.mac)).user_uuid == OWNER, name
-    assert phone.file.read_bytes() == phone.next.cnf_xml.encode(), name
+    assert phone.file.read_bytes() == (phone.next.cnf_xml or "").encode(), name
     assert outside.leftovers() == [], name
 
 

@@ -18,6 +18,7 @@ from support.access_targets import (
     a_new_phone,
     a_new_user,
     a_phone_without_an_address,
+    a_template_and_a_profile,
     a_token_of_the_owner,
     a_user_and_a_permission,
     an_extension_for_the_owner,
@@ -172,6 +173,13 @@ def table() -> Iterator[Route]:
         ("PUT", "/{uuid}", "level 0", a_new(TEMPLATES), sending(body="<a/>")),
         ("DELETE", "/{uuid}", "level 0", a_new(TEMPLATES)),
         ("POST", "/check", "level 0", nothing, sending(body="<a/>")),
+        (
+            "POST",
+            "/{uuid}/render",
+            "level 0",
+            a_template_and_a_profile,
+            sending(profile_uuid="{profile_uuid}", mac="{mac}"),
+        ),
     )
     yield from of(
         f"{V1}/imports",

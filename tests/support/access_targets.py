@@ -30,7 +30,7 @@ from phoneprov_core.kems import Kem
 from phoneprov_core.vendor_phones import VendorPhoneRecord
 from support.access_rig import KNOWN, TOKENS, Body, Rig
 from support.api import PASSWORD
-from support.kinds import Kind, a_token, add
+from support.kinds import TEMPLATES, Kind, a_token, add
 
 
 async def nothing(_: Rig) -> dict[str, str]:
@@ -158,6 +158,12 @@ async def a_deployment_of_the_owners(rig: Rig) -> dict[str, str]:
         for deployment in done:
             await tx.deployments.add(deployment)
     return {"uuid": done[0].uuid, "mac": target["mac"]}
+
+
+async def a_template_and_a_profile(rig: Rig) -> dict[str, str]:
+    profile = await the_owners_profile(rig)
+    template = await a_new(TEMPLATES)(rig)
+    return {**template, "profile_uuid": profile["uuid"], "mac": profile["mac"]}
 
 
 async def the_owner(rig: Rig) -> dict[str, str]:

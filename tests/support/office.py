@@ -17,6 +17,7 @@ from phoneprov_adapters.memory.system import (
 )
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
+from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.security.api_tokens import KeyedTokens
 from phoneprov_core.access.model import Assignment, Permission
@@ -49,6 +50,7 @@ from phoneprov_core.links import Links
 from phoneprov_core.me import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.templates.recipes import Rendering
 from phoneprov_core.users.model import Registration
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users, created_user
@@ -129,6 +131,7 @@ class Office:
             self.journal.append,
             clock,
             new_id,
+            rendering=Rendering(JinjaRenderer(), "", chosen.largest_xml),
             limits=chosen.limits,
         )
         self.switch = SwitchProfile(database, self.deploy)

@@ -131,7 +131,8 @@ async def secrets_of(tx: SqlTransaction, number: int) -> tuple[str | None, ...]:
     assert deployment is not None
     served = await tx.served_files.find(_served(number, "").name)
     assert served is not None
-    revision = await tx.revisions.cnf_xml(identifier(number))
+    content = await tx.revisions.content(identifier(number))
+    revision = content.text if content else None
     return (
         extension.password,
         extension.voicemail_passcode,

@@ -51,6 +51,7 @@ from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, Restart
 from phoneprov_core.kernel.system import Clock, NewId, Pause
 from phoneprov_core.provisioning.ports import FetchObserver, SharedFiles
 from phoneprov_core.templates.ports import Renderer
+from phoneprov_core.templates.recipes import Rendering
 from phoneprov_core.users.passwords import AccountPolicy
 
 T = TypeVar("T")
@@ -224,6 +225,12 @@ class Adapters(containers.DeclarativeContainer):
     shared_files = singleton(shared_files_of, settings=of(settings))
     compare = singleton(Comparing)
     renderer: Provider[Renderer] = singleton(JinjaRenderer)
+    rendering = singleton(
+        Rendering,
+        renderer=of(renderer),
+        base=of(settings, lambda it: it.phone_url),
+        largest=of(settings, lambda it: it.cnf_xml_max),
+    )
 
 
 # What use cases are given, as arguments of ``singleton``.

@@ -31,6 +31,7 @@ from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.limits import SwitchLimits
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
+from phoneprov_core.deployments.trial import TryTemplate
 from phoneprov_core.deployments.use_cases import Deployments, SwitchProfile
 from phoneprov_core.desks.access import IdentifyPhone
 from phoneprov_core.desks.change import ChangeDesk
@@ -63,7 +64,8 @@ class Switching(Adapters):
         per_caller=setting(lambda it: it.phones_per_caller))
     deploy = singleton(
         Deploy, database=database, uploader=of(Adapters.uploader), driver=driver,
-        confirm=of(confirm), unbroken=of(Adapters.tasks, lambda it: it.run),
+        rendering=of(Adapters.rendering), confirm=of(confirm),
+        unbroken=of(Adapters.tasks, lambda it: it.run),
         journal=journal, clock=clock, new_id=new_id,
         filename_template=setting(lambda it: it.ftp_filename), limits=of(limits))
     switch_profile = singleton(SwitchProfile, database=database, deploy=of(deploy))
@@ -71,6 +73,9 @@ class Switching(Adapters):
     preview_switch = singleton(
         PreviewSwitch, database=database, deploy=of(deploy),
         reachability=of(Adapters.reachability), compare=of(Adapters.compare), clock=clock)
+    try_template = singleton(
+        TryTemplate, database=database, rendering=of(Adapters.rendering),
+        compare=of(Adapters.compare))
     deployments = singleton(Deployments, database=database, clock=clock)
     phone_work = singleton(
         PhoneWork, database=database, deploy=of(deploy), driver=driver, calls=calls,

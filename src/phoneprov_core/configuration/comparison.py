@@ -9,7 +9,7 @@ from msgspec import Struct
 from phoneprov_core.configuration.diff import unified_diff
 from phoneprov_core.configuration.findings import Finding
 from phoneprov_core.configuration.lint import lint
-from phoneprov_core.configuration.masking import NumberedStars, masked
+from phoneprov_core.configuration.masking import NumberedStars, Places, blanked, masked
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 
 # Firmware, locale, date and time and the addresses of services are read when a phone starts
@@ -81,8 +81,8 @@ def _values(xml: str) -> dict[str, list[str]]:
 class Comparison(Redacted, frozen=True, kw_only=True):
     """A configuration, and the one to compare it with (None: no diff).
 
-    Both are without a fault (see ``well_formed``). ``mac`` and ``family`` are those of
-    ``lint``.
+    Both are without a fault (see ``well_formed``). ``mac`` and ``family`` are those of ``lint``,
+    ``old_secrets`` and ``new_secrets`` the ``known`` places of ``masked``.
     """
 
     old: Annotated[str | None, SECRET]
@@ -91,6 +91,8 @@ class Comparison(Redacted, frozen=True, kw_only=True):
     new_label: str = ""
     mac: str | None = None
     family: str | None = None
+    old_secrets: Places = ()
+    new_secrets: Places = ()
 
 
 class Compared(Struct, frozen=True):
@@ -109,12 +111,12 @@ def compare(comparison: Comparison) -> Compared:
     if old is not None:
         mask = NumberedStars()
         diff = unified_diff(
-            masked(old, mask),
-            masked(new, mask),
+            masked(old, mask, comparison.old_secrets),
+            masked(new, mask, comparison.new_secrets),
             old_label=comparison.old_label,
             new_label=comparison.new_label,
         )
-    content = new.encode()
+    content = blanked(new.encode(), comparison.new_secrets)
     findings = lint(
         content, mac=comparison.mac, family=comparison.family, largest=max(len(content), 1)
     )

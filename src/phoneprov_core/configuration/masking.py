@@ -77,15 +77,27 @@ class NumberedStars:
         return f"***{self._numbers.setdefault(secret, len(self._numbers) + 1)}"
 
 
-def masked(xml: str, mask: Mask = stars) -> str:
+Places = tuple[tuple[int, int], ...]
+"""Begin and end of places in a text, as byte offsets."""
+
+
+def blanked(content: bytes, places: Places) -> bytes:
+    """The content with stars at these places; no other position changes."""
+    hidden = bytearray(content)
+    for start, end in places:
+        hidden[start:end] = b"*" * (end - start)
+    return bytes(hidden)
+
+
+def masked(xml: str, mask: Mask = stars, known: Places = ()) -> str:
     """The configuration with each secret masked. All other text and the number of lines stay
     the same; an empty secret stays empty. Comments, CDATA sections, processing instructions and
-    the logins and parameters of URLs are searched too.
+    the logins and parameters of URLs are searched too. ``known`` are places of other secrets.
 
     ``xml`` is a configuration without a fault (see ``well_formed``).
     """
     content = xml.encode()
-    places: list[tuple[int, int]] = []
+    places: list[tuple[int, int]] = [*known]
     is_secret = cache(names_secret)  # for this text only
 
     def note(element: Element) -> None:

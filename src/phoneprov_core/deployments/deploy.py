@@ -13,12 +13,14 @@ from phoneprov_core.deployments.model import RESTARTED, Deployment, Outcome, Ste
 from phoneprov_core.deployments.observation import Watching
 from phoneprov_core.deployments.order import (
     Order,
+    Source,
     begin_change,
     begun_event,
     change_use,
     ended_event,
     new_record,
     require_fitting,
+    rollback_target,
 )
 from phoneprov_core.deployments.ports import DeploymentsTransaction, Journal, Unbroken
 from phoneprov_core.deployments.steps import Progress, StepRecorder, no_progress
@@ -31,6 +33,7 @@ from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, millis, shown
 from phoneprov_core.phones.model import Phone, software_type_of
 from phoneprov_core.phones.ports import PhoneBusy
+from phoneprov_core.templates.recipes import Rendering
 
 LEASE_SECONDS = 60
 """Seconds; longer than all deadlines of a deployment together (30 s). A process whose lease expires
@@ -58,6 +61,7 @@ class Deploy:
     clock: Clock
     new_id: NewId
     _: KW_ONLY
+    rendering: Rendering
     filename_template: str = DEFAULT_FILENAME_TEMPLATE
     lease_seconds: int = LEASE_SECONDS
     limits: SwitchLimits = DEFAULT_LIMITS
@@ -71,7 +75,8 @@ class Deploy:
     ) -> Deployment:
         """Deploy, and return the record after the restart command.
 
-        Raises ``Conflict`` if the phone is inactive, is not compatible, has no address, or is being
+        Raises ``Conflict`` if the phone is inactive, is not compatible, if the template cannot be
+        rendered (code ``template_fails``), if the phone has no address, or is being
         switched (code ``phone_busy``), if a record of this uuid exists (code ``already_exists``),
         if the phone changed since the turn of a login or logout (code ``desk_changed``), and if
         the user may not be logged in twice (code ``logged_in_elsewhere``); ``TooManyAttempts``
@@ -80,7 +85,16 @@ class Deploy:
         or, with the code ``OUTCOME_UNKNOWN``, either file.
         """
         require_fitting(order.profile, order.phone)
+        order = await self.rendered(order)
         return await self.unbroken(self._run(actor, order, progress))
+
+    async def rendered(self, order: Order) -> Order:
+        """The order with its text. Raises ``TemplateFails``."""
+        if order.recipe is None:
+            return order
+        template, rendered = order.recipe.template, await self.rendering(order.recipe)
+        source = Source(template.uuid, template.revision, rendered)
+        return msgspec.structs.replace(order, cnf_xml=rendered.text, recipe=None, source=source)
 
     async def _run(self, actor: Actor, order: Order, progress: Progress) -> Deployment:
         phone = order.phone
@@ -168,6 +182,11 @@ class Deploy:
                     record, number=fence, created_at=shown(self.clock())
                 )
                 await tx.deployments.add(record)
+                if order.source is not None:
+                    now_there = await tx.deployments.current(record.mac)
+                    before = await rollback_target(tx.deployments, record.mac)
+                    needed = [one for one in (now_there, before) if one is not None]
+                    await tx.renderings.keep(record, order.source.rendered, needed)
                 if order.desk is not None:
                     await begin_change(tx, order.desk, record)
                 elif order.uuid is None:  # a batch repeats a switch that a crash interrupted

@@ -26,6 +26,7 @@ from phoneprov_core.kernel.fields import (
 from phoneprov_core.kernel.paging import Before
 from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.profiles.model import RevisionNumber, Sha256
+from phoneprov_core.templates.model import TemplateRevision
 
 RESTARTED = "ok"
 """The ``restart`` of a record when the command was accepted."""
@@ -165,6 +166,13 @@ class Deployment(Struct, frozen=True):
     confirmation_at: Annotated[Timestamp, schema("Time of the confirmation")] | None
     created_at: CreatedAt
     ended_at: EndedAt | None
+    template_uuid: (
+        Annotated[Uuid, schema("UUID of the template that it was rendered from; null without one")]
+        | None
+    ) = None
+    template_revision: (
+        Annotated[TemplateRevision, schema("Revision of the template at that time")] | None
+    ) = None
 
     @property
     def restarted(self) -> bool | None:

@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
+import msgspec
 from msgspec import Struct
 
 from phoneprov_core.deployments.errors import PhoneInactive, ProfileDoesNotFit
@@ -18,8 +19,9 @@ from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.trail import Event, Value
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord, Revision, SwitchRequest
-from phoneprov_core.profiles.ports import ProfilesTransaction
 from phoneprov_core.profiles.use_cases import profile_of
+from phoneprov_core.templates.ports import Rendered
+from phoneprov_core.templates.recipes import Recipe, recipe_for
 
 
 async def _no_answer() -> None:
@@ -86,9 +88,21 @@ async def change_use(
 _OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})
 
 
+class Source(Redacted, frozen=True):
+    """What a text was rendered from, and where given names are in it."""
+
+    template_uuid: str
+    template_revision: int
+    rendered: Rendered
+
+
 class Order(Redacted, frozen=True):
     """A phone and the revision for it. ``uuid`` is that of the record; None creates one. ``desk``
-    is the login or logout that the deployment belongs to; None for a switch and a rollback."""
+    is the login or logout that the deployment belongs to; None for a switch and a rollback.
+
+    The text of a revision with a template is empty until the ``recipe`` is rendered; ``source`` is
+    the result.
+    """
 
     action: Action
     profile: ProfileRecord
@@ -97,25 +111,42 @@ class Order(Redacted, frozen=True):
     phone: Phone
     uuid: str | None = None
     desk: DeskChange | None = None
+    recipe: Recipe | None = None
+    source: Source | None = None
 
 
 async def load_order(
-    tx: ProfilesTransaction,
+    tx: DeploymentsTransaction,
     action: Action,
     profile: ProfileRecord,
     phone: Phone,
     number: int | None = None,
 ) -> Order | None:
     """The deployment of a revision of a profile, by default of the newest one; None if the
-    revision does not exist."""
+    revision does not exist. Raises ``NoTemplateFits``, and ``NotFound`` if its template does not
+    exist."""
     if number is None:
         revision = await tx.revisions.newest(profile.uuid)
     else:
         revision = await tx.revisions.find(profile.uuid, number)
-    cnf_xml = await tx.revisions.cnf_xml(revision.uuid) if revision else None
-    if revision is None or cnf_xml is None:
+    content = await tx.revisions.content(revision.uuid) if revision else None
+    if revision is None or content is None:
         return None
-    return Order(action, profile, revision, cnf_xml, phone)
+    if content.template is None:
+        return Order(action, profile, revision, content.text, phone)
+    recipe = await recipe_for(
+        tx, content.template, content.values, profile.user_uuid, phone, profile.software_type
+    )
+    return Order(action, profile, revision, "", phone, recipe=recipe)
+
+
+async def deployed_text(tx: DeploymentsTransaction, deployment: Deployment) -> Rendered | None:
+    """The exact text that a deployment put onto its phone; None if it is no longer stored."""
+    if deployment.template_uuid is not None:
+        return await tx.renderings.of(deployment)
+    revision = await tx.revisions.find(deployment.profile_uuid, deployment.revision)
+    content = await tx.revisions.content(revision.uuid) if revision else None
+    return None if content is None else Rendered(content.text)
 
 
 async def order_of(
@@ -143,6 +174,19 @@ async def current_of(deployments: DeploymentStore, phone: Phone) -> Deployment |
 def is_of(phone: Phone, deployment: Deployment) -> bool:
     """Whether a deployment of this MAC is one of this phone."""
     return deployment.created_at >= phone.created_at
+
+
+async def rollback_target(deployments: DeploymentStore, mac: str) -> Deployment | None:
+    """The last deployment of the phone before the current one that certainly had another
+    configuration, or None."""
+    current = await deployments.current(mac)
+    if current is None:
+        return None
+    earlier = await deployments.previous(current)
+    while earlier is not None and earlier.outcome is Outcome.UNKNOWN:
+        since = msgspec.structs.replace(current, number=earlier.number)
+        earlier = await deployments.previous(since)
+    return earlier
 
 
 def require_fitting(profile: ProfileRecord, phone: Phone) -> None:
@@ -184,6 +228,8 @@ def new_record(
         confirmation_at=None,
         created_at=created_at,
         ended_at=None,
+        template_uuid=None if order.source is None else order.source.template_uuid,
+        template_revision=None if order.source is None else order.source.template_revision,
     )
 
 

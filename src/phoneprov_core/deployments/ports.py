@@ -10,6 +10,8 @@ from phoneprov_core.kernel.store import NewestRows, Store
 from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.ports import ProfilesTransaction
+from phoneprov_core.templates.ports import Rendered
+from phoneprov_core.templates.recipes import RecipeTransaction
 from phoneprov_core.users.model import User
 
 T = TypeVar("T")
@@ -51,6 +53,21 @@ class DeploymentStore(Protocol):
         has expired, or has another holder. Returns their number."""
 
 
+class RenderingStore(Protocol):
+    """The texts that were rendered for deployments, encrypted. Those of a profile are deleted with
+    it."""
+
+    async def keep(
+        self, deployment: Deployment, rendered: Rendered, needed: Sequence[Deployment]
+    ) -> None:
+        """Keep the text of a deployment; a text that its phone had from the same profile is stored
+        once. Of the texts of the phone the 10 that were kept last are left, and those of the
+        deployments that are ``needed``. Raises ``NotFound`` if the profile does not exist."""
+
+    async def of(self, deployment: Deployment) -> Rendered | None:
+        """The text of a deployment, or None if it is no longer stored."""
+
+
 class LeaseStore(Protocol):
     """Leases of phones: one holder at a time across all processes.
 
@@ -80,7 +97,7 @@ class ReplacementChain(Protocol):
         query."""
 
 
-class DeploymentsTransaction(ProfilesTransaction, Protocol):
+class DeploymentsTransaction(ProfilesTransaction, RecipeTransaction, Protocol):
     """Stores that a deployment uses."""
 
     @property
@@ -91,6 +108,8 @@ class DeploymentsTransaction(ProfilesTransaction, Protocol):
     def deployments(self) -> DeploymentStore: ...
     @property
     def replacements(self) -> ReplacementChain: ...
+    @property
+    def renderings(self) -> RenderingStore: ...
     @property
     def leases(self) -> LeaseStore: ...
     @property

@@ -1,6 +1,7 @@
 """The dry run: the result of a switch, computed without changing anything."""
 
 import asyncio
+import hashlib
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -11,7 +12,7 @@ from phoneprov_core.configuration.findings import Finding
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.deployments.observation import Reach, Reachability
-from phoneprov_core.deployments.order import Order, order_of, require_fitting
+from phoneprov_core.deployments.order import Order, deployed_text, order_of, require_fitting
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
@@ -21,6 +22,7 @@ from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis, shown
 from phoneprov_core.profiles.model import ProfileName, RevisionNumber, Sha256, SwitchRequest
 from phoneprov_core.profiles.use_cases import profile_of
+from phoneprov_core.templates.ports import Rendered, secrets_of
 
 
 class Preview(Struct, frozen=True):
@@ -76,7 +78,7 @@ class _Before(NamedTuple):
     if the caller may see it and it is still stored, and the reason if there is none."""
 
     deployment: Deployment | None = None
-    cnf_xml: str | None = None
+    text: Rendered | None = None
     note: str | None = None
 
 
@@ -93,7 +95,7 @@ class PreviewSwitch:
     async def __call__(self, actor: Actor, request: SwitchRequest) -> Preview:
         """Changes nothing. Raises ``NotFound`` like the switch and ``TooManyAttempts`` beyond the
         limits; reasons for which the switch would fail are part of the result."""
-        order = await order_of(self.database, actor, request)
+        order = await self.deploy.rendered(await order_of(self.database, actor, request))
         # Counted for callers that only read, too; the audit trail has no counts.
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             now = millis(self.clock())
@@ -105,13 +107,13 @@ class PreviewSwitch:
             self.reachability.phone(order.phone),
             self.compare(_comparison(order, before)),
         )
-        revision, on_phone = order.revision, before.deployment
+        content, on_phone = order.cnf_xml.encode(), before.deployment
         return Preview(
             profile=order.profile.name,
             mac=order.phone.mac,
-            revision=revision.number,
-            sha256=revision.sha256,
-            size=revision.size,
+            revision=order.revision.number,
+            sha256=hashlib.sha256(content).hexdigest(),
+            size=len(content),
             filename=self.deploy.filename(order.phone),
             compatible=objection is None,
             objection=objection,
@@ -136,13 +138,12 @@ class PreviewSwitch:
             if current.outcome is Outcome.UNKNOWN:
                 return _Before(current, note=_UNKNOWN.format(number=current.number))
             try:
-                profile = await profile_of(tx, actor, current.profile_uuid)
+                await profile_of(tx, actor, current.profile_uuid)
             except NotFound:
                 return _Before(current, note="The profile that is on the phone was deleted.")
-            revision = await tx.revisions.find(profile.uuid, current.revision)
-            cnf_xml = await tx.revisions.cnf_xml(revision.uuid) if revision else None
-        note = None if cnf_xml else "The profile that is on the phone was deleted."
-        return _Before(current, cnf_xml, note)
+            text = await deployed_text(tx, current)
+        note = None if text else "The configuration that is on the phone is no longer stored."
+        return _Before(current, text, note)
 
 
 def _objection(order: Order) -> str | None:
@@ -154,19 +155,21 @@ def _objection(order: Order) -> str | None:
 
 
 def _changed(order: Order, before: _Before) -> bool | None:
-    if before.cnf_xml is not None:
-        return before.cnf_xml != order.cnf_xml
+    if before.text is not None:
+        return before.text.text != order.cnf_xml
     deployment = before.deployment
     if deployment is None or deployment.outcome is Outcome.UNKNOWN or deployment.sha256 is None:
         return None
-    return deployment.sha256 != order.revision.sha256
+    return deployment.sha256 != hashlib.sha256(order.cnf_xml.encode()).hexdigest()
 
 
 def _comparison(order: Order, before: _Before) -> Comparison:
     now = before.deployment
     return Comparison(
-        old=before.cnf_xml,
+        old=None if before.text is None else before.text.text,
         new=order.cnf_xml,
+        old_secrets=secrets_of(before.text),
+        new_secrets=secrets_of(order.source.rendered if order.source else None),
         old_label="" if now is None else _label("on the phone", now.profile_name, now.revision),
         new_label=_label("the profile", order.profile.name, order.revision.number),
         mac=order.phone.mac,

@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-import msgspec
 from msgspec import UNSET, UnsetType
 
 from phoneprov_core.deployments.deploy import Deploy
-from phoneprov_core.deployments.model import Action, Deployment, Outcome
-from phoneprov_core.deployments.order import Order, is_of, load_order
-from phoneprov_core.deployments.ports import DeploymentStore, DeploymentsTransaction
+from phoneprov_core.deployments.model import Action, Deployment
+from phoneprov_core.deployments.order import Order, Source, is_of, load_order, rollback_target
+from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor
@@ -55,6 +54,12 @@ class RollbackRequest(Command, frozen=True, kw_only=True):
             raise invalid(problems)
 
 
+class NotRendered(NotFound):
+    """The text of the deployment was removed, because the phone had many others since."""
+
+    usual = "The configuration of that deployment is no longer stored."
+
+
 @dataclass(frozen=True)
 class Rollback:
     """A switch, with all its steps, to an earlier revision."""
@@ -91,26 +96,15 @@ class Rollback:
             else:
                 earlier = await _of_phone(tx, actor, phone, request.deployment_uuid)
             try:
-                return await _order_of(tx, actor, phone, earlier.profile_uuid, earlier.revision)
+                return await _again(tx, actor, phone, earlier)
+            except NotRendered:
+                raise
             except NotFound:
                 if not may_see(actor, earlier):
                     raise _nothing() from None
                 raise NotFound(
                     "The profile of that deployment was deleted, or belongs to another user."
                 ) from None
-
-
-async def rollback_target(deployments: DeploymentStore, mac: str) -> Deployment | None:
-    """The last deployment of the phone before the current one that certainly had another
-    configuration, or None."""
-    current = await deployments.current(mac)
-    if current is None:
-        return None
-    earlier = await deployments.previous(current)
-    while earlier is not None and earlier.outcome is Outcome.UNKNOWN:
-        since = msgspec.structs.replace(current, number=earlier.number)
-        earlier = await deployments.previous(since)
-    return earlier
 
 
 async def _of_phone(
@@ -131,3 +125,18 @@ async def _order_of(
 ) -> Order:
     profile = await profile_of(tx, actor, profile_uuid)
     return found(await load_order(tx, Action.ROLLBACK, profile, phone, number), "revision")
+
+
+async def _again(
+    tx: DeploymentsTransaction, actor: Actor, phone: Phone, earlier: Deployment
+) -> Order:
+    """The order of the exact text of an earlier deployment. Raises ``NotFound``."""
+    if earlier.template_uuid is None:
+        return await _order_of(tx, actor, phone, earlier.profile_uuid, earlier.revision)
+    profile = await profile_of(tx, actor, earlier.profile_uuid)
+    revision = found(await tx.revisions.find(profile.uuid, earlier.revision), "revision")
+    rendered = await tx.renderings.of(earlier)
+    if rendered is None:
+        raise NotRendered
+    source = Source(earlier.template_uuid, earlier.template_revision or 1, rendered)
+    return Order(Action.ROLLBACK, profile, revision, rendered.text, phone, source=source)

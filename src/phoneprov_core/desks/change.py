@@ -17,7 +17,7 @@ from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.devices.ports import Calls, ForgetsCalls, PhoneDriver, is_in_call
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Conflict, PhoneprovError
+from phoneprov_core.kernel.errors import Conflict, NotFound, PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, Pause
 from phoneprov_core.kernel.trail import Event
@@ -132,11 +132,15 @@ class ChangeDesk:
         fit the phone."""
         async with self.database.read() as tx:
             profile = await tx.profiles.find(profile_uuid or "")
-            order = await load_order(tx, action, profile, phone) if profile else None
+            try:
+                order = await load_order(tx, action, profile, phone) if profile else None
+            except (Conflict, NotFound):  # no variant of its template fits
+                return None
         if order is None:
             return None
         try:
             require_fitting(order.profile, phone)
+            order = await self.deploy.rendered(order)
         except Conflict:
             return None
         return msgspec.structs.replace(order, desk=desk)

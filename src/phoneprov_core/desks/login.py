@@ -19,8 +19,9 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, known_id, millis, shown
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.model import Phone, software_type_of
 from phoneprov_core.profiles.model import ProfileRecord
+from phoneprov_core.templates.recipes import best
 from phoneprov_core.users.model import User
 from phoneprov_core.vendor_users import PinHasher, VendorUser, guess_key
 
@@ -97,7 +98,10 @@ class LogInAtPhone:
     async def _fitting(self, user: User, phone: Phone) -> tuple[ProfileRecord, ...]:
         async with self.database.read() as tx:
             profiles = await tx.profiles.rows(_MOST_PROFILES, owner=user.uuid)
-        return tuple(one for one in profiles if one.objection_to(phone) is None)
+            fitting = [one for one in profiles if one.objection_to(phone) is None]
+            if len(fitting) > 1:  # the only one is not offered but taken, or refused
+                fitting = [one for one in fitting if await _has_text(tx, one, phone)]
+        return tuple(fitting)
 
     async def _log_in(self, at: AtPhone, user: User, profile_uuid: str) -> Changed:
         if await self.change.is_in_call(at.phone):
@@ -179,6 +183,16 @@ def require_own(at: AtPhone) -> User:
 def actor_at(at: AtPhone, user: User) -> Actor:
     """The user as the actor of a request from a phone; it holds no level."""
     return Actor(user.uuid, None, ip=at.ip, username=user.username)
+
+
+async def _has_text(tx: DesksTransaction, profile: ProfileRecord, phone: Phone) -> bool:
+    """Whether a profile has a configuration for the phone: its own, or a variant of its
+    template."""
+    newest = await tx.revisions.newest(profile.uuid)
+    if newest is None or newest.template is None:
+        return newest is not None
+    family = software_type_of(phone, profile.software_type)
+    return best(await tx.templates.variants(newest.template), phone.model, family) is not None
 
 
 def _require_hotdesk(at: AtPhone) -> None:

@@ -35,6 +35,11 @@ class Command(Redacted, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     OF_A_QUERY: ClassVar[bool] = False
 
+    @classmethod
+    def missing(cls, given: Mapping[str, object]) -> list[Problem]:  # noqa: ARG003
+        """The problems of what is not given, beyond the fields that are always required."""
+        return []
+
     def __post_init__(self) -> None:
         settle(self)
 
@@ -78,6 +83,8 @@ def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_
             typed[fields[name].name] = msgspec.convert(meant, fields[name].type)
         except msgspec.ValidationError:
             problems.append(Problem(name, expected(fields[name].type)))
+    if issubclass(command, Command):
+        problems += command.missing(given)
     problems += [
         Problem(field.sent_as, "is required")
         for field in fields.values()

@@ -117,6 +117,8 @@ def _collect_words(annotation: Any, words: list[str]) -> None:
         words.append("one of " + ", ".join(value for value in get_args(annotation) if value))
     elif origin is tuple or origin is list:
         words.append("a list of text")
+    elif origin is dict:
+        words.append("an object of texts")
     else:
         words.append(_WORDS.get(annotation, "something else"))
 

@@ -1,11 +1,14 @@
 """Phone profiles."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+from xml.sax.saxutils import escape, quoteattr
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Command, QueryCommand, record_of
+from phoneprov_core.kernel.commands import Command, QueryCommand, invalid, record_of, settle, wrong
 from phoneprov_core.kernel.errors import Conflict, InUse, Problem
 from phoneprov_core.kernel.field_types import SECRET, Check, Redacted
 from phoneprov_core.kernel.fields import (
@@ -23,7 +26,7 @@ from phoneprov_core.kernel.fields import (
 from phoneprov_core.kernel.search import Query, SearchFields
 from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.phones.model import Family, Phone, bare_model, family_of
-from phoneprov_core.templates.model import TemplateName
+from phoneprov_core.templates.model import TemplateName, Values
 
 FirmwareFamily = Annotated[
     Literal[Family, ""],
@@ -52,6 +55,10 @@ Models = Annotated[
 Owner = Annotated[Uuid, schema("UUID of the owner")]
 ProfileName = Annotated[Line, schema("Display name", examples=["Ada at the front desk"])]
 ProfileFamily = Annotated[Family, schema("Firmware family; null means all")]
+ProfileTemplate = Annotated[
+    TemplateName,
+    schema("Name of the template that the configuration is rendered from", examples=["office"]),
+]
 ProfileUuid = Annotated[Uuid, schema("UUID of the profile")]
 
 
@@ -82,22 +89,56 @@ class ProfileRecord(Struct, frozen=True):
 
 
 class Profile(Redacted, frozen=True):
-    """A profile with its complete configuration."""
+    """A profile with its complete configuration, or with a template and its values. Only the
+    latter has these two fields."""
 
     uuid: RecordUuid
     user_uuid: Owner
     name: ProfileName
     description: Notes | None
-    cnf_xml: CnfXml
+    cnf_xml: CnfXml | None
     compatible_models: Models
     software_type: ProfileFamily | None
     created_at: CreatedAt
     updated_at: UpdatedAt
+    template: ProfileTemplate | UnsetType = UNSET
+    values: Values | UnsetType = UNSET
 
 
-def whole(record: ProfileRecord, cnf_xml: str) -> Profile:
-    """The profile with its newest configuration."""
-    return record_of(Profile, record, cnf_xml=cnf_xml)
+class Content(Redacted, frozen=True):
+    """What a revision holds: a configuration, or, with the name of a template, its values in
+    JSON."""
+
+    text: Annotated[str, SECRET]
+    template: str | None = None
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The texts for the template."""
+        return msgspec.json.decode(self.text, type=dict[str, str])
+
+    def as_xml(self) -> str:
+        """A text that can be compared and masked like a configuration."""
+        if self.template is None:
+            return self.text
+        values = self.values
+        lines = [f"  <{name}>{escape(text)}</{name}>" for name, text in values.items()]
+        name = quoteattr(self.template)
+        return "\n".join([f"<profile template={name}>", *lines, "</profile>", ""])
+
+
+def from_template(template: str, values: Mapping[str, str]) -> Content:
+    """The content of a revision with a template."""
+    return Content(msgspec.json.encode(values).decode(), template)
+
+
+def whole(record: ProfileRecord, content: Content) -> Profile:
+    """The profile with its newest content."""
+    if content.template is None:
+        return record_of(Profile, record, cnf_xml=content.text)
+    return record_of(
+        Profile, record, cnf_xml=None, template=content.template, values=content.values
+    )
 
 
 RevisionNumber = Annotated[
@@ -137,14 +178,59 @@ class Revision(Struct, frozen=True):
 
 
 class CreateProfile(Command, frozen=True, kw_only=True):
-    """A profile to be created for a user."""
+    """A profile to be created for a user, with a configuration or a template."""
 
     user_uuid: Owner
     name: ProfileName
-    cnf_xml: CnfXml
+    cnf_xml: CnfXml | None = None
     description: Notes | None = None
     compatible_models: Models = ()
     software_type: FirmwareFamily | None = None
+    template: ProfileTemplate | None = None
+    values: Values | None = None
+
+    JSON_SCHEMA: ClassVar[dict[str, Any]] = {
+        "oneOf": [
+            {
+                "required": ["cnf_xml"],
+                "properties": {
+                    "cnf_xml": {"type": "string", "minLength": 1},
+                    "template": {"enum": [None, ""]},
+                    "values": {"type": "null"},
+                },
+            },
+            {
+                "required": ["template"],
+                "properties": {
+                    "template": {"type": "string", "minLength": 1},
+                    "cnf_xml": {"enum": [None, ""]},
+                },
+            },
+        ],
+        "examples": [
+            {
+                "user_uuid": "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11",
+                "name": "Ada at the front desk",
+                "cnf_xml": "<device><deviceProtocol>SCCP</deviceProtocol></device>",
+                "compatible_models": ["CP-7945G"],
+            }
+        ],
+    }
+
+    @classmethod
+    def missing(cls, given: Mapping[str, object]) -> list[Problem]:
+        has_one = given.get("cnf_xml") or given.get("template")
+        return [] if has_one else [Problem("cnf_xml", "is required")]
+
+    def __post_init__(self) -> None:
+        settle(self)
+        problems = _not_both(self.cnf_xml, self.template)
+        if not self.cnf_xml and not self.template:
+            problems.append(Problem("cnf_xml", "is required"))
+        if self.values is not None and not self.template:
+            problems.append(Problem("values", "is not allowed without `template`"))
+        if problems:
+            raise invalid(problems)
 
 
 class ProfilePatch(Command, frozen=True, kw_only=True):
@@ -152,11 +238,47 @@ class ProfilePatch(Command, frozen=True, kw_only=True):
 
     user_uuid: Owner | UnsetType = UNSET
     name: ProfileName | UnsetType = UNSET
-    cnf_xml: CnfXml | UnsetType = UNSET
+    cnf_xml: CnfXml | UnsetType | None = UNSET
     description: Notes | UnsetType | None = UNSET
     compatible_models: Models | UnsetType = UNSET
     software_type: FirmwareFamily | UnsetType | None = UNSET
     revision: CurrentRevision | UnsetType = UNSET
+    template: ProfileTemplate | UnsetType | None = UNSET
+    values: Values | UnsetType | None = UNSET
+
+    @classmethod
+    def missing(cls, given: Mapping[str, object]) -> list[Problem]:
+        is_cleared = "template" not in given and given.get("cnf_xml", UNSET) in {None, ""}
+        return [Problem("cnf_xml", "must be text")] if is_cleared else []
+
+    def __post_init__(self) -> None:
+        settle(self)
+        problems = _not_both(self.cnf_xml or None, self.template or None)
+        if self.cnf_xml is None and self.template is UNSET:
+            problems.append(Problem("cnf_xml", "must be text"))
+        if self.cnf_xml and self.values:
+            problems.append(Problem("values", "is not allowed with `cnf_xml`"))
+        if problems:
+            raise invalid(problems)
+
+    def content(self, before: Content) -> Content:
+        """The content after the change. Raises ``Invalid`` if none is left."""
+        if self.cnf_xml:
+            return Content(self.cnf_xml)
+        template = before.template if self.template is UNSET else self.template
+        if template is None:
+            if self.values:
+                raise wrong("values", "is not allowed without `template`")
+            if before.template is not None:
+                raise wrong("cnf_xml", "must be text")
+            return before
+        values = before.values if before.template else {}
+        return from_template(template, values if self.values is UNSET else self.values or {})
+
+
+def _not_both(cnf_xml: object, template: object) -> list[Problem]:
+    both = cnf_xml and template
+    return [Problem("cnf_xml", "is not allowed with `template`")] if both else []
 
 
 class SwitchRequest(Command, frozen=True, kw_only=True):

@@ -5,14 +5,15 @@ from typing import Protocol
 from phoneprov_core.access.ports import KnownUsers
 from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.kernel.store import Rows, SearchedRows, Store
-from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision
+from phoneprov_core.profiles.model import Content, Profile, ProfileRecord, Revision
+from phoneprov_core.templates.ports import TemplateStore
 
 
 class RevisionStore(Rows[Revision], Protocol):
-    """The revisions of profiles, each with its configuration. They are deleted with their profile,
+    """The revisions of profiles, each with its content. They are deleted with their profile,
     which is their owner. Lists are by number, then uuid."""
 
-    async def add(self, revision: Revision, cnf_xml: str) -> None:
+    async def add(self, revision: Revision, content: str) -> None:
         """Raises ``Conflict`` (code ``already_exists``) if the profile has a revision of this
         number, ``NotFound`` if the profile does not exist."""
 
@@ -22,8 +23,8 @@ class RevisionStore(Rows[Revision], Protocol):
     async def newest(self, profile_uuid: str) -> Revision | None:
         """The revision with the largest number, or None if the profile does not exist."""
 
-    async def cnf_xml(self, uuid: str) -> str | None:
-        """The exact configuration of the revision with this uuid, or None."""
+    async def content(self, uuid: str) -> Content | None:
+        """The exact content of the revision with this uuid, or None."""
 
     async def remove_oldest(self, profile_uuid: str, most: int) -> int:
         """Remove the oldest revisions of a profile until ``most`` are left; returns the number of
@@ -58,3 +59,5 @@ class ProfilesTransaction(Protocol):
     def revisions(self) -> RevisionStore: ...
     @property
     def desks(self) -> DeskRecords: ...
+    @property
+    def templates(self) -> TemplateStore: ...

@@ -96,7 +96,8 @@ class ReadConfigurations:
             texts = []
             for number in (from_, to):
                 revision = found(await tx.revisions.find(profile.uuid, number), "revision")
-                texts.append(found(await tx.revisions.cnf_xml(revision.uuid), "revision"))
+                content = found(await tx.revisions.content(revision.uuid), "revision")
+                texts.append(content.as_xml())
         old, new = texts
         compared = await self.compare(
             Comparison(old=old, new=new, old_label=f"revision {from_}", new_label=f"revision {to}")

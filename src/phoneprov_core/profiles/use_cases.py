@@ -16,6 +16,7 @@ from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 from phoneprov_core.profiles.model import (
     ChangedMeanwhile,
+    Content,
     CreateProfile,
     DefaultOfDesks,
     Profile,
@@ -25,6 +26,7 @@ from phoneprov_core.profiles.model import (
     ProfileSearch,
     Revision,
     TooManyProfiles,
+    from_template,
     whole,
 )
 from phoneprov_core.profiles.ports import ProfilesTransaction
@@ -84,8 +86,9 @@ class Profiles:
         return profile
 
     async def create(self, actor: Actor, new: CreateProfile) -> Profile:
-        """Raises ``Forbidden`` for another user; ``NotFound`` if the user does not exist;
-        ``Conflict`` (code ``too_many_profiles``) if the user has the maximum number of profiles."""
+        """Raises ``Forbidden`` for another user; ``NotFound`` if the user or the template does not
+        exist; ``Conflict`` (code ``too_many_profiles``) if the user has the maximum number of
+        profiles."""
         obey(self.rules, new)
         await self._require_owner(actor, new.user_uuid)
         now = shown(self.clock())
@@ -97,11 +100,15 @@ class Profiles:
             created_at=now,
             updated_at=now,
         )
+        content = Content(new.cnf_xml or "")
+        if new.template is not None:
+            content = from_template(new.template, new.values or {})
         async with self.database.write(by=actor) as tx:
             await self._require_room(tx, profile.user_uuid)
+            await _require_template(tx, content.template)
             await tx.profiles.add(profile)
-            await tx.revisions.add(self._revision(actor, profile, 1, new.cnf_xml), new.cnf_xml)
-        return whole(profile, new.cnf_xml)
+            await tx.revisions.add(self._revision(actor, profile, 1, content), content.text)
+        return whole(profile, content)
 
     async def update(self, actor: Actor, uuid: str, patch: ProfilePatch) -> Profile:
         """Raises ``NotFound``; ``Forbidden`` if a caller without level 0 would give it to another
@@ -118,17 +125,19 @@ class Profiles:
                 await self._require_room(tx, patch.user_uuid)
             newest = found(await tx.revisions.newest(before.uuid), "profile")
             _require_newest(newest.number, patch.revision)
-            cnf_xml = found(await tx.revisions.cnf_xml(newest.uuid), "profile")
-            stored = msgspec.structs.replace(patch, cnf_xml=UNSET, revision=UNSET)
+            content = found(await tx.revisions.content(newest.uuid), "profile")
+            given = dict.fromkeys(("cnf_xml", "revision", "template", "values"), UNSET)
+            stored = msgspec.structs.replace(patch, **given)
             profile = applied(before, stored, updated_at=shown(self.clock()))
             await tx.profiles.put(profile)
-            if patch.cnf_xml is not UNSET and patch.cnf_xml != cnf_xml:
-                cnf_xml = patch.cnf_xml
-                revision = self._revision(actor, profile, newest.number + 1, cnf_xml)
-                await tx.revisions.add(revision, cnf_xml)
+            before_it, content = content, patch.content(content)
+            if content != before_it:
+                await _require_template(tx, content.template)
+                revision = self._revision(actor, profile, newest.number + 1, content)
+                await tx.revisions.add(revision, content.text)
                 if self.most_revisions:
                     await tx.revisions.remove_oldest(profile.uuid, self.most_revisions)
-        return whole(profile, cnf_xml)
+        return whole(profile, content)
 
     async def delete(
         self, actor: Actor, uuid: str, deletion: ProfileDeletion | None = None
@@ -171,9 +180,9 @@ class Profiles:
             )
 
     def _revision(
-        self, actor: Actor, profile: ProfileRecord, number: int, cnf_xml: str
+        self, actor: Actor, profile: ProfileRecord, number: int, made: Content
     ) -> Revision:
-        content = cnf_xml.encode()
+        content = made.text.encode()
         return Revision(
             uuid=self.new_id(),
             profile_uuid=profile.uuid,
@@ -182,6 +191,7 @@ class Profiles:
             size=len(content),
             created_at=profile.updated_at,
             created_by=actor.user_uuid,
+            template=made.template,
         )
 
     async def _listing(
@@ -194,6 +204,11 @@ class Profiles:
             owner=owner,
             piece=PIECE,
         )
+
+
+async def _require_template(tx: ProfilesTransaction, name: str | None) -> None:
+    if name is not None and not await tx.templates.variants(name):
+        raise NotFound(f"There is no template {name}.")
 
 
 async def profile_of(tx: ProfilesTransaction, actor: Actor, uuid: str) -> ProfileRecord:

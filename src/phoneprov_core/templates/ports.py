@@ -39,6 +39,12 @@ class Rendered(Redacted, frozen=True):
     marks: tuple[Mark, ...] = ()
 
 
+def secrets_of(rendered: Rendered | None) -> tuple[tuple[int, int], ...]:
+    """The places of the secrets of a rendered text, as byte offsets."""
+    marks = () if rendered is None else rendered.marks
+    return tuple((mark.start, mark.end) for mark in marks if mark.secret)
+
+
 class TemplateFault(Exception):
     """A template that cannot be rendered with what is given: the position in its text, both from 1,
     and the reason as a sentence."""

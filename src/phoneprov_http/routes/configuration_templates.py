@@ -1,6 +1,7 @@
 """Templates of configurations and their variants; level 0."""
 
-from phoneprov_core.kernel.errors import AlreadyExists
+from phoneprov_core.deployments.trial import RenderRequest, Trial, TryTemplate
+from phoneprov_core.kernel.errors import AlreadyExists, NotFound
 from phoneprov_core.templates.model import (
     CheckTemplate,
     CreateTemplate,
@@ -16,7 +17,7 @@ from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import READS, ApiRequest, Body, Query, Routes, Uuid, level_0
 
 
-def template_routes(templates: Templates) -> Routes:
+def template_routes(templates: Templates, try_template: TryTemplate) -> Routes:
     """``/configuration-templates``."""
     routes = Routes("Configuration templates", guards=[level_0])
 
@@ -64,5 +65,12 @@ def template_routes(templates: Templates) -> Routes:
         and names that are not given, with line and column."""
         result = await templates.check(request.user, data)
         return record(f"{len(result.findings)} finding(s) found", result)
+
+    @routes.post("/configuration-templates/{uuid:str}/render", status_code=200, raises=[NotFound])
+    async def render_template(
+        request: ApiRequest, uuid: Uuid, data: Body[RenderRequest]
+    ) -> Envelope[Trial]:
+        """Render a template for a profile and a phone. Changes nothing. Secrets are masked."""
+        return record("Template rendered", await try_template(request.user, uuid, data))
 
     return routes

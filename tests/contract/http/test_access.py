@@ -66,6 +66,7 @@ UNCHANGING = {
     f"POST {V1}/phone-profiles/lint",
     f"POST {V1}/configuration-templates/check",
     f"DELETE {V1}/me/tokens/{{uuid}}",  # of its owner only
+    f"POST {V1}/configuration-templates/{{uuid}}/render",
     "POST /console/session/refresh",  # like the next: without a cookie there is no session
     "DELETE /console/session",
 }

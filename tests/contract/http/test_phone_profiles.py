@@ -87,7 +87,7 @@ async def test_configuration_is_stored_unchanged(ada: Caller, xml: str) -> None:
 @pytest.mark.parametrize(
     ("xml", "where"),
     [
-        ("", "line 1, column 1"),
+        ("", "is required"),
         ("text", "line 1, column 1"),
         ("<a>\n<b></a>", "line 2, column "),
         ("<a/><b/>", "line 1, column 5"),

@@ -10,7 +10,7 @@ from phoneprov_adapters.sql.engines.choice import database_at
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.testing.phone_records import a_deployment, a_profile, a_revision
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
-from phoneprov_core.profiles.model import whole
+from phoneprov_core.profiles.model import Content, whole
 
 OWNER = identifier(900)
 KEYS = SecretKeys.parse("k" * 32)
@@ -34,7 +34,7 @@ async def test_stored_profile_holds_one_ciphertext_and_no_plain_hash(tmp_path: P
         await tx.revisions.add(a_revision(30, record, cnf_xml=xml), xml)
         await tx.deployments.add(a_deployment(31, a_mac(2), sha256=sha256(xml)))
     async with database.read() as tx:
-        assert await tx.whole_profiles.find(record.uuid) == whole(record, xml)
+        assert await tx.whole_profiles.find(record.uuid) == whole(record, Content(xml))
     await database.close()
 
     content = await asyncio.to_thread((tmp_path / "phoneprov.db").read_bytes)

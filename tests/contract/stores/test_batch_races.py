@@ -6,6 +6,7 @@ from collections import Counter
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.system import MemoryBackground, await_directly
 from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
@@ -23,6 +24,7 @@ from phoneprov_core.devices.restart import CiscoPhones, RestartBy
 from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.profiles.model import CreateProfile
 from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.templates.recipes import Rendering
 
 PHONES = 30
 ROOT = system_actor(LevelRule.STRICT)
@@ -44,6 +46,7 @@ def a_process(database: Database, uploader: MemoryUploader) -> RunBatches:
         lambda _: None,
         system_clock,
         random_id,
+        rendering=Rendering(JinjaRenderer(), "", 1000),
     )
     work = PhoneWork(database, deploy, driver, None, await_directly, system_clock, random_id)
     return RunBatches(

@@ -17,7 +17,7 @@ from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.deployments.model import Outcome, Wanted
-from phoneprov_core.deployments.rollback import rollback_target
+from phoneprov_core.deployments.order import rollback_target
 from phoneprov_core.retention import Kept, Moment, Place
 from support.store_tests import DatabaseTests, existing
 

@@ -7,7 +7,7 @@ from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.profiles.model import Revision, whole
+from phoneprov_core.profiles.model import Content, Revision, whole
 from support.store_tests import DatabaseTests
 
 OWNER = identifier(900)
@@ -41,8 +41,8 @@ class TestRevisions(DatabaseTests):
 
         async with self.database.read() as tx:
             assert await tx.revisions.find(ONE.uuid, 1) == _revision(1, 11)
-            assert await tx.revisions.cnf_xml(identifier(11)) == XML
-            assert await tx.revisions.cnf_xml(identifier(12)) == "<a/>"
+            assert await tx.revisions.content(identifier(11)) == Content(XML)
+            assert await tx.revisions.content(identifier(12)) == Content("<a/>")
 
     @pytest.mark.parametrize("number", [0, -1, 3, 2**31, 2**63, 2**80])
     async def test_missing_revision_is_none(self, number: int) -> None:
@@ -53,7 +53,7 @@ class TestRevisions(DatabaseTests):
             assert await tx.revisions.find(TWO.uuid, 1) is None
             assert await tx.revisions.newest(TWO.uuid) is None
             assert await tx.revisions.newest("") is None
-            assert await tx.revisions.cnf_xml(identifier(12)) is None
+            assert await tx.revisions.content(identifier(12)) is None
 
     async def test_revision_newest_has_the_largest_number(self) -> None:
         await self._add(
@@ -88,7 +88,7 @@ class TestRevisions(DatabaseTests):
                 await tx.users.remove(OWNER)
 
         async with self.database.read() as tx:
-            assert await tx.revisions.cnf_xml(identifier(11)) is None
+            assert await tx.revisions.content(identifier(11)) is None
             assert await tx.revisions.count() == (1 if removed == "profile" else 0)
 
     async def test_changed_profile_keeps_its_revisions(self) -> None:
@@ -97,7 +97,7 @@ class TestRevisions(DatabaseTests):
         await self.put(a_profile(1, OWNER, name="Other"))
 
         async with self.database.read() as tx:
-            assert await tx.revisions.cnf_xml(identifier(11)) == XML
+            assert await tx.revisions.content(identifier(11)) == Content(XML)
 
     async def test_revisions_are_counted_and_listed_by_number_then_uuid(self) -> None:
         first, second, third = _revision(1, 12), _revision(2, 11), _revision(3, 13)
@@ -121,7 +121,7 @@ class TestRevisions(DatabaseTests):
         await self._add(_revision(1, 13, of=2))
 
         async with self.database.read() as tx:
-            one, two = whole(ONE, XML), whole(TWO, "<a/>")
+            one, two = whole(ONE, Content(XML)), whole(TWO, Content("<a/>"))
             assert await tx.whole_profiles.find(ONE.uuid) == one
             assert await tx.whole_profiles.rows(9) == [one, two]
             assert await tx.whole_profiles.rows(1, owner=OWNER) == [one]

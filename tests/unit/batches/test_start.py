@@ -175,7 +175,7 @@ async def test_batch_revision_is_the_newest_at_its_start(
 
     office.uploader.uploads.clear()
     await ended(office, root, await begin(office, root, profile, revision=1, macs=(a_mac(1),)))
-    assert office.uploader.uploads[0].content == profile.cnf_xml.encode()
+    assert office.uploader.uploads[0].content == (profile.cnf_xml or "").encode()
 
 
 async def test_batches_and_their_phones_are_listed_in_pages(

@@ -6,7 +6,14 @@ from phoneprov_adapters.testing.phone_records import a_phone, a_profile
 from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid
-from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch, SwitchRequest, whole
+from phoneprov_core.profiles.model import (
+    Content,
+    CreateProfile,
+    Profile,
+    ProfilePatch,
+    SwitchRequest,
+    whole,
+)
 
 OWNER = identifier(1)
 
@@ -110,7 +117,7 @@ def test_models_are_bounded_lines_of_text() -> None:
 
 
 def _profile() -> Profile:
-    return whole(a_profile(1, OWNER), "<secret>horse</secret>")
+    return whole(a_profile(1, OWNER), Content("<secret>horse</secret>"))
 
 
 @pytest.mark.parametrize(

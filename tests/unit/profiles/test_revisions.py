@@ -29,7 +29,8 @@ async def revisions(office: Office, actor: Actor, profile: Profile) -> list[Revi
 
 async def kept(office: Office, revision: Revision) -> str | None:
     async with office.database.read() as tx:
-        return await tx.revisions.cnf_xml(revision.uuid)
+        content = await tx.revisions.content(revision.uuid)
+        return content.text if content else None
 
 
 async def test_profile_create_makes_revision_1(

@@ -29,6 +29,7 @@ from phoneprov_adapters.sql.stores.provisioning import (
     SqlFetches,
     SqlServedFiles,
 )
+from phoneprov_adapters.sql.stores.renderings import SqlRenderings
 from phoneprov_adapters.sql.stores.retention import SqlRetention
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
 from phoneprov_adapters.sql.stores.sessions import SqlApiTokens, SqlSessions
@@ -89,6 +90,7 @@ class SqlTransaction:
     revisions = cached_property(
         lambda self: SqlRevisions(self._connection, self._box, self.deployments)
     )
+    renderings = cached_property(lambda self: SqlRenderings(self._connection, self._box))
     leases = cached_property(lambda self: SqlLeases(self._connection, self._process))
     batches = cached_property(lambda self: SqlBatches(self._connection, self._process))
     desks = cached_property(lambda self: SqlDesks(self._connection))

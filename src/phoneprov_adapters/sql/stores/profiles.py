@@ -27,11 +27,18 @@ from phoneprov_adapters.sql.tables.switching import (
     profiles,
 )
 from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.deployments.order import rollback_target
 from phoneprov_core.deployments.ports import DeploymentStore
-from phoneprov_core.deployments.rollback import rollback_target
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.profiles.model import PROFILE_FIELDS, Profile, ProfileRecord, Revision, whole
+from phoneprov_core.profiles.model import (
+    PROFILE_FIELDS,
+    Content,
+    Profile,
+    ProfileRecord,
+    Revision,
+    whole,
+)
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 
 _MOST_PHONES = 100
@@ -43,9 +50,9 @@ _ADD = insert(revisions)
 _OF_PROFILE = select(*_COLUMNS).where(revisions.c.profile_uuid == bindparam("profile_uuid"))
 _FIND_REVISION = _OF_PROFILE.where(revisions.c.number == bindparam("number"))
 _NEWEST = _OF_PROFILE.order_by(revisions.c.number.desc()).limit(1)
-_XML_OF = select(revisions.c.cnf_xml_key_id, revisions.c.cnf_xml_sealed).where(
-    revisions.c.uuid == bindparam("uuid")
-)
+_CONTENT_OF = select(
+    revisions.c.cnf_xml_key_id, revisions.c.cnf_xml_sealed, revisions.c.template
+).where(revisions.c.uuid == bindparam("uuid"))
 _is_on_phone = (
     exists()
     .where(
@@ -96,10 +103,10 @@ class SqlRevisions(SqlRows[Revision], RevisionStore):
         self._box = box
         self._deployed = deployed
 
-    async def add(self, revision: Revision, cnf_xml: str) -> None:
+    async def add(self, revision: Revision, content: str) -> None:
         row = {name: getattr(revision, name) for name in _PLAIN}
         row |= _SHA256.sealed(self._box, bytes.fromhex(revision.sha256), revision.uuid)
-        row |= _CNF_XML.sealed(self._box, cnf_xml.encode(), revision.uuid)
+        row |= _CNF_XML.sealed(self._box, content.encode(), revision.uuid)
         await self._connection.fetch_all(_ADD, **row)
         self._connection.trail.changed(revision.uuid, None, revision)
 
@@ -115,9 +122,11 @@ class SqlRevisions(SqlRows[Revision], RevisionStore):
         row = await self._connection.fetch_one(_NEWEST, profile_uuid=profile_uuid)
         return None if row is None else await self._revision(row)
 
-    async def cnf_xml(self, uuid: str) -> str | None:
-        row = await self._connection.fetch_one(_XML_OF, uuid=uuid)
-        return None if row is None else _CNF_XML.opened(self._box, row[0], row[1], uuid).decode()
+    async def content(self, uuid: str) -> Content | None:
+        row = await self._connection.fetch_one(_CONTENT_OF, uuid=uuid)
+        if row is None:
+            return None
+        return Content(_CNF_XML.opened(self._box, row[0], row[1], uuid).decode(), row[2])
 
     async def remove_oldest(self, profile_uuid: str, most: int) -> int:
         newest = await self.newest(profile_uuid)
@@ -161,8 +170,8 @@ class SqlRevisions(SqlRows[Revision], RevisionStore):
         *plain, key_id, data = row
         fields = dict(zip(_PLAIN, plain, strict=True))
         if data is None:  # A revision from before schema 0005.
-            content = await self.cnf_xml(fields["uuid"]) or ""
-            sha256 = hashlib.sha256(content.encode())
+            content = await self.content(fields["uuid"])
+            sha256 = hashlib.sha256(content.text.encode() if content else b"")
             return Revision(**fields, sha256=sha256.hexdigest())
         opened = _SHA256.opened(self._box, key_id, data, fields["uuid"])
         return Revision(**fields, sha256=opened.hex())
@@ -180,6 +189,7 @@ _WHOLE = select(
     revisions.c.uuid,
     revisions.c.cnf_xml_key_id,
     revisions.c.cnf_xml_sealed,
+    revisions.c.template,
 ).join_from(
     profiles,
     revisions,
@@ -231,9 +241,9 @@ class SqlWholeProfiles(SqlRows[Profile], WholeProfileStore):
         return SqlSearchedRows(self._connection, _SEARCHED, search, self._whole)
 
     def _whole(self, row: Row) -> Profile:
-        *record, revision, key_id, sealed = row
-        cnf_xml = _CNF_XML.opened(self._box, key_id, sealed, revision).decode()
-        return whole(_record(record), cnf_xml)
+        *record, revision, key_id, sealed, template = row
+        text = _CNF_XML.opened(self._box, key_id, sealed, revision).decode()
+        return whole(_record(record), Content(text, template))
 
 
 def _record(row: Row) -> ProfileRecord:

@@ -33,8 +33,8 @@ from phoneprov_adapters.sql.tables.accounts import audit, login_attempts, sessio
 from phoneprov_adapters.sql.tables.provisioning import fetches
 from phoneprov_adapters.sql.tables.switching import batches, deployments, profile_revisions
 from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.deployments.order import rollback_target
 from phoneprov_core.deployments.ports import DeploymentStore
-from phoneprov_core.deployments.rollback import rollback_target
 from phoneprov_core.retention import Kept, Moment, Piece, Place, RetentionStore
 
 OTHERS = 3

@@ -97,6 +97,8 @@ deployments = Table(
     moment("confirmation_at", nullable=True),
     moment("created_at"),
     moment("ended_at", nullable=True),
+    Column("template_uuid", string(36)),
+    Column("template_revision", Integer),
     UniqueConstraint("mac", "number"),
     Index(None, "created_at", "uuid"),
     Index(None, "mac", "created_at", "uuid"),
@@ -104,6 +106,21 @@ deployments = Table(
     Index(None, "owner_uuid", "created_at", "uuid"),
     Index(None, "user_uuid", "created_at", "uuid"),
     Index(None, "sha256_key_id", "uuid"),
+)
+
+# The texts that were rendered for deployments; the number is that of the last one with the text.
+renderings = Table(
+    "renderings",
+    metadata,
+    uuid(),
+    owner("profile_uuid", "profiles", index=True),
+    Column("mac", string(17), nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("content_sealed", LargeBinary, nullable=False),
+    Column("content_key_id", string(16), nullable=False),
+    Index(None, "mac", "number"),
+    Index(None, "content_key_id", "uuid"),
 )
 
 # The newest deployment with a place, for each MAC; the owner is that of its profile then.

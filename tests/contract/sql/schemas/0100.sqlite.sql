@@ -299,6 +299,8 @@ CREATE TABLE deployments (
 	confirmation_at VARCHAR(24),
 	created_at VARCHAR(24) NOT NULL,
 	ended_at VARCHAR(24),
+	template_uuid VARCHAR(36),
+	template_revision INTEGER,
 	CONSTRAINT pk_deployments PRIMARY KEY (uuid),
 	CONSTRAINT uq_deployments_mac_number UNIQUE (mac, number)
 );
@@ -581,6 +583,24 @@ CREATE INDEX ix_profile_revisions_cnf_xml_key_id_uuid ON profile_revisions (cnf_
 CREATE INDEX ix_profile_revisions_sha256_key_id_uuid ON profile_revisions (sha256_key_id, uuid);
 
 CREATE INDEX ix_profile_revisions_template ON profile_revisions (template);
+
+CREATE TABLE renderings (
+	uuid VARCHAR(36) NOT NULL,
+	profile_uuid VARCHAR(36) NOT NULL,
+	mac VARCHAR(17) NOT NULL,
+	number BIGINT NOT NULL,
+	size BIGINT NOT NULL,
+	content_sealed BLOB NOT NULL,
+	content_key_id VARCHAR(16) NOT NULL,
+	CONSTRAINT pk_renderings PRIMARY KEY (uuid),
+	CONSTRAINT fk_renderings_profile_uuid FOREIGN KEY(profile_uuid) REFERENCES profiles (uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_renderings_content_key_id_uuid ON renderings (content_key_id, uuid);
+
+CREATE INDEX ix_renderings_mac_number ON renderings (mac, number);
+
+CREATE INDEX ix_renderings_profile_uuid ON renderings (profile_uuid);
 
 CREATE TABLE alembic_version (
 	version_num VARCHAR(32) NOT NULL,

@@ -1,0 +1,79 @@
+"""What a template gives for a profile and a phone, without a deployment."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.configuration.comparison import Compare, Comparison
+from phoneprov_core.configuration.findings import Finding, Severity
+from phoneprov_core.configuration.masking import masked
+from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.field_types import SECRET, Redacted
+from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import known_id
+from phoneprov_core.profiles.model import SwitchRequest
+from phoneprov_core.profiles.use_cases import profile_of
+from phoneprov_core.templates.model import TemplateFails
+from phoneprov_core.templates.ports import secrets_of
+from phoneprov_core.templates.recipes import Rendering, recipe_of
+
+
+class RenderRequest(SwitchRequest, frozen=True, kw_only=True):
+    """A profile, whose owner and values are given to the template, and a phone."""
+
+
+class Trial(Redacted, frozen=True):
+    """A rendered configuration."""
+
+    configuration: (
+        Annotated[
+            str,
+            SECRET,
+            schema("The configuration, secrets shown as `***`; null if the template fails"),
+        ]
+        | None
+    )
+    findings: Annotated[
+        tuple[Finding, ...],
+        schema("Findings of the linter; one error if the template fails"),
+    ]
+
+
+@dataclass(frozen=True)
+class TryTemplate:
+    """Renders a template; requires level 0."""
+
+    database: ReadAndWrite[DeploymentsTransaction]
+    rendering: Rendering
+    compare: Compare
+
+    async def __call__(self, actor: Actor, uuid: str, request: RenderRequest) -> Trial:
+        """Changes nothing. Raises ``NotFound`` for a template, a profile or a phone that does not
+        exist, and ``Unavailable``."""
+        require_superadmin(actor)
+        async with self.database.read() as tx:
+            template = found(await tx.templates.find(known_id(uuid)), "template")
+            profile = await profile_of(tx, actor, request.profile_uuid)
+            phone = found(await tx.phones.find(request.mac), "phone")
+            newest = found(await tx.revisions.newest(profile.uuid), "profile")
+            content = found(await tx.revisions.content(newest.uuid), "profile")
+            values = {} if content.template is None else content.values
+            recipe = await recipe_of(
+                tx, template, values, profile.user_uuid, phone, profile.software_type
+            )
+        try:
+            rendered = await self.rendering(recipe)
+        except TemplateFails as failure:
+            finding = Finding(Severity.ERROR, 1, 1, failure.code, failure.message)
+            return Trial(None, (finding,))
+        secrets = secrets_of(rendered)
+        compared = await self.compare(
+            Comparison(
+                old=None, new=rendered.text, mac=phone.mac, family=recipe.family,
+                new_secrets=secrets,
+            )
+        )  # fmt: skip
+        return Trial(masked(rendered.text, known=secrets), compared.findings)

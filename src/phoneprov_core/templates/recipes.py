@@ -1,0 +1,184 @@
+"""What a template is rendered with for a phone and a user, and the rendering."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Protocol
+
+from phoneprov_core.configuration.masking import names_secret
+from phoneprov_core.configuration.well_formed import device_xml_rule
+from phoneprov_core.extensions import Extension
+from phoneprov_core.kems import Kem, KemStore
+from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.field_types import SECRET, Redacted
+from phoneprov_core.kernel.store import Store
+from phoneprov_core.links import LinkStore
+from phoneprov_core.phones.model import Phone, bare_model, family_of, software_type_of
+from phoneprov_core.templates.language import MOST_ELEMENTS
+from phoneprov_core.templates.model import NoTemplateFits, Template, TemplateFails
+from phoneprov_core.templates.ports import Given, Rendered, Renderer, TemplateFault, TemplateStore
+from phoneprov_core.users.model import User
+from phoneprov_core.vendor_services import VendorService
+
+
+class RecipeTransaction(Protocol):
+    """Stores that a recipe is read from."""
+
+    @property
+    def users(self) -> Store[User]: ...
+    @property
+    def templates(self) -> TemplateStore: ...
+    @property
+    def extensions(self) -> Store[Extension]: ...
+    @property
+    def links(self) -> LinkStore: ...
+    @property
+    def kems(self) -> KemStore: ...
+    @property
+    def vendor_services(self) -> Store[VendorService]: ...
+
+
+class Recipe(Redacted, frozen=True):
+    """A template and the records that it is rendered with. ``family`` is the firmware family of
+    the phone, as far as is known."""
+
+    template: Template
+    phone: Phone
+    family: str | None
+    user: User
+    lines: tuple[Extension, ...]
+    modules: tuple[Kem, ...]
+    services: tuple[VendorService, ...]
+    values: Annotated[dict[str, str], SECRET]
+
+
+async def recipe_for(
+    tx: RecipeTransaction, name: str, values: dict[str, str], owner: str, phone: Phone,
+    family: str | None,
+) -> Recipe:  # fmt: skip
+    """The recipe of a template for a phone. ``family`` is that of the profile. Raises ``NotFound``
+    if template or owner do not exist, ``NoTemplateFits``."""
+    variants = await tx.templates.variants(name)
+    if not variants:
+        raise NotFound(f"There is no template {name}.")
+    family = software_type_of(phone, family)
+    template = best(variants, phone.model, family)
+    if template is None:
+        kinds = ", ".join(kind for kind in (phone.model, family) if kind) or "no model is recorded"
+        raise NoTemplateFits(f"The template {name} has no variant for this phone ({kinds}).")
+    return await recipe_of(tx, template, values, owner, phone, family)
+
+
+async def recipe_of(
+    tx: RecipeTransaction, template: Template, values: dict[str, str], owner: str, phone: Phone,
+    family: str | None,
+) -> Recipe:  # fmt: skip
+    """The recipe of this variant. Raises ``NotFound`` if the owner does not exist."""
+    family = software_type_of(phone, family)
+    user = await tx.users.find(owner)
+    if user is None:
+        raise NotFound("There is no such user.")
+    lines = []
+    for link in await tx.links.extensions.rows(MOST_ELEMENTS + 1, owner=owner):
+        extension = await tx.extensions.find(link.extension_uuid)
+        if extension is not None and extension.is_active:
+            lines.append(extension)
+    modules = await tx.kems.rows(MOST_ELEMENTS + 1, owner=phone.mac)
+    services = await tx.vendor_services.rows(MOST_ELEMENTS + 1)
+    return Recipe(
+        template, phone, family, user, tuple(lines), tuple(modules), tuple(services), values
+    )
+
+
+def best(variants: Sequence[Template], model: str | None, family: str | None) -> Template | None:
+    """The variant that fits a phone best: that of its model before one without a model, that of its
+    firmware family before one without. If the family is not known, the only family of a model
+    fits."""
+    bare, known = bare_model(model or ""), family_of(family)
+    for wanted in ([bare] if bare else []) + [None]:
+        of_model = [one for one in variants if one.model == wanted]
+        for kind in ([known] if known else []) + [None]:
+            fitting = [one for one in of_model if one.software_type == kind]
+            if fitting:
+                return fitting[0]
+        if not known and len(of_model) == 1:
+            return of_model[0]
+    return None
+
+
+def given_by(recipe: Recipe, base: str) -> Given:
+    """The names of the language. ``base`` is the address of the pages for phones, or empty."""
+    phone, user = recipe.phone, recipe.user
+    pages = {
+        "authentication": f"{base}/phone/authentication",
+        "services": f"{base}/phone/services",
+        "directory": f"{base}/phone/directories",
+    }
+    return Given(
+        {
+            "phone": {
+                "mac": phone.mac,
+                "hex": phone.mac.replace(":", ""),
+                "name": phone.name or "",
+                "model": phone.model or "",
+                "location": phone.location or "",
+                "ip": phone.phone_ip or "",
+                "vlan": phone.phone_vlan or "",
+                "software_type": recipe.family or "",
+            },
+            "user": {
+                "username": user.username,
+                "first_name": user.first_name,
+                "last_name": user.last_name,
+                "email": user.email,
+                "lang": user.lang,
+                "timezone": user.timezone,
+            },
+            "urls": pages if base else {},
+        },
+        {
+            "lines": [
+                {
+                    "number": line.extension,
+                    "name": line.name,
+                    "password": line.password,
+                    "voicemail": line.voicemail,
+                    "type": line.type,
+                }
+                for line in recipe.lines
+            ],
+            "modules": [{"model": one.model or "", "ip": one.ip or ""} for one in recipe.modules],
+            "services": [
+                {"name": one.name or "", "url": one.url or "", "type": one.type or ""}
+                for one in recipe.services
+            ],
+        },
+        recipe.values,
+        frozenset(name for name in recipe.values if names_secret(name)),
+    )
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """Renders recipes. ``base`` is the address of the pages for phones, ``largest`` the maximum
+    size of a configuration in bytes."""
+
+    renderer: Renderer
+    base: str
+    largest: int
+
+    async def __call__(self, recipe: Recipe) -> Rendered:
+        """A configuration without a fault. Raises ``TemplateFails``."""
+        template = recipe.template
+        begin = f"The template {template.label}, revision {template.revision},"
+        try:
+            rendered = await self.renderer.render(
+                template.body, given_by(recipe, self.base.rstrip("/")), self.largest
+            )
+            device_xml_rule(self.largest)(rendered.text)
+        except TemplateFault as fault:
+            raise TemplateFails(
+                f"{begin} fails on line {fault.line}, column {fault.column}: {fault.reason}"
+            ) from None
+        except ValueError as error:
+            raise TemplateFails(f"{begin} fails: the rendered configuration {error}.") from None
+        return rendered
