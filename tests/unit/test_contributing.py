@@ -14,6 +14,8 @@ WITHOUT_NAME = {"CHANGELOG.md"}
 USERS = {
     # The menu of a phone lists the services.
     "src/phoneprov_core/desks/services.py",
+    # Templates are given the services.
+    "src/phoneprov_core/templates/recipes.py",
     "tests/contract/desks/test_login.py",
     # The reads that the console has a place for, and those that it has not.
     "tests/contract/http/test_console_modules.py",
