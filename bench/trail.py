@@ -54,6 +54,7 @@ def entry(number: int) -> TracedEntry:
             uuid=f"{number:08x}-0000-7000-8000-{luck.getrandbits(48):012x}",
             at=moment(number),
             actor="ada",
+            token=None,
             client_ip="10.0.0.7",
             request_id="00000000-0000-4000-8000-000000000000",
             changes={"location": {"old": None, "new": "2nd floor"}},

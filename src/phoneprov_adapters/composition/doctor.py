@@ -17,6 +17,7 @@ from phoneprov_adapters.composition.settings import (
     check_names,
     read_settings,
 )
+from phoneprov_adapters.ftp.uploader import UNREADABLE, FtpUploader
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.address import embedded_file
 from phoneprov_adapters.sql.engines.choice import OwnDatabase
@@ -59,7 +60,8 @@ class Finding(Struct, frozen=True):
 
 
 async def examine(environment: Mapping[str, str]) -> AsyncIterator[Finding]:
-    """Check the installation that these variables describe. Changes nothing."""
+    """Check the installation that these variables describe. Changes nothing but for a test file
+    on the FTP server, which is deleted."""
     try:
         settings = read_settings(environment)
         check_names(settings)
@@ -197,9 +199,22 @@ async def _server(container: Container) -> Finding:
     reach = await container.reachability().server(None, _FTP_SECONDS)
     if reach.reachable is None:
         return Finding("ftp", State.SKIPPED, reach.message)
-    if reach.reachable:
+    advice = "Check the settings PHONEPROV_FTP_... and the server."
+    if not reach.reachable:
+        return _failed("ftp", reach.message, advice)
+    uploader = container.uploader()
+    if not isinstance(uploader, FtpUploader):
         return _ok("ftp", reach.message)
-    return _failed("ftp", reach.message, "Check the settings PHONEPROV_FTP_... and the server.")
+    try:
+        notes = await uploader.try_upload(container.new_id()())
+    except PhoneprovError as error:
+        return _failed(
+            "ftp", f"{reach.message} The upload of a test file failed: {error.message}", advice
+        )
+    message = " ".join([reach.message, "A test file was uploaded and deleted.", *notes])
+    if any(UNREADABLE in note for note in notes):
+        return _failed("ftp", message, "Set the umask of the FTP server to 022.")
+    return _ok("ftp", message)
 
 
 async def _asterisk(container: Container) -> Finding:

@@ -11,7 +11,7 @@ import hashlib
 
 from phoneprov_adapters.ftp.names import Names
 from phoneprov_adapters.ftp.session import FtpServer, FtpSession
-from phoneprov_adapters.ftp.steps import RENAMING
+from phoneprov_adapters.ftp.steps import ADVICE, NEW_NAME, RENAMING
 from phoneprov_adapters.runtime.tasks import to_its_end
 from phoneprov_core.devices.errors import RefusedMidway, TimedOutMidway
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
@@ -112,4 +112,7 @@ class Replacement:
         await session.verify(self._final, len(old), hashlib.sha256(old).hexdigest(), RENAMING)
 
     def _refused(self) -> Refused:
-        return Refused(f"The FTP server {self._server.name} refused the file name while renaming.")
+        return Refused(
+            f"The FTP server {self._server.name} refused {NEW_NAME} to {self._final} while"
+            f" renaming. {ADVICE[NEW_NAME]}"
+        )

@@ -38,7 +38,7 @@ _MAYBE_SPACE_REPLIES = {"426", "450", "451", "550", "553"}
 TLS = "TLS"
 TEMPORARY = "the temporary file"
 NEW_NAME = "to rename the file"
-_ADVICE = {
+ADVICE = {
     TLS: (
         "It does not offer explicit TLS: set PHONEPROV_FTP_TLS=off, or =implicit and the port of "
         "implicit TLS, usually 990."
@@ -194,8 +194,8 @@ class Steps:
             message = (
                 f"{server} (vsftpd) failed while {doing} (reply {reply} OOPS). {_advice(words)}"
             )
-        elif what in _ADVICE and reply.startswith("5") and meaning in {None, "tls"}:
-            message = f"{server} refused {what} while {doing} (reply {reply}). {_ADVICE[what]}"
+        elif what in ADVICE and reply.startswith("5") and meaning in {None, "tls"}:
+            message = f"{server} refused {what} while {doing} (reply {reply}). {ADVICE[what]}"
         elif meaning == "tls" and is_clear:
             message = (
                 f"{server} requires TLS while {doing} (reply {reply}). "

@@ -24,7 +24,7 @@ NOT_HIDDEN = (
     "the server refuses names that begin with a dot, so the temporary file had a visible name"
 )
 
-ADVICE = (
+UNREADABLE = (
     "a TFTP or HTTP server that runs as another user cannot read it; set the umask of the FTP "
     "server to 022 (vsftpd: local_umask=022, anon_umask=022), or allow SITE CHMOD (vsftpd: "
     "chmod_enable=YES)"
@@ -84,6 +84,18 @@ class FtpUploader(ConfigUploader):
         steps = server.steps(min(self._settings.timeout, seconds), seconds)
         async with server.opened(steps):
             return server.name
+
+    async def try_upload(self, attempt: str) -> tuple[str, ...]:
+        """Upload a test file to the configured server, as a configuration is uploaded, and delete
+        it. ``attempt`` is a part of its name. Returns the notes of the upload. Raises like
+        ``upload``."""
+        test = Upload("", f"phoneprov-test-{attempt}.xml", b"phoneprov doctor", attempt)
+        uploaded = await self.upload(test)
+        server = self._server(None)
+        steps = server.steps(self._settings.timeout, self._settings.total)
+        async with server.opened(steps) as session:
+            await session.remove(test.filename)
+        return uploaded.notes
 
     def _server(self, phone_ip: str | None) -> FtpServer:
         host = self._settings.host
@@ -181,5 +193,7 @@ async def kept_mode(session: FtpSession, name: str, final: str) -> tuple[str, ..
         new = (await session.mode(name) or wanted) & _READ_AND_WRITE
     if wanted != new:
         was = "" if old is None else f", the old one had {old:04o}"
-        return (f"the new file has the mode {new:04o}{was}: {ADVICE}",)
-    return (f"only its owner can read the file (mode {new:04o}): {ADVICE}",) if new == _OWN else ()
+        return (f"the new file has the mode {new:04o}{was}: {UNREADABLE}",)
+    if new != _OWN:
+        return ()
+    return (f"only its owner can read the file (mode {new:04o}): {UNREADABLE}",)

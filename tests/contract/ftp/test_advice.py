@@ -11,11 +11,15 @@ import trustme
 from phoneprov_adapters.ftp.settings import FtpSettings, Tls
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.devices.ports import Upload
+from phoneprov_core.kernel.errors import PhoneprovError, Refused
+from support.ftp_faults import Fault
 from support.ftp_rigs import LOOPBACK
 from support.ftp_scripted import ScriptedFtp
 
 NOW = datetime.now(UTC)
+UPLOAD = Upload("127.0.0.1", "SEP001122334455.cnf.xml", b"new", "a-1")
+ROOT = "refusing to run with writable root inside chroot()"
 Issue = Callable[[trustme.CA], trustme.LeafCert]
 
 
@@ -43,7 +47,7 @@ async def refusal(port: int, tls: Tls, ca: Path | None = None, timeout: float = 
             "not valid yet",
         ),
         (lambda ca: ca.issue_cert("127.0.0.9"), True, "for another address"),
-        (lambda ca: ca.issue_cert("127.0.0.1"), False, "PHONEPROV_FTP_TLS_CA"),
+        (lambda ca: ca.issue_cert("127.0.0.1"), False, "authority is unknown; set PHONEPROV_FTP"),
     ],
     ids=["expired", "early", "name", "authority"],
 )
@@ -57,6 +61,47 @@ async def test_bad_certificate_is_named(
 
     async with ScriptedFtp(context, implicit=implicit).serving() as server:
         assert advice in await refusal(server.port, "implicit" if implicit else "explicit", file)
+
+
+async def test_self_signed_certificate_is_named(tmp_path: Path) -> None:
+    own, other = trustme.CA(), tmp_path / "ca.pem"
+    trustme.CA().cert_pem.write_to_path(str(other))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with own.cert_pem.tempfile() as certificate, own.private_key_pem.tempfile() as key:
+        context.load_cert_chain(certificate, key)
+
+    async with ScriptedFtp(context).serving() as server:
+        message = await refusal(server.port, "explicit", other)
+
+    assert "its certificate is self-signed; set PHONEPROV_FTP_TLS_CA" in message
+
+
+@pytest.mark.parametrize(
+    ("reply", "verbs", "advice"),
+    [
+        (f"500 OOPS: vsftpd: {ROOT}", ["PASS"], r"\(vsftpd\) .*allow_writeable_chroot=YES"),
+        ("500 OOPS: cannot change directory:/x", ["PASS"], r"\(vsftpd\) .*check local_root"),
+        ("500 OOPS: child died", ["PASS"], r"\(vsftpd\) .*Check vsftpd.conf"),
+        ("550", ["EPSV", "PASV"], r"refuses passive data connections .*pasv_enable=YES"),
+        ("553", ["STOR"], r"refused the temporary file .*anon_upload_enable=YES"),
+        ("550", ["RNFR"], r"refused to rename the file .*anon_other_write_enable=YES"),
+        ("550", ["RNTO"], r"refused to rename the file .*anon_other_write_enable=YES"),
+    ],
+)
+async def test_missing_right_or_setting_of_the_server_is_named(
+    reply: str, verbs: list[str], advice: str
+) -> None:
+    scripted = ScriptedFtp()
+    scripted.files[f"/{UPLOAD.filename}"] = b"old"
+    scripted.faults = [Fault(verb, "refuse", 0, reply) for verb in verbs]
+    async with scripted.serving() as server:
+        settings = FtpSettings(
+            host="127.0.0.1", port=server.port, user=server.user, password=server.password
+        )
+        with pytest.raises(Refused, match=advice):
+            await FtpUploader(settings, PhoneNetworks.parse(LOOPBACK)).upload(UPLOAD)
+
+        assert scripted.files == {f"/{UPLOAD.filename}": b"old"}
 
 
 async def test_implicit_tls_to_a_server_without_it_names_the_setting() -> None:

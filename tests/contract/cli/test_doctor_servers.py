@@ -1,0 +1,93 @@
+"""``phoneprov doctor``: faults of FTP servers and of accounts in Asterisk's manager interface."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from phoneprov_adapters.composition.doctor import Finding, State, examine
+from support.ami_stub import SECRET, USER, AmiStub, event
+from support.data_folder import populate
+from support.ftp_servers import PASSWORD, USER as FTP_USER, PlainHandler, pyftpdlib_server
+
+ALL = "elradfmwM"
+MAY_RESTART = b"PJSIPNotify: Send NOTIFY. (Priv: system,reporting,all)\r\n"
+BOOTED = event("FullyBooted", Status="Fully Booted")
+
+
+async def finding(data: Path, check: str, **environment: object) -> Finding:
+    populate(data)
+    variables = {f"PHONEPROV_{name}": str(value) for name, value in environment.items()}
+    variables["PHONEPROV_DATA_DIR"] = str(data)
+    return {one.check: one async for one in examine(variables)}[check]
+
+
+@pytest.fixture
+def umask(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The server runs in a thread of this process."""
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.parametrize(
+    ("umask", "rights", "password", "state", "message"),
+    [
+        (0o022, ALL, PASSWORD, State.OK, "A test file was uploaded and deleted."),
+        (0o077, ALL, PASSWORD, State.OK, "A test file was uploaded and deleted."),
+        (0o077, "elradfmw", PASSWORD, State.FAILED, "mode 0600: a TFTP or HTTP server"),
+        (0o022, "elr", PASSWORD, State.FAILED, "refused the temporary file"),
+        (0o022, "elradmw", PASSWORD, State.FAILED, "refused to rename the file"),
+        (0o022, ALL, "wrong", State.FAILED, "refused the user or the password"),
+    ],
+    indirect=["umask"],
+    ids=["good", "chmod", "umask", "read only", "no rename", "wrong password"],
+)
+@pytest.mark.usefixtures("umask")
+async def test_doctor_uploads_a_test_file(
+    tmp_path: Path, rights: str, password: str, state: State, message: str
+) -> None:
+    folder = tmp_path / "ftp"
+    folder.mkdir()
+    (folder / "SEP001122334455.cnf.xml").write_bytes(b"a phone's")
+    with pyftpdlib_server(folder, PlainHandler, perm=rights) as port:
+        found = await finding(
+            tmp_path / "data",
+            "ftp",
+            FTP_HOST="127.0.0.1",
+            FTP_PORT=port,
+            FTP_USER=FTP_USER,
+            FTP_PASSWORD=password,
+        )
+        assert (found.state, message in found.message) == (state, True), found
+        assert [file.name for file in folder.iterdir()] == ["SEP001122334455.cnf.xml"]
+
+
+@pytest.mark.parametrize(
+    ("commands", "events", "state", "advice"),
+    [
+        (MAY_RESTART, BOOTED, State.OK, None),
+        (b"Ping: Keepalive. (Priv: <none>)\r\n", BOOTED, State.FAILED, "write = system,reporting"),
+        (MAY_RESTART, b"", State.FAILED, "read = system,call"),
+    ],
+    ids=["good", "without write", "without read"],
+)
+async def test_doctor_names_the_missing_right_of_the_manager_account(
+    tmp_path: Path, commands: bytes, events: bytes, state: State, advice: str | None
+) -> None:
+    async with AmiStub() as stub:
+        stub.answers["ListCommands"] = lambda action_id: (
+            events + b"Response: Success\r\nActionID: %b\r\n%b\r\n" % (action_id.encode(), commands)
+        )
+        found = await finding(
+            tmp_path,
+            "asterisk",
+            AMI_HOST="127.0.0.1",
+            AMI_PORT=stub.port,
+            AMI_USER=USER,
+            AMI_SECRET=SECRET,
+            UPLOADER="served",
+        )
+    assert found.state is state, found
+    assert (found.next_step is None) if advice is None else advice in (found.next_step or "")
