@@ -21,9 +21,53 @@ NOT_CALLED = {
     # One record of a list that holds it whole.
     "/company-directory/{uuid}", "/extensions/{uuid}", "/permissions/{uuid}", "/vendor-kem/{uuid}",
     "/vendor-services/{uuid}", "/vendor-phones/{mac}", "/vendor-users/by-user/{userUuid}",
-    # Without a page so far.
-    "/me/tokens",
 }  # fmt: skip
+# Which module sends each writing request; records.js and its like through record-dialog.js.
+WRITTEN_BY = {
+    "batch.js": ["DELETE /batches/{uuid}"],
+    "contacts.js": [
+        "POST /personal-directory/{userUuid}", "PUT /personal-directory/contact/{uuid}",
+        "DELETE /personal-directory/contact/{uuid}",
+    ],
+    "desk-form.js": ["PUT /phones/{mac}/desk"],
+    "directory.js": [
+        "POST /company-directory", "PUT /company-directory/{uuid}",
+        "DELETE /company-directory/{uuid}",
+    ],
+    "flags.js": ["PUT /vendor-phones/{mac}", "DELETE /vendor-phones/{mac}"],
+    "import.js": ["POST /imports/{kind}"],
+    "new-batch.js": ["POST /batches"],
+    "people.js": ["POST /users"],
+    "person-parts.js": [
+        "POST /user-perms", "DELETE /user-perms/{userUuid}", "POST /user-extensions",
+        "DELETE /user-extensions/{uuid}",
+    ],
+    "person.js": [
+        "PUT /users/{uuid}", "DELETE /users/{uuid}", "PUT /vendor-users/{userUuid}",
+        "DELETE /vendor-users/{userUuid}",
+    ],
+    "phone-parts.js": ["POST /phones/{mac}/desk/logout"],
+    "phone.js": ["PUT /phones/{mac}", "DELETE /phones/{mac}"],
+    "phones.js": ["POST /phones"],
+    "profile-parts.js": ["POST /phone-profiles/switch/preview"],
+    "profile.js": [
+        "POST /phone-profiles", "PUT /phone-profiles/{uuid}", "DELETE /phone-profiles/{uuid}",
+        "POST /phone-profiles/lint",
+    ],
+    "records.js": [
+        operation
+        for kind in ("extensions", "permissions", "vendor-kem", "vendor-services")
+        for operation in (f"POST /{kind}", f"PUT /{kind}/{{uuid}}", f"DELETE /{kind}/{{uuid}}")
+    ],
+    "roll-back.js": ["POST /phones/{mac}/rollback"],
+    "switch.js": ["POST /phone-profiles/switch"],
+    "template.js": [
+        "POST /configuration-templates", "POST /configuration-templates/check",
+        "PUT /configuration-templates/{uuid}", "DELETE /configuration-templates/{uuid}",
+    ],
+    "tokens.js": ["POST /me/tokens", "DELETE /me/tokens/{uuid}"],
+}  # fmt: skip
+CALLS = {"POST": "api.post(", "PUT": "api.put(", "DELETE": "api.remove("}
 
 
 @pytest.mark.skipif(NODE is None, reason="Node.js is not installed")
@@ -56,3 +100,30 @@ async def test_console_has_a_place_for_every_read_of_the_api(api: Api) -> None:
         return all(re.search(rf"\}}/{re.escape(part)}(?![\w-])", text) for part in rest)
 
     assert {path for path in read - NOT_CALLED if not is_called(path)} == set()
+
+
+async def test_console_has_a_place_for_every_write_of_the_api(api: Api) -> None:
+    paths = (await api.client.get("/docs/openapi.json")).json()["paths"]
+    written = {
+        f"{method.upper()} {path.removeprefix('/api/v1')}"
+        for path, operations in paths.items()
+        for method in operations
+        if path.startswith("/api/v1") and method in {"post", "put", "delete"}
+    }
+    files = {name: file.content.decode() for name, file in assets().items()}
+    called = {
+        operation
+        for name, operations in WRITTEN_BY.items()
+        for operation in operations
+        if _sends(files[f"views/{name}"], *operation.split(" /"))
+    }
+
+    # The session routes of the page stand for those of accounts.
+    assert {one for one in written if " /auth/" not in one} == called
+
+
+def _sends(module: str, method: str, path: str) -> bool:
+    """Whether a module has the last fixed part of the path, and the call or a dialog for it."""
+    *_, last = (part for part in path.split("/") if not part.startswith("{"))
+    has_part = re.search(rf"""["'`(/}}]{re.escape(last)}(?![\w-])""", module) is not None
+    return has_part and any(call in module for call in (CALLS[method], "recordDialog("))

@@ -7,7 +7,7 @@ import { texts } from "./texts.js";
  * @typedef {object} Field
  * @property {string} name
  * @property {string} label
- * @property {"text" | "password" | "number" | "email" | "checkbox" | "area" | "list"} [kind]
+ * @property {"text" | "password" | "number" | "email" | "checkbox" | "area" | "list" | "datetime-local"} [kind]
  * @property {boolean} [isRequired]
  * @property {[string, string][]} [choices]
  * @property {string} [empty] what no choice means
@@ -102,6 +102,12 @@ export const TEMPLATE = [
   field("model", { hint: texts.variantHint }),
   field("software_type", { choices: SOFTWARE_TYPES, empty: texts.any }),
   description,
+];
+
+export const TOKEN = [
+  required("name", { hint: texts.tokenNameHint }),
+  field("expires_at", { kind: "datetime-local", hint: texts.expiresHint }),
+  field("read_only", { kind: "checkbox" }),
 ];
 
 export const PIN = [required("pin_code", { kind: "password", hint: texts.pinHint })];

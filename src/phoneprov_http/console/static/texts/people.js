@@ -57,6 +57,28 @@ export const people = {
   ownPasswordHint: "Your other sessions end.",
   passwordSaved: "Your password is changed. Your other sessions have ended.",
 
+  // API tokens
+  token: labels.token,
+  tokens: "API tokens",
+  newToken: "New token",
+  tokensHint: "A script acts for you with a token, without your password. A token changes no passwords, PINs and tokens.",
+  noTokens: "You have no tokens.",
+  tokenNameHint: "What the token is for.",
+  tokenOnce: "Copy the token now: it is not shown again",
+  deleteTokenHint: "Scripts that use it are refused at once.",
+  rights: "May",
+  readOnly: "Read",
+  readAndWrite: "Read and write",
+  expires: labels.expires_at,
+  expiresHint: "Leave empty for a token without an end.",
+  lastUsed: "Last used",
+  created_: "Created",
+  never: "Never",
+  noEnd: "No end",
+  copy: "Copy",
+  copied: "Copied.",
+  notCopied: "The browser does not allow copying: press Ctrl+C.",
+
   // Import
   import_: "Import",
   importTitle: "Import a table",

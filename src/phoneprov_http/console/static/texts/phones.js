@@ -76,10 +76,12 @@ export const phones = {
   defaultProfile: labels.default_profile_uuid,
   noDefault: "None: the phone keeps the last profile",
   hotdesk: labels.hotdesk,
+  ownNumber: "Number of the desk",
+  noOwnNumber: "None: the lines of the user, or of the owner of the profile",
   until: "Until",
   deskSettings: "Desk settings",
   /** @param {string} name */
-  deskSaved: (name) => `Desk ${name} saved.`,
+  deskSaved: (name) => `Desk of ${name} saved.`,
   onlyUsed: "In use",
   noDesks: "There are no desks: each phone of the inventory has one.",
 

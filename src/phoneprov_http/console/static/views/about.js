@@ -9,6 +9,7 @@ import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { fullName } from "./people.js";
 import { pinPart } from "./person.js";
+import { tokensPart } from "./tokens.js";
 
 /** @type {import("../router.js").View} */
 export async function view({ element, signal }) {
@@ -16,6 +17,8 @@ export async function view({ element, signal }) {
   const state = await readiness(signal);
   const pin = h("div");
   pinPart(pin, me);
+  const tokens = h("section", { className: "panel" });
+  await tokensPart(tokens, signal);
   fill(
     element,
     heading(texts.account),
@@ -43,6 +46,7 @@ export async function view({ element, signal }) {
         ]),
       ),
     ),
+    tokens,
   );
 }
 

@@ -1,4 +1,4 @@
-/** The settings of a desk: its default profile, and whether users may log in there. */
+/** The settings of a desk: its default profile and number, and whether users may log in there. */
 
 import { api, withQuery } from "../api.js";
 import { h } from "../dom.js";
@@ -19,13 +19,26 @@ export async function deskForm(path, name, desk, changed) {
     path: (q) => withQuery("phone-profiles", { q, limit: MOST_CHOICES }),
     option: (one) => ({ value: one.uuid, text: one.name }),
   });
+  const number = picker({
+    label: texts.ownNumber,
+    none: texts.noOwnNumber,
+    isOptional: true,
+    chosen: desk.extension_uuid ? `extensions/${desk.extension_uuid}` : "",
+    path: (q) => withQuery("extensions", { q, type: "chan_sccp", limit: MOST_CHOICES }),
+    option: (one) => ({ value: one.uuid, text: `${one.extension} ${one.name}` }),
+  });
   const { form } = recordForm(
     [field("hotdesk", { kind: "checkbox" })],
     desk,
-    (values) => api.put(`${path}/desk`, { ...values, default_profile_uuid: profile.value() || null }),
+    (values) =>
+      api.put(`${path}/desk`, {
+        ...values,
+        default_profile_uuid: profile.value() || null,
+        extension_uuid: number.value() || null,
+      }),
     { said: () => texts.deskSaved(name), saved: changed },
   );
-  form.prepend(profile.element);
-  await profile.ready;
+  form.prepend(profile.element, number.element);
+  await Promise.all([profile.ready, number.ready]);
   return h("section", {}, h("h2", {}, texts.deskSettings), form);
 }

@@ -1,0 +1,102 @@
+/** The caller's API tokens: each is shown once, when it is created. */
+
+import { api } from "../api.js";
+import { fill, h, uniqueId } from "../dom.js";
+import { ask, show } from "../elements/dialog.js";
+import { messageOf } from "../elements/error-box.js";
+import { notice } from "../elements/notice.js";
+import { recordForm } from "../elements/record-form.js";
+import { simpleTable } from "../elements/simple-table.js";
+import { TOKEN } from "../fields.js";
+import { ago, when } from "../format.js";
+import { texts } from "../texts.js";
+import { momentOf } from "./deployments.js";
+
+/** @typedef {import("../../types").ApiToken} ApiToken */
+
+/** @param {HTMLElement} panel @param {AbortSignal} signal */
+export async function tokensPart(panel, signal) {
+  const tokens = /** @type {ApiToken[]} */ ((await api.get("me/tokens", signal)).data);
+  const redraw = () => void tokensPart(panel, signal);
+  fill(
+    panel,
+    h(
+      "div",
+      { className: "heading" },
+      h("h2", {}, texts.tokens),
+      h("button", { onclick: () => add(redraw) }, texts.newToken),
+    ),
+    h("p", { className: "quiet" }, texts.tokensHint),
+    simpleTable(
+      texts.tokens,
+      [texts.name, texts.rights, texts.expires, texts.lastUsed, texts.created_, texts.action],
+      tokens.map((one) => [
+        one.name,
+        one.read_only ? texts.readOnly : texts.readAndWrite,
+        when(one.expires_at) || texts.noEnd,
+        ago(one.last_used_at) || texts.never,
+        ago(one.created_at),
+        h("button", { className: "danger", onclick: () => void remove(one, redraw) }, texts.remove),
+      ]),
+      texts.noTokens,
+    ),
+  );
+}
+
+/** @param {() => void} changed */
+function add(changed) {
+  void show(texts.newToken, (close) => {
+    const { form } = recordForm(
+      TOKEN,
+      { read_only: true },
+      ({ expires_at, ...values }) =>
+        api.post("me/tokens", expires_at ? { ...values, expires_at: momentOf(expires_at) } : values),
+      {
+        button: texts.create,
+        said: ({ data }) => texts.created(data.name),
+        saved: ({ data }) => {
+          close();
+          changed();
+          reveal(data.token);
+        },
+      },
+    );
+    return form;
+  });
+}
+
+/** @param {string} token */
+function reveal(token) {
+  const id = uniqueId("token");
+  const field = h("input", { id, readOnly: true, value: token, onfocus: () => field.select() });
+  const copy = async () => {
+    field.select();
+    try {
+      await navigator.clipboard.writeText(token);
+      notice(texts.copied);
+    } catch {
+      notice(texts.notCopied, "failed");
+    }
+  };
+  void show(texts.tokenOnce, () =>
+    h(
+      "div",
+      { className: "record" },
+      h("div", { className: "field wide" }, h("label", { htmlFor: id }, texts.token), field),
+      h("div", { className: "actions" }, h("button", { className: "primary", onclick: copy }, texts.copy)),
+    ),
+  );
+}
+
+/** @param {ApiToken} token @param {() => void} changed */
+async function remove(token, changed) {
+  const details = h("p", {}, texts.deleteTokenHint);
+  if (!(await ask(texts.deleteQuestion(token.name), texts.remove, { isDangerous: true, details }))) return;
+  try {
+    await api.remove(`me/tokens/${token.uuid}`);
+    notice(texts.deleted(token.name));
+  } catch (error) {
+    notice(messageOf(error), "failed");
+  }
+  changed();
+}
