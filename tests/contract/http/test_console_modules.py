@@ -34,6 +34,7 @@ WRITTEN_BY = {
         "POST /company-directory", "PUT /company-directory/{uuid}",
         "DELETE /company-directory/{uuid}",
     ],
+    "discovered.js": ["POST /discovered-phones/{mac}/adopt"],
     "flags.js": ["PUT /vendor-phones/{mac}", "DELETE /vendor-phones/{mac}"],
     "import.js": ["POST /imports/{kind}"],
     "new-batch.js": ["POST /batches"],
@@ -59,6 +60,7 @@ WRITTEN_BY = {
         for kind in ("extensions", "permissions", "vendor-kem", "vendor-services")
         for operation in (f"POST /{kind}", f"PUT /{kind}/{{uuid}}", f"DELETE /{kind}/{{uuid}}")
     ],
+    "replace.js": ["POST /phones/{mac}/replace"],
     "roll-back.js": ["POST /phones/{mac}/rollback"],
     "switch.js": ["POST /phone-profiles/switch"],
     "template.js": [

@@ -90,7 +90,21 @@ export const phones = {
   firstSeen: "First seen",
   lastSeen: "Last seen",
   files: "Files",
-  addPhone: "Add to the inventory",
+  adopt: "Adopt",
+  /** @param {string} mac */
+  adoptTitle: (mac) => `Adopt ${mac}`,
+  /** @param {string} facts */
+  adoptHint: (facts) => `The phone is added to the inventory${facts ? ` (${facts})` : ""}. With a default profile it gets that one and restarts.`,
+  /** @param {string} phone */
+  adopted: (phone) => `${phone} adopted.`,
+  replace: "Replace",
+  /** @param {string} phone */
+  replaceTitle: (phone) => `Replace ${phone} by another device`,
+  newMac: "MAC address of the new phone",
+  replaceHint:
+    "It gets name, location, modules, vendor flag and desk. This phone becomes inactive; the history can be read from both. Phones that asked for their files are offered.",
+  /** @param {string} mac @param {string} phone */
+  replaced: (mac, phone) => `${mac} is replaced by ${phone}.`,
   noDiscovered: "Every phone that asked for its files is in the inventory.",
 
   // Overview

@@ -1,11 +1,13 @@
 /** Phones that asked for their files and are not in the inventory. */
 
-import { api } from "../api.js";
+import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
+import { show } from "../elements/dialog.js";
 import { heading } from "../elements/heading.js";
-import { recordDialog } from "../elements/record-dialog.js";
+import { MOST_CHOICES, picker } from "../elements/picker.js";
+import { recordForm } from "../elements/record-form.js";
 import { simpleTable } from "../elements/simple-table.js";
-import { phoneFields } from "../fields.js";
+import { field } from "../fields.js";
 import { ago } from "../format.js";
 import { go } from "../navigation.js";
 import { texts } from "../texts.js";
@@ -31,7 +33,7 @@ export async function view({ element, signal }) {
         ago(one.first_seen_at),
         ago(one.last_seen_at),
         one.names.join(", "),
-        h("button", { onclick: () => add(one) }, texts.addPhone),
+        h("button", { onclick: () => adopt(one) }, texts.adopt),
       ]),
       texts.noDiscovered,
     ),
@@ -39,14 +41,35 @@ export async function view({ element, signal }) {
 }
 
 /** @param {DiscoveredPhone} found */
-function add({ mac, model, client_ip }) {
-  recordDialog({
-    title: texts.addPhone,
-    path: "phones",
-    fields: phoneFields(true),
-    record: null,
-    initial: { mac, model, phone_ip: client_ip, is_active: true },
-    name: phoneTitle,
-    changed: (phone) => go(`/phones/${phone.mac}`),
+function adopt({ mac, model, client_ip }) {
+  const profile = picker({
+    label: texts.defaultProfile,
+    isOptional: true,
+    path: (q) => withQuery("phone-profiles", { q, limit: MOST_CHOICES }),
+    option: (one) => ({ value: one.uuid, text: one.name }),
+  });
+  void show(texts.adoptTitle(mac), (close) => {
+    const { form } = recordForm(
+      [field("name"), field("location")],
+      {},
+      (values) => {
+        const profile_uuid = profile.value();
+        const order = profile_uuid ? { ...values, profile_uuid } : values;
+        return api.post(`discovered-phones/${encodeURIComponent(mac)}/adopt`, order);
+      },
+      {
+        button: texts.adopt,
+        said: ({ data }) => texts.adopted(phoneTitle(data)),
+        saved: ({ data }) => {
+          close();
+          go(`/phones/${data.mac}`);
+        },
+      },
+    );
+    form.prepend(
+      h("p", { className: "quiet wide" }, texts.adoptHint([model, client_ip].filter(Boolean).join(", "))),
+    );
+    form.querySelector(".actions")?.before(profile.element);
+    return form;
   });
 }

@@ -19,6 +19,7 @@ import { phoneTitle } from "./accounts.js";
 import { isOver } from "./deployment.js";
 import { onPhone } from "./on-phone.js";
 import { deskPart, fetchesPart, historyPart, linesPart, modulesPart } from "./phone-parts.js";
+import { replacePhone } from "./replace.js";
 import { rollBack } from "./roll-back.js";
 
 const POLL_MS = 1500;
@@ -73,6 +74,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
       h("a", { className: "button primary", href: `#/switch?mac=${phone.mac}` }, texts.switchPhone),
       rollBackButton,
       session.mayWriteShared && h("button", { onclick: () => edit(path, phone) }, texts.edit),
+      session.isAdmin && h("button", { onclick: () => void replacePhone(phone) }, texts.replace),
       session.mayWriteShared &&
         h("button", { className: "danger", onclick: () => remove(path, phone) }, texts.remove),
     ),
