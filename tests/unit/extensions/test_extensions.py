@@ -7,8 +7,6 @@ from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.extensions import CreateExtension, Extension, ExtensionPatch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
-from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.paging import Window
 from support.office import Office
 
 ADMIN = Actor(identifier(0xAD), level=0, ip="10.1.1.1")
@@ -87,35 +85,3 @@ async def test_password_null_keeps_the_stored_one(office: Office, desk: Extensio
         assert changed.name == "Lab"
         assert changed.password == "line secret"
         assert await stored(office) == [changed]
-
-
-async def test_extensions_are_listed_and_paged(office: Office, desk: Extension) -> None:
-    office.clock.advance(1)
-    lab = await office.extensions.create(ADMIN, new("1002"))
-
-    everything = await office.extensions.all(ADMIN)
-    page = await office.extensions.all(ADMIN, Window(limit=1, offset=1))
-
-    assert await everything.everything() == [desk, lab]
-    assert page.first == [lab]
-    assert page.total == 2
-
-
-async def test_extension_number_in_use_is_conflict(office: Office, desk: Extension) -> None:
-    lab = await office.extensions.create(ADMIN, new("1002"))
-
-    with pytest.raises(Conflict) as created:
-        await office.extensions.create(ADMIN, new())
-    with pytest.raises(Conflict) as changed:
-        await office.extensions.update(ADMIN, lab.uuid, ExtensionPatch(extension="1001"))
-
-    for conflict in (created, changed):
-        assert conflict.value.code == "already_exists"
-        assert [problem.field for problem in conflict.value.problems] == ["extension"]
-    assert await stored(office) == [desk, lab]
-
-
-async def test_extension_is_deleted(office: Office, desk: Extension) -> None:
-    await office.extensions.delete(ADMIN, desk.uuid)
-
-    assert await stored(office) == []

@@ -33,46 +33,6 @@ async def office() -> Office:
     return office
 
 
-@pytest.mark.parametrize("actor", [ADA, ADMIN])
-async def test_pin_is_stored_as_a_hash(office: Office, actor: Actor) -> None:
-    saved = await office.vendor_users.save(actor, ADA.user_uuid.upper(), CreatePin(pin_code="2468"))
-
-    assert saved == VendorUser(
-        identifier(1), ADA.user_uuid, saved.pin_code, "2026-01-31T08:15:30.250Z"
-    )
-    assert await office.hasher.verify_pin("2468", saved.pin_code)
-    assert await stored(office, ADA) == saved
-    assert await office.vendor_users.get(actor, ADA.user_uuid) == saved
-
-
-async def test_pin_set_again_keeps_the_identifier(office: Office) -> None:
-    first = await office.vendor_users.save(ADA, ADA.user_uuid, CreatePin(pin_code="2468"))
-    office.clock.advance(60)
-
-    second = await office.vendor_users.save(ADA, ADA.user_uuid, CreatePin(pin_code="1357"))
-
-    assert (second.uuid, second.created_at) == (first.uuid, first.created_at)
-    assert await office.hasher.verify_pin("1357", second.pin_code)
-    assert await stored(office, ADA) == second
-
-
-async def test_pin_is_deleted(office: Office) -> None:
-    await office.vendor_users.save(ADA, ADA.user_uuid, CreatePin(pin_code="2468"))
-    await office.vendor_users.save(BOB, BOB.user_uuid, CreatePin(pin_code="2468"))
-
-    await office.vendor_users.delete(ADA, ADA.user_uuid)
-
-    assert await stored(office, ADA) is None
-    assert await stored(office, BOB) is not None
-
-
-async def test_user_without_pin_is_not_found(office: Office) -> None:
-    with pytest.raises(NotFound, match="no PIN"):
-        await office.vendor_users.get(ADA, ADA.user_uuid)
-    with pytest.raises(NotFound, match="no PIN"):
-        await office.vendor_users.delete(ADA, ADA.user_uuid)
-
-
 async def test_pin_of_another_user_is_forbidden(office: Office) -> None:
     saved = await office.vendor_users.save(ADA, ADA.user_uuid, CreatePin(pin_code="2468"))
 
@@ -84,16 +44,6 @@ async def test_pin_of_another_user_is_forbidden(office: Office) -> None:
         with pytest.raises(Forbidden):
             await office.vendor_users.delete(BOB, owner)
     assert await stored(office, ADA) == saved
-
-
-@pytest.mark.parametrize("owner", [MISSING, "", "ada"])
-async def test_missing_user_is_not_found(office: Office, owner: str) -> None:
-    with pytest.raises(NotFound, match="user"):
-        await office.vendor_users.get(ADMIN, owner)
-    with pytest.raises(NotFound, match="user"):
-        await office.vendor_users.save(ADMIN, owner, cast(Any, None))
-    with pytest.raises(NotFound, match="user"):
-        await office.vendor_users.delete(ADMIN, owner)
 
 
 async def test_invalid_pin_is_not_hashed(office: Office) -> None:
