@@ -49,25 +49,25 @@ class Covering:
                 test = _test_of(context)
                 self._breadth[test] = max(files, self._breadth.get(test, 0))
 
-    def tests_of(self, path: str, lines: range) -> list[str]:
-        """The tests that execute one of the lines, else those of the file. Tests that have the name
-        of the module come first, tests with PostgreSQL last; then unit tests, and the tests of the
-        fewest files."""
+    def tests_of(self, path: str, lines: range) -> tuple[list[str], list[str]]:
+        """The tests that execute one of the lines, else those of the file: the near ones, which
+        have the name of the module, and the others. Tests with PostgreSQL come last; then unit
+        tests first, and the tests of the fewest files."""
         by_line = self._data.contexts_by_lineno(str(self._project / path))
-        found = {_test_of(one) for line in lines for one in by_line.get(line, ())}
-        found &= self.seconds.keys()
-        if not found:
-            found = {_test_of(one) for ones in by_line.values() for one in ones}
-        found &= self.seconds.keys()
+        of_lines = {_test_of(one) for line in lines for one in by_line.get(line, ())}
+        of_file = {_test_of(one) for ones in by_line.values() for one in ones}
         name = Path(path).stem.rstrip("s")
+        near = {test for test in of_file if name in test.partition("::")[0]}
+        # A line that runs at the import has the test that imported it first, or none.
+        found = of_lines if len(of_lines & self.seconds.keys()) > 1 else of_file
+        near &= found
 
-        def order(test: str) -> tuple[bool, bool, bool, int, float]:
-            is_near = name in test.partition("::")[0]
+        def order(test: str) -> tuple[bool, bool, int, float]:
             is_unit = test.startswith("tests/unit/")
-            breadth = self._breadth.get(test, 0)
-            return needs_postgres(test), not is_near, not is_unit, breadth, self.seconds[test]
+            return needs_postgres(test), not is_unit, self._breadth.get(test, 0), self.seconds[test]
 
-        return sorted(found.difference(self.failed), key=order)
+        usable = self.seconds.keys() - set(self.failed)
+        return sorted(near & usable, key=order), sorted((found - near) & usable, key=order)
 
 
 def needs_postgres(test: str) -> bool:

@@ -37,8 +37,8 @@ LIBRARIES = {
     "dependency_injector", "httptools", "joserfc", "litestar", "msgspec", "prometheus_client",
     "rich", "sqlalchemy.ext.asyncio", "trustme", "uvicorn", "uvloop", "vobject", "yaml", "zxcvbn",
 }  # fmt: skip
-STAGES = (15, 40, 40)
-"""Recorded seconds of the tests that a change runs: at first the nearest ones, then more."""
+STAGES = (20, 60)
+"""Recorded seconds of the tests that a change runs after the near ones."""
 
 
 def copy_project() -> list[str]:
@@ -98,9 +98,11 @@ def statement_of(change: Change) -> range:
     return found
 
 
-def stages_of(tests: Sequence[str], seconds: dict[str, float]) -> list[list[str]]:
-    """The tests in stages: the first ones first, then the first ones of each file, in turn."""
-    rest, stages = list(tests), []
+def stages_of(
+    near: Sequence[str], others: Sequence[str], seconds: dict[str, float]
+) -> list[list[str]]:
+    """The near tests; the first ones of the others; and then the first ones of each file."""
+    rest, stages = list(others), [list(near)]
     for number, limit in enumerate(STAGES):
         files: dict[str, int] = {}
         turns = {}
@@ -117,11 +119,11 @@ def stages_of(tests: Sequence[str], seconds: dict[str, float]) -> list[list[str]
     return [stage for stage in stages if stage]
 
 
-def noticed(change: Change, tests: Sequence[str], seconds: dict[str, float]) -> str:
+def noticed(change: Change, stages: Sequence[list[str]], seconds: dict[str, float]) -> str:
     """The test that fails with the change, or nothing."""
     file = PROJECT / change.path
     whole = file.read_bytes()
-    for stage in stages_of(tests, seconds):
+    for stage in stages:
         left = stage
         while left:
             file.write_bytes(whole[: change.start] + change.after.encode() + whole[change.end :])
@@ -212,8 +214,9 @@ def main() -> None:
         place = f"{change.path}:{change.line}: {change.before!r} -> {change.after!r}"
         if change not in known or (options.again and not known[change]):
             began = time.monotonic()
-            tests = [*options.more, *covered.tests_of(change.path, statement_of(change))]
-            known[change] = noticed(change, tests, covered.seconds)
+            near, others = covered.tests_of(change.path, statement_of(change))
+            stages = stages_of([*options.more, *near], others, covered.seconds)
+            known[change] = noticed(change, stages, covered.seconds)
             with results.open("a", encoding="utf-8") as file:
                 print(json.dumps((change, known[change])), file=file)
             outcome = known[change] or "survives"

@@ -111,6 +111,8 @@ async def test_upgrade_of_a_file_in_use_is_refused_and_names_the_process(
     assert other.stdout is not None
     await other.stdout.readline()
     await migrate.upgrade(embedded_url(file))  # nothing to do
+    async with sqlite_file.alone(file, lambda: True) as is_needed:
+        assert not is_needed
     make_older(file)
     try:
         with pytest.raises(Unavailable, match=rf"stop process {other.pid} \(.*python.*\) first"):
