@@ -1,6 +1,6 @@
 """The base of the tests of stores."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -36,6 +36,16 @@ class DatabaseTests:
 
     async def arrange(self) -> None:
         """Add the records that every test of the class needs."""
+
+    async def read(self, query: Callable[[SqlTransaction], Awaitable[E]]) -> E:
+        """The result of one query."""
+        async with self.database.read() as tx:
+            return await query(tx)
+
+    async def write(self, change: Callable[[SqlTransaction], Awaitable[E]]) -> E:
+        """The result of one change, in a transaction of its own."""
+        async with self.database.write() as tx:
+            return await change(tx)
 
     @asynccontextmanager
     async def rolled_back(self, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:

@@ -27,8 +27,7 @@ class TestAssignments(DatabaseTests):
         await self.add(*(an_assignment(*pair, number) for number, pair in enumerate(pairs, 1)))
 
     async def _of_user(self, user_uuid: str) -> Assignment | None:
-        async with self.database.read() as tx:
-            return await tx.assignments.of_user(user_uuid)
+        return await self.read(lambda tx: tx.assignments.of_user(user_uuid))
 
     async def arrange(self) -> None:
         """Three users and two permissions, level 0 and level 1."""
@@ -60,8 +59,7 @@ class TestAssignments(DatabaseTests):
 
         expected = Assignment(identifier(2), ADA, ZERO, 0, "superadmin", moment(2))
         assert await self._of_user(ADA) == expected
-        async with self.database.write() as tx:
-            assert await tx.permissions.remove(ONE)
+        assert await self.write(lambda tx: tx.permissions.remove(ONE))
 
     async def test_assignment_uuid_is_unique(self) -> None:
         await self._assign((ADA, ONE))
@@ -130,8 +128,7 @@ class TestAssignments(DatabaseTests):
         await self._assign(*assigned)
         await self.put(a_user(3, is_active=False))
 
-        async with self.database.write() as tx:
-            assert await tx.assignments.another_superadmin(ADA, rule) is expected
+        assert await self.write(lambda tx: tx.assignments.another_superadmin(ADA, rule)) is expected
 
     async def test_largest_level_holds_level_0_by_the_hierarchical_rule(self) -> None:
         async with self.database.write() as tx:

@@ -22,8 +22,7 @@ class TestLoginAttempts(DatabaseTests):
     """The contract of ``LoginAttemptStore``."""
 
     async def _of(self, key: str) -> Attempts:
-        async with self.database.write() as tx:
-            return await tx.attempts.of(key)
+        return await self.write(lambda tx: tx.attempts.of(key))
 
     async def _keep(self, key: str, attempts: Attempts) -> None:
         async with self.database.write() as tx:
@@ -41,8 +40,7 @@ class TestLoginAttempts(DatabaseTests):
         assert await self._of("b") == Attempts()
 
     async def test_attempts_keep_without_of_is_stored(self) -> None:
-        async with self.database.write() as tx:
-            await tx.attempts.keep("a", KEPT)
+        await self.write(lambda tx: tx.attempts.keep("a", KEPT))
 
         assert await self._of("a") == KEPT
 
@@ -63,8 +61,7 @@ class TestLoginAttempts(DatabaseTests):
         assert await self._of("b") == KEPT
 
     async def test_count_without_a_row_begins(self) -> None:
-        async with self.database.write() as tx:
-            assert await tx.attempts.begin("a", KEPT)
+        assert await self.write(lambda tx: tx.attempts.begin("a", KEPT))
         async with self.database.write() as tx:
             assert not await tx.attempts.begin("a", Attempts(failures=9))
             assert await tx.attempts.begin("b", Attempts(failures=9))
@@ -173,8 +170,7 @@ class TestLoginAttempts(DatabaseTests):
                 lost += await tx.attempts.of("a") != counted
 
         async def clear() -> None:
-            async with self.database.write() as tx:
-                await tx.attempts.clear("a")
+            await self.write(lambda tx: tx.attempts.clear("a"))
 
         for _ in range(10):
             await asyncio.gather(*(act() for _ in range(10) for act in (guess, clear)))

@@ -138,8 +138,7 @@ class TestAudit(DatabaseTests):
             async with self.database.write(by=ADA) as tx:
                 await tx.phones.add(a_phone(1))
                 tx.trail.note(Event("phone.switched", "phone", a_phone(1).mac, {"revision": 3}))
-        async with self.database.read() as tx:
-            found = await tx.audit.newest(WantedEntries(), 9)
+        found = await self.read(lambda tx: tx.audit.newest(WantedEntries(), 9))
         assert {one.traceparent for one in found} == {TRACEPARENT}
         for one in found:
             entry = one.entry

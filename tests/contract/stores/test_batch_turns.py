@@ -18,12 +18,10 @@ class TestBatchTurns(BatchTests):
     """The contract of ``BatchStore``: leases of batches and claims of phones."""
 
     async def _any_free(self) -> bool:
-        async with self.database.read() as tx:
-            return await tx.batches.any_free()
+        return await self.read(lambda tx: tx.batches.any_free())
 
     async def _keep(self, hold: Hold, seconds: int = 60) -> BatchState | None:
-        async with self.database.write() as tx:
-            return await tx.batches.keep(hold, seconds)
+        return await self.write(lambda tx: tx.batches.keep(hold, seconds))
 
     async def _finish(self, hold: Hold) -> bool:
         async with self.database.write() as tx:
@@ -71,8 +69,7 @@ class TestBatchTurns(BatchTests):
         assert yours == Hold(identifier(1), "you", 2)
         assert await self._keep(mine) is None
         assert not await self._finish(mine)
-        async with self.database.write() as tx:
-            await tx.batches.release(mine)
+        await self.write(lambda tx: tx.batches.release(mine))
         assert await self._keep(yours) is BatchState.RUNNING
 
     async def test_hold_kept_for_zero_seconds_is_free(self) -> None:
@@ -89,15 +86,12 @@ class TestBatchTurns(BatchTests):
         mine = await self.take()
         await self.take()
 
-        async with self.database.write() as tx:
-            await tx.batches.release(mine)
+        await self.write(lambda tx: tx.batches.release(mine))
         assert await self.take() == Hold(identifier(1), "me", 2)
 
-        async with self.database.write() as tx:
-            await tx.batches.release_of(identifier(9))
+        await self.write(lambda tx: tx.batches.release_of(identifier(9)))
         assert not await self._any_free()
-        async with self.database.write() as tx:
-            await tx.batches.release_of(process_of(self.database))
+        await self.write(lambda tx: tx.batches.release_of(process_of(self.database)))
         assert (await self.take()).batch_uuid == identifier(1)
         assert (await self.take()).batch_uuid == identifier(2)
 
@@ -185,8 +179,7 @@ class TestBatchTurns(BatchTests):
     async def test_halted_batch_keeps_its_state_when_it_ends(self) -> None:
         await self.add_batch(a_batch(1), 2)
         hold = await self.take()
-        async with self.database.write() as tx:
-            await halt(tx.batches, identifier(1), BatchState.CANCELLED, None)
+        await self.write(lambda tx: halt(tx.batches, identifier(1), BatchState.CANCELLED, None))
 
         assert await self._keep(hold) is BatchState.CANCELLED
         assert await self._finish(hold)

@@ -38,13 +38,13 @@ class BatchTests(DatabaseTests):
 
     async def find_batch(self, number: int) -> Batch | None:
         """The batch of this number, or None."""
-        async with self.database.read() as tx:
-            return await tx.batches.find(identifier(number))
+        return await self.read(lambda tx: tx.batches.find(identifier(number)))
 
     async def batch_phones(self, number: int = 1) -> list[BatchPhone]:
         """Every phone of a batch."""
-        async with self.database.read() as tx:
-            return await tx.batches.phones(identifier(number), WantedPhones()).rows(1000)
+        return await self.read(
+            lambda tx: tx.batches.phones(identifier(number), WantedPhones()).rows(1000)
+        )
 
     async def take(self, holder: str = "me", seconds: int = 60) -> Hold:
         """Acquire a batch; there must be a free one."""
@@ -52,8 +52,7 @@ class BatchTests(DatabaseTests):
 
     async def take_if_any(self, holder: str = "me", seconds: int = 60) -> Hold | None:
         """Acquire a batch, or None if none is free."""
-        async with self.database.write() as tx:
-            return await tx.batches.take(holder, seconds)
+        return await self.write(lambda tx: tx.batches.take(holder, seconds))
 
     async def claim(self, hold: Hold, most: int) -> list[Turn]:
         """Extend the lease of a batch and claim phones, as a worker does."""
@@ -64,8 +63,7 @@ class BatchTests(DatabaseTests):
 
     async def end(self, turn: Turn, state: PhoneState = PhoneState.DONE, **more: Any) -> bool:
         """Record the result of a phone; False if the claim is no longer valid."""
-        async with self.database.write() as tx:
-            return await tx.batches.move(turn, ended(state, moment(51), **more))
+        return await self.write(lambda tx: tx.batches.move(turn, ended(state, moment(51), **more)))
 
 
 class TestBatches(BatchTests):
@@ -143,15 +141,17 @@ class TestBatches(BatchTests):
         await self.add_batch(a_batch(2), 1)  # the same phone
 
         with pytest.raises(Conflict):
-            async with self.database.write() as tx:
-                await tx.batches.add_phones(
+            await self.write(
+                lambda tx: tx.batches.add_phones(
                     [BatchItem(identifier(1), 2, a_mac(1), identifier(700))]
                 )
+            )
         with pytest.raises(NotFound):
-            async with self.database.write() as tx:
-                await tx.batches.add_phones(
+            await self.write(
+                lambda tx: tx.batches.add_phones(
                     [BatchItem(identifier(9), 1, a_mac(1), identifier(700))]
                 )
+            )
 
     async def test_put_batch_keeps_its_phones_and_its_lease(self) -> None:
         batch = a_batch(1, model="7945", per_minute=3)
@@ -165,8 +165,7 @@ class TestBatches(BatchTests):
             assert await tx.batches.keep(hold, 60) is BatchState.STOPPED
         phones = Counts(waiting=2, total=2)
         assert await self.find_batch(1) == msgspec.structs.replace(changed, phones=phones)
-        async with self.database.write() as tx:
-            await tx.batches.put(msgspec.structs.replace(changed, ended_at=NOW))
+        await self.write(lambda tx: tx.batches.put(msgspec.structs.replace(changed, ended_at=NOW)))
         assert existing(await self.find_batch(1)).ended_at == NOW
 
     async def test_phones_of_a_batch_are_listed_by_position(self) -> None:
@@ -212,8 +211,9 @@ class TestBatches(BatchTests):
         hold = await self.take()
         await self.claim(hold, 1)
 
-        async with self.database.write() as tx:
-            assert await halt(tx.batches, identifier(1), BatchState.STOPPED, "too many")
+        assert await self.write(
+            lambda tx: halt(tx.batches, identifier(1), BatchState.STOPPED, "too many")
+        )
         async with self.database.write() as tx:
             assert not await halt(tx.batches, identifier(1), BatchState.CANCELLED, None)
             assert not await halt(tx.batches, identifier(2), BatchState.CANCELLED, None)
@@ -230,9 +230,7 @@ class TestBatches(BatchTests):
         await self.add_batch(a_batch(1), 1)
         (turn,) = await self.claim(await self.take(), 1)
 
-        async with self.database.write() as tx:
-            await halt(tx.batches, identifier(1), BatchState.CANCELLED, None)
-        async with self.database.write() as tx:
-            assert await put_back(tx.batches, turn, turn, 0, None)
+        await self.write(lambda tx: halt(tx.batches, identifier(1), BatchState.CANCELLED, None))
+        assert await self.write(lambda tx: put_back(tx.batches, turn, turn, 0, None))
 
         assert (await self.batch_phones())[0].state is PhoneState.LEFT_OUT

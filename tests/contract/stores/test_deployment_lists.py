@@ -49,21 +49,20 @@ class TestDeploymentLists(DatabaseTests):
             await self._record(a_deployment(3, ONE, number=1))
 
         assert conflict.value.code == "already_exists"
-        async with self.database.read() as tx:
-            assert await tx.deployments.find(identifier(3)) is None
+        assert await self.read(lambda tx: tx.deployments.find(identifier(3))) is None
 
     async def test_deployment_put_of_a_missing_record_is_not_found(self) -> None:
         with pytest.raises(NotFound):
-            async with self.database.write() as tx:
-                await tx.deployments.put(a_deployment(1, ONE))
+            await self.write(lambda tx: tx.deployments.put(a_deployment(1, ONE)))
 
     async def test_deployment_found_for_writing_is_locked(self) -> None:
         await self._record(a_deployment(1, ONE))
         seen: list[str | None] = []
 
         async def another() -> None:
-            async with self.database.write() as tx:
-                seen.append(existing(await tx.deployments.find(identifier(1))).restart)
+            seen.append(
+                existing(await self.write(lambda tx: tx.deployments.find(identifier(1)))).restart
+            )
 
         async with self.database.write() as tx:
             found = existing(await tx.deployments.find(identifier(1)))

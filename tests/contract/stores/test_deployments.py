@@ -21,19 +21,16 @@ class TestDeployments(DatabaseTests):
     """The contract of ``DeploymentStore``."""
 
     async def _take(self, mac: str, holder: str, seconds: int = 60) -> int:
-        async with self.database.write() as tx:
-            return existing(await tx.leases.take(mac, holder, seconds))
+        return existing(await self.write(lambda tx: tx.leases.take(mac, holder, seconds)))
 
     async def _record(self, *deployments: Deployment) -> None:
         await self.add(*deployments)
 
     async def _interrupted(self, now: str) -> int:
-        async with self.database.write() as tx:
-            return await tx.deployments.interrupt_abandoned(now)
+        return await self.write(lambda tx: tx.deployments.interrupt_abandoned(now))
 
     async def _find(self, number: int) -> Deployment | None:
-        async with self.database.read() as tx:
-            return await tx.deployments.find(identifier(number))
+        return await self.read(lambda tx: tx.deployments.find(identifier(number)))
 
     async def test_deployment_is_found_unchanged(self) -> None:
         ended = msgspec.structs.replace(
@@ -60,8 +57,7 @@ class TestDeployments(DatabaseTests):
             a_deployment(1, PHONE), outcome=outcome, steps=steps, ended_at=NOW
         )
 
-        async with self.database.write() as tx:
-            await tx.deployments.put(ended)
+        await self.write(lambda tx: tx.deployments.put(ended))
 
         assert await self._find(1) == ended
         assert await self._find(2) == a_deployment(2, PHONE)
@@ -114,15 +110,13 @@ class TestLeases(DatabaseTests):
     """The contract of ``LeaseStore``."""
 
     async def _take(self, mac: str = PHONE, holder: str = ME, seconds: int = 60) -> int | None:
-        async with self.database.write() as tx:
-            return await tx.leases.take(mac, holder, seconds)
+        return await self.write(lambda tx: tx.leases.take(mac, holder, seconds))
 
     async def _taken(self, mac: str = PHONE, holder: str = ME, seconds: int = 60) -> int:
         return existing(await self._take(mac, holder, seconds))
 
     async def _release(self, fence: int, mac: str = PHONE, holder: str = ME) -> bool:
-        async with self.database.write() as tx:
-            return await tx.leases.release(mac, holder, fence)
+        return await self.write(lambda tx: tx.leases.release(mac, holder, fence))
 
     async def test_phone_has_one_lease_holder(self) -> None:
         assert await self._take() is not None
@@ -162,11 +156,9 @@ class TestLeases(DatabaseTests):
         first = await self._taken()
         other = await self._taken(OTHER_PHONE, YOU)
 
-        async with self.database.write() as tx:
-            await tx.leases.release_of(identifier(9))
+        await self.write(lambda tx: tx.leases.release_of(identifier(9)))
         assert await self._take(holder=YOU) is None
-        async with self.database.write() as tx:
-            await tx.leases.release_of(process_of(self.database))
+        await self.write(lambda tx: tx.leases.release_of(process_of(self.database)))
 
         assert not await self._release(first)
         assert (await self._take(holder=YOU) or 0) > first
@@ -207,8 +199,7 @@ class TestLeases(DatabaseTests):
 
     async def test_lease_holder_is_returned(self) -> None:
         async def holder() -> str | None:
-            async with self.database.read() as tx:
-                return await tx.leases.holder(PHONE)
+            return await self.read(lambda tx: tx.leases.holder(PHONE))
 
         assert await holder() is None
         await self._take(seconds=0)

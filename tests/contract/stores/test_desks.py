@@ -26,8 +26,7 @@ class TestDesks(DatabaseTests):
 
     async def the_desk(self, mac: str = PHONE) -> DeskRecord:
         """The record of a phone."""
-        async with self.database.read() as tx:
-            return await tx.desks.find(mac)
+        return await self.read(lambda tx: tx.desks.find(mac))
 
     async def store(self, *desks: DeskRecord) -> None:
         async with self.database.write() as tx:
@@ -153,8 +152,7 @@ class TestDesks(DatabaseTests):
             DeskRecord(a_mac(4)).changing(CHANGE, ADA),
             DeskRecord(a_mac(5)).used(DeskUse(BOB), NOW),
         )
-        async with self.database.write() as tx:
-            await end_uses(tx, ADA, besides=PHONE)
+        await self.write(lambda tx: end_uses(tx, ADA, besides=PHONE))
         async with self.database.read() as tx:
             assert [one.mac for one in await tx.desks.of(user=ADA)] == [PHONE, a_mac(4)]
             assert await tx.desks.find(OTHER_PHONE) == DeskRecord(

@@ -19,8 +19,7 @@ class TestDirectory(DatabaseTests):
         ada, bob = (a_personal_contact(10 + n, identifier(n)) for n in (1, 2))
         await self.add(a_user(1), a_user(2), ada, bob, a_company_contact(1))
 
-        async with self.database.write() as tx:
-            assert await tx.users.remove(identifier(1))
+        assert await self.write(lambda tx: tx.users.remove(identifier(1)))
 
         async with self.database.read() as tx:
             assert await tx.personal_contacts.rows(10) == [bob]

@@ -61,10 +61,10 @@ class TestPhoneSearch(DatabaseTests):
 
     async def test_phone_whose_deployment_was_abandoned_was_interrupted(self) -> None:
         await self.add(a_phone(1), a_deployment(1, a_mac(1)))
-        async with self.database.write() as tx:
-            await tx.deployments.interrupt_abandoned(moment(9))
-        async with self.database.read() as tx:
-            assert await moments_of(tx, PHONES, last_outcome="interrupted") == [moment(1)]
+        await self.write(lambda tx: tx.deployments.interrupt_abandoned(moment(9)))
+        assert await self.read(lambda tx: moments_of(tx, PHONES, last_outcome="interrupted")) == [
+            moment(1)
+        ]
 
     async def test_phones_are_found_by_the_user_logged_in(self) -> None:
         user = identifier(7)
@@ -100,8 +100,7 @@ class TestStatistics(DatabaseTests):
     """The contract of ``StatisticsStore``."""
 
     async def test_empty_database_has_no_states(self) -> None:
-        async with self.database.read() as tx:
-            assert await tx.statistics.read() == Statistics({}, {}, 0)
+        assert await self.read(lambda tx: tx.statistics.read()) == Statistics({}, {}, 0)
 
     async def test_records_are_counted_by_state(self) -> None:
         ended: dict[str, Any] = {"state": BatchState.DONE, "ended_at": moment(9)}
@@ -115,11 +114,9 @@ class TestStatistics(DatabaseTests):
             await tx.desks.put(DeskRecord(a_mac(1)).used(DeskUse(identifier(900)), moment(1)))
             await tx.desks.put(DeskRecord(a_mac(2)).used(DeskUse(), moment(1)))
 
-        async with self.database.read() as tx:
-            found = await tx.statistics.read()
+        found = await self.read(lambda tx: tx.statistics.read())
         assert found == Statistics({"active": 2, "inactive": 1}, {"running": 2}, 1)
 
     async def test_clock_is_the_time_in_milliseconds(self) -> None:
-        async with self.database.read() as tx:
-            clock = await tx.statistics.clock()
+        clock = await self.read(lambda tx: tx.statistics.clock())
         assert abs(clock - time.time() * 1000) < 600_000

@@ -46,11 +46,9 @@ class TestKems(DatabaseTests):
 
     @pytest.mark.parametrize("mac", [a_mac(3), ""])
     async def test_kems_disconnect_without_kems_changes_nothing(self, mac: str) -> None:
-        async with self.database.write() as tx:
-            await tx.kems.disconnect(mac)
+        await self.write(lambda tx: tx.kems.disconnect(mac))
 
-        async with self.database.read() as tx:
-            assert await tx.kems.rows(10) == KEMS
+        assert await self.read(lambda tx: tx.kems.rows(10)) == KEMS
 
     async def test_kems_can_be_connected_again(self) -> None:
         async with self.database.write() as tx:
@@ -63,11 +61,9 @@ class TestKems(DatabaseTests):
             assert {kem.connected_phone for kem in await tx.kems.rows(10)} == {None}
 
     async def test_phone_removed_alone_changes_no_kem(self) -> None:
-        async with self.database.write() as tx:
-            assert await tx.phones.remove(PHONE)
+        assert await self.write(lambda tx: tx.phones.remove(PHONE))
 
-        async with self.database.read() as tx:
-            assert await tx.kems.rows(10) == KEMS
+        assert await self.read(lambda tx: tx.kems.rows(10)) == KEMS
 
 
 class TestVendorPhones(DatabaseTests):
@@ -75,12 +71,10 @@ class TestVendorPhones(DatabaseTests):
     statement."""
 
     async def _save(self, flag: VendorPhoneRecord) -> None:
-        async with self.database.write() as tx:
-            await tx.vendor_phones.save(flag)
+        await self.write(lambda tx: tx.vendor_phones.save(flag))
 
     async def _flags(self) -> list[VendorPhoneRecord]:
-        async with self.database.read() as tx:
-            return await tx.vendor_phones.rows(100)
+        return await self.read(lambda tx: tx.vendor_phones.rows(100))
 
     async def test_flag_without_a_row_is_created(self) -> None:
         await self._save(a_flag(1))
@@ -150,8 +144,7 @@ class TestEnrichedPhones(DatabaseTests):
     """The contract of the phones with their flags and KEMs."""
 
     async def _rows(self, limit: int = 1000, **more: Any) -> list[EnrichedPhone]:
-        async with self.database.read() as tx:
-            return await tx.enriched_phones.rows(limit, **more)
+        return await self.read(lambda tx: tx.enriched_phones.rows(limit, **more))
 
     async def arrange(self) -> None:
         await self.add(*reversed(PHONES), *PARTS, *FLAGS)
@@ -181,14 +174,12 @@ class TestEnrichedPhones(DatabaseTests):
         assert await self._rows(offset=2**62) == []
 
     async def test_rows_continue_after_a_removed_phone(self) -> None:
-        async with self.database.write() as tx:
-            await tx.phones.remove(a_mac(1))
+        await self.write(lambda tx: tx.phones.remove(a_mac(1)))
 
         assert await self._rows(after=ENRICHED[1]) == ENRICHED[2:]
 
     async def test_phones_are_counted_once_each(self) -> None:
-        async with self.database.read() as tx:
-            assert await tx.enriched_phones.count() == 4
+        assert await self.read(lambda tx: tx.enriched_phones.count()) == 4
 
     async def test_inventory_empty_has_no_phones(self) -> None:
         async with self.database.write() as tx:
@@ -196,8 +187,7 @@ class TestEnrichedPhones(DatabaseTests):
                 await tx.phones.remove(phone.mac)
 
         assert await self._rows() == []
-        async with self.database.read() as tx:
-            assert await tx.enriched_phones.count() == 0
+        assert await self.read(lambda tx: tx.enriched_phones.count()) == 0
 
     async def test_phones_show_changes_of_the_transaction(self) -> None:
         async with self.database.write() as tx:

@@ -27,12 +27,10 @@ class TestVendorUsers(DatabaseTests):
     """The contract of ``VendorUserStore``."""
 
     async def _save(self, pin: VendorUser) -> VendorUser:
-        async with self.database.write() as tx:
-            return await tx.vendor_users.save(pin)
+        return await self.write(lambda tx: tx.vendor_users.save(pin))
 
     async def _of_user(self, user_uuid: str) -> VendorUser | None:
-        async with self.database.read() as tx:
-            return await tx.vendor_users.of_user(user_uuid)
+        return await self.read(lambda tx: tx.vendor_users.of_user(user_uuid))
 
     async def arrange(self) -> None:
         await self.add(a_user(1), a_user(2))
@@ -122,8 +120,7 @@ class TestLinks(DatabaseTests):
     """The contract of ``LinkStore``: links with either end or both."""
 
     async def _full(self) -> list[FullLink]:
-        async with self.database.read() as tx:
-            return await tx.links.full.rows(1000)
+        return await self.read(lambda tx: tx.links.full.rows(1000))
 
     async def arrange(self) -> None:
         await self.add(*USERS.values(), *EXTENSIONS.values())
@@ -181,11 +178,9 @@ class TestLinks(DatabaseTests):
             assert await tx.links.extensions.rows(1000, owner=ADA, offset=1) == [other]
 
     async def test_links_continue_after_a_removed_link(self, links: list[Link]) -> None:
-        async with self.database.write() as tx:
-            await tx.links.remove(links[1].uuid)
+        await self.write(lambda tx: tx.links.remove(links[1].uuid))
 
-        async with self.database.read() as tx:
-            rest = await tx.links.full.rows(1000, after=_full_link(links[1]))
+        rest = await self.read(lambda tx: tx.links.full.rows(1000, after=_full_link(links[1])))
         assert rest == [_full_link(links[2]), _full_link(links[3])]
 
     async def test_links_show_current_names(self) -> None:
@@ -224,8 +219,7 @@ class TestLinks(DatabaseTests):
         with pytest.raises(NotFound):
             await self.add(a_link(20, user_uuid, extension_uuid))
 
-        async with self.database.read() as tx:
-            assert await tx.links.full.count() == 0
+        assert await self.read(lambda tx: tx.links.full.count()) == 0
 
     async def test_link_is_removed_once(self, links: list[Link]) -> None:
         async with self.database.write() as tx:

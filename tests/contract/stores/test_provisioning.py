@@ -24,8 +24,7 @@ class TestProvisioning(DatabaseTests):
         file = ServedFile(NAME, bytes(range(256)), identifier(1))
         newer = ServedFile(NAME.lower(), b"", identifier(2))
         other = ServedFile("001BD4123499.cfg", b"", identifier(3))
-        async with self.database.write() as tx:
-            await tx.served_files.put(file)
+        await self.write(lambda tx: tx.served_files.put(file))
         async with self.database.read() as tx:
             assert await tx.served_files.find(NAME) == file
             assert await tx.served_files.find(NAME.upper()) == file
@@ -72,8 +71,7 @@ class TestProvisioning(DatabaseTests):
             assert await tx.fetches.newest(PHONE, 5, before=identifier(99)) == []
 
     async def test_discovered_phone_keeps_the_first_and_the_latest_request(self) -> None:
-        async with self.database.write() as tx:
-            await tx.discovered_phones.see(PHONE, IP, "CP-7945G", "a", moment(1))
+        await self.write(lambda tx: tx.discovered_phones.see(PHONE, IP, "CP-7945G", "a", moment(1)))
         async with self.database.write() as tx:
             await tx.discovered_phones.see(PHONE, IP, None, "b", moment(2))
             await tx.discovered_phones.see(PHONE, OTHER_IP, None, "a", moment(3))
@@ -89,8 +87,7 @@ class TestProvisioning(DatabaseTests):
             for number in range(MOST_NAMES + 5):
                 await tx.discovered_phones.see(PHONE, IP, None, str(number), moment(1))
 
-        async with self.database.read() as tx:
-            [phone] = await tx.discovered_phones.rows(10)
+        [phone] = await self.read(lambda tx: tx.discovered_phones.rows(10))
         assert phone.names == tuple(str(number) for number in range(5, MOST_NAMES + 5))
 
     async def test_phone_of_the_inventory_is_not_listed_as_discovered(self) -> None:
@@ -124,11 +121,11 @@ class TestProvisioning(DatabaseTests):
 
     async def test_requests_of_a_new_phone_at_once_make_one_row(self) -> None:
         async def see(number: int) -> None:
-            async with self.database.write() as tx:
-                await tx.discovered_phones.see(PHONE, IP, None, str(number), moment(1))
+            await self.write(
+                lambda tx: tx.discovered_phones.see(PHONE, IP, None, str(number), moment(1))
+            )
 
         await asyncio.gather(*map(see, range(8)))
 
-        async with self.database.read() as tx:
-            [phone] = await tx.discovered_phones.rows(10)
+        [phone] = await self.read(lambda tx: tx.discovered_phones.rows(10))
         assert sorted(phone.names) == [str(number) for number in range(8)]

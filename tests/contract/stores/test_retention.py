@@ -93,8 +93,7 @@ class TestRetention(DatabaseTests):
 
         assert await self.pruned(Kept.FETCHES, moment(4)) == [2, 1]
 
-        async with self.database.read() as tx:
-            left = await tx.fetches.newest(a_mac(1), 9)
+        left = await self.read(lambda tx: tx.fetches.newest(a_mac(1), 9))
         assert [fetch.uuid for fetch in left] == [identifier(5), identifier(4)]
 
     async def test_audit_entries_before_the_time_are_removed(self) -> None:
@@ -134,8 +133,7 @@ class TestRetention(DatabaseTests):
 
         assert sum(await self.pruned(Kept.SESSIONS, 500)) == 2
 
-        async with self.database.write() as tx:
-            assert await tx.sessions.end(identifier(3))
+        assert await self.write(lambda tx: tx.sessions.end(identifier(3)))
 
     async def test_old_attempts_for_unknown_names_are_removed(self) -> None:
         async with self.database.write() as tx:
@@ -191,27 +189,23 @@ class TestRetention(DatabaseTests):
         await self.add_deployment(2, 1, 2, 1, size=size, outcome=Outcome.UNKNOWN)
         for number in range(3, 11):
             await self.add_deployment(number, 1, number, number, **text)
-        async with self.database.read() as tx:
-            target = existing(await rollback_target(tx.deployments, a_mac(1)))
+        target = existing(await self.read(lambda tx: rollback_target(tx.deployments, a_mac(1))))
         assert target.number == 1
 
         assert sum(await self.pruned(Kept.DEPLOYMENTS, LATE, limit=3)) == 5
 
         assert await self._numbers(1) == [1, 7, 8, 9, 10]
-        async with self.database.read() as tx:
-            assert await rollback_target(tx.deployments, a_mac(1)) == target
+        assert await self.read(lambda tx: rollback_target(tx.deployments, a_mac(1))) == target
 
     async def test_deployments_needed_after_look_are_not_removed(self) -> None:
         text: dict[str, Any] = {"sha256": "b" * 64, "size": 7}
         await self.add_deployment(1, 1, 1, 1, size=7)
         for number in range(2, 8):
             await self.add_deployment(number, 1, number, number, **text)
-        async with self.database.read() as tx:
-            piece = existing(await tx.retention.look(Kept.DEPLOYMENTS, LATE, 9))
+        piece = existing(await self.read(lambda tx: tx.retention.look(Kept.DEPLOYMENTS, LATE, 9)))
         await self.add_deployment(8, 1, 8, 8, **text)
 
-        async with self.database.write() as tx:
-            assert await tx.retention.remove(Kept.DEPLOYMENTS, LATE, piece) == 3
+        assert await self.write(lambda tx: tx.retention.remove(Kept.DEPLOYMENTS, LATE, piece)) == 3
         assert await self._numbers(1) == [1, 5, 6, 7, 8]
 
     async def test_deployments_without_a_file_are_removed_unless_running(self) -> None:

@@ -60,8 +60,7 @@ class TestRevisions(DatabaseTests):
             _revision(2, 11), _revision(10, 12), _revision(9, 13), _revision(11, 14, of=2)
         )
 
-        async with self.database.read() as tx:
-            assert await tx.revisions.newest(ONE.uuid) == _revision(10, 12)
+        assert await self.read(lambda tx: tx.revisions.newest(ONE.uuid)) == _revision(10, 12)
 
     async def test_revision_number_is_unique_in_its_profile(self) -> None:
         await self._add(_revision(1, 11), _revision(1, 12, of=2))
@@ -70,8 +69,7 @@ class TestRevisions(DatabaseTests):
             await self._add(_revision(1, 13))
 
         assert conflict.value.code == "already_exists"
-        async with self.database.read() as tx:
-            assert await tx.revisions.find(ONE.uuid, 1) == _revision(1, 11)
+        assert await self.read(lambda tx: tx.revisions.find(ONE.uuid, 1)) == _revision(1, 11)
 
     async def test_revision_without_its_profile_is_not_found(self) -> None:
         with pytest.raises(NotFound):
@@ -96,8 +94,7 @@ class TestRevisions(DatabaseTests):
 
         await self.put(a_profile(1, OWNER, name="Other"))
 
-        async with self.database.read() as tx:
-            assert await tx.revisions.content(identifier(11)) == Content(XML)
+        assert await self.read(lambda tx: tx.revisions.content(identifier(11))) == Content(XML)
 
     async def test_revisions_are_counted_and_listed_by_number_then_uuid(self) -> None:
         first, second, third = _revision(1, 12), _revision(2, 11), _revision(3, 13)
@@ -135,8 +132,7 @@ class TestRevisions(DatabaseTests):
     async def test_whole_profile_without_a_revision_is_none(self, key: str) -> None:
         await self._add(_revision(1, 11))
 
-        async with self.database.read() as tx:
-            assert await tx.whole_profiles.find(key) is None
+        assert await self.read(lambda tx: tx.whole_profiles.find(key)) is None
 
     async def test_remove_oldest_keeps_the_newest_and_needed_revisions(self) -> None:
         """Of twelve revisions, 2 is on a phone and 4 to 6 were before; 7 is being deployed, 8 in a
@@ -165,8 +161,7 @@ class TestRevisions(DatabaseTests):
             async with self.database.write() as tx:
                 removed.append(await tx.revisions.remove_oldest(ONE.uuid, most))
 
-        async with self.database.read() as tx:
-            assert await tx.revisions.count(TWO.uuid) == 1
+        assert await self.read(lambda tx: tx.revisions.count(TWO.uuid)) == 1
         assert await self.revisions() == [2, 4, 5, 6, 7, 8, 12]
         assert removed == [0, 1, 2, 2, 0]
 
@@ -191,7 +186,6 @@ class TestRevisions(DatabaseTests):
                 )
                 await tx.deployments.add(one)
 
-        async with self.database.write() as tx:
-            assert await tx.revisions.remove_oldest(ONE.uuid, 1) == 3
+        assert await self.write(lambda tx: tx.revisions.remove_oldest(ONE.uuid, 1)) == 3
 
         assert await self.revisions() == [1, 5, 6, 7, 8, 9]

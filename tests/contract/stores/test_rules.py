@@ -64,8 +64,10 @@ class TestRules(DatabaseTests):
             a_user(2, username="ADA-1", email="ada-1@example.com"),
         )
 
-        async with self.database.read() as tx:
-            assert existing(await tx.users.by_username("ada-1")).uuid == a_user(2).uuid
+        assert (
+            existing(await self.read(lambda tx: tx.users.by_username("ada-1"))).uuid
+            == a_user(2).uuid
+        )
 
     async def test_empty_store_has_no_rows(self) -> None:
         async with self.database.read() as tx:
@@ -78,8 +80,7 @@ class TestRules(DatabaseTests):
         await self.add(a_user(1), a_permission(1), an_assignment(identifier(1), identifier(1)))
 
         with pytest.raises(Conflict) as conflict:
-            async with self.database.write() as tx:
-                await tx.permissions.remove(identifier(1))
+            await self.write(lambda tx: tx.permissions.remove(identifier(1)))
 
         assert conflict.value.code == "in_use"
         async with self.database.read() as tx:

@@ -25,8 +25,7 @@ class TestSessions(DatabaseTests):
 
     async def principal_of(self, session: str, now: int = 2000) -> Principal | None:
         """The account of a session."""
-        async with self.database.read() as tx:
-            return await tx.sessions.principal(session, now)
+        return await self.read(lambda tx: tx.sessions.principal(session, now))
 
     async def exchange(
         self,
@@ -40,8 +39,8 @@ class TestSessions(DatabaseTests):
         session: str = ONE,
     ) -> Exchange:
         """Exchange a token of a session."""
-        async with self.database.write() as tx:
-            return await exchange(
+        return await self.write(
+            lambda tx: exchange(
                 tx.sessions,
                 session,
                 token,
@@ -51,6 +50,7 @@ class TestSessions(DatabaseTests):
                 grace=grace,
                 again=again,
             )
+        )
 
     async def arrange(self) -> None:
         await self.add(a_user(1), a_user(2), a_permission(10, level=7))
@@ -93,15 +93,13 @@ class TestSessions(DatabaseTests):
             assert await tx.sessions.principal(ONE, 2000) == Principal(ADA, 7, "ada-1")
         assert await self.principal_of(ONE) == Principal(ADA, 7, "ada-1")
 
-        async with self.database.write() as tx:
-            await tx.assignments.remove(ADA)
+        await self.write(lambda tx: tx.assignments.remove(ADA))
         assert await self.principal_of(ONE) == Principal(ADA, None, "ada-1")
 
         await self.put(a_user(1, is_active=False))
         assert await self.principal_of(ONE) is None
 
-        async with self.database.write() as tx:
-            await tx.users.remove(ADA)
+        await self.write(lambda tx: tx.users.remove(ADA))
         assert await self.principal_of(ONE) is None
 
     async def test_exchange_of_an_inactive_account_fails(self) -> None:
@@ -268,8 +266,7 @@ class TestSessions(DatabaseTests):
 
     async def test_end_and_exchange_racing_leave_no_session(self) -> None:
         async def end() -> None:
-            async with self.database.write() as tx:
-                await tx.sessions.end_all(ADA)
+            await self.write(lambda tx: tx.sessions.end_all(ADA))
 
         await asyncio.gather(self.exchange("t1", "t2"), end(), self.exchange("t2", "t3"))
 

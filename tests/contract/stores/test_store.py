@@ -89,15 +89,13 @@ class TestStore(DatabaseTests):
     async def test_record_may_be_put_with_its_own_unique_values(self, kind: Kind) -> None:
         await self.add(kind.make(1))
 
-        async with self.database.write() as tx:
-            await kind.store(tx).put(kind.changed(kind.make(1)))
+        await self.write(lambda tx: kind.store(tx).put(kind.changed(kind.make(1))))
 
         assert await self.find(kind.make(1)) == kind.changed(kind.make(1))
 
     async def test_put_of_a_missing_record_is_not_found(self, kind: Kind) -> None:
         with pytest.raises(NotFound):
-            async with self.database.write() as tx:
-                await kind.store(tx).put(kind.make(1))
+            await self.write(lambda tx: kind.store(tx).put(kind.make(1)))
 
         assert await self.find(kind.make(1)) is None
 
@@ -145,8 +143,7 @@ class ListedTests(DatabaseTests):
         await self.add(*(self.records[place] for place in (2, 0, 3, 1)))
 
     async def _rows(self, limit: int, **more: Any) -> list[Any]:
-        async with self.database.read() as tx:
-            return await self.kind.store(tx).rows(limit, **more)
+        return await self.read(lambda tx: self.kind.store(tx).rows(limit, **more))
 
 
 class TestRows(ListedTests):
@@ -176,8 +173,7 @@ class TestRows(ListedTests):
         assert await self._rows(1000, after=self.records[0], offset=1) == self.records[2:]
 
     async def test_rows_continue_after_a_removed_record(self) -> None:
-        async with self.database.write() as tx:
-            await self.kind.store(tx).remove(self.kind.key_of(self.records[1]))
+        await self.write(lambda tx: self.kind.store(tx).remove(self.kind.key_of(self.records[1])))
 
         assert await self._rows(1000, after=self.records[1]) == self.records[2:]
         assert await self._rows(1000, after=self.records[0]) == self.records[2:]
@@ -207,8 +203,7 @@ class TestRows(ListedTests):
             assert await self.kind.store(tx).count() == 4
             await self.kind.store(tx).remove(self.kind.key_of(self.records[0]))
             assert await self.kind.store(tx).count() == 3
-        async with self.database.read() as tx:
-            assert await self.kind.store(tx).count() == 3
+        assert await self.read(lambda tx: self.kind.store(tx).count()) == 3
 
 
 class TestOwnedRows(ListedTests):
@@ -221,8 +216,7 @@ class TestOwnedRows(ListedTests):
         await self.fill(request.param, {"user_uuid": OTHER_OWNER})
 
     async def _count(self, owner: str | None) -> int:
-        async with self.database.read() as tx:
-            return await self.kind.store(tx).count(owner)
+        return await self.read(lambda tx: self.kind.store(tx).count(owner))
 
     async def test_rows_of_an_owner_are_their_own(self) -> None:
         own = [self.records[0], *self.records[2:]]

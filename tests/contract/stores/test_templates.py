@@ -27,8 +27,11 @@ class TestTemplates(DatabaseTests):
             await self.add(a_template(6, name="a", model=None, software_type=None))
         assert conflict.value.code == "already_exists"
         with pytest.raises(Conflict):
-            async with self.database.write() as tx:
-                await tx.templates.put(a_template(4, name="a", model="7945", software_type=None))
+            await self.write(
+                lambda tx: tx.templates.put(
+                    a_template(4, name="a", model="7945", software_type=None)
+                )
+            )
 
     async def test_variants_are_those_of_the_exact_name_oldest_first(self) -> None:
         two = a_template(2, name="a", model=None)

@@ -27,8 +27,7 @@ class TestLoginAddresses(DatabaseTests):
         return found.account, found.address, found.both
 
     async def _remember(self, user: str, address: str, now: int = NOW) -> None:
-        async with self.database.write() as tx:
-            await tx.login_addresses.remember(user, address, now)
+        await self.write(lambda tx: tx.login_addresses.remember(user, address, now))
 
     async def arrange(self) -> None:
         await self.add(a_user(1, username="Ada"), a_user(2, username="bob"))
@@ -69,8 +68,7 @@ class TestLoginAddresses(DatabaseTests):
 
     async def test_login_address_is_removed_with_its_user(self) -> None:
         await self._remember(ADA, HOME)
-        async with self.database.write() as tx:
-            await tx.users.remove(ADA)
+        await self.write(lambda tx: tx.users.remove(ADA))
 
         assert await self._familiar("ada", HOME) == (False, False, False)
 
@@ -95,8 +93,7 @@ class TestRates(DatabaseTests):
         item: str = "",
         force: bool = False,
     ) -> int:
-        async with self.database.write() as tx:
-            return await tx.rates.add(subject, rate, now, item=item, force=force)
+        return await self.write(lambda tx: tx.rates.add(subject, rate, now, item=item, force=force))
 
     async def test_rate_counts_up_to_the_limit_and_says_how_long_to_wait(self) -> None:
         assert [await self._add(NOW + n) for n in range(3)] == [0, 0, 0]
@@ -117,18 +114,15 @@ class TestRates(DatabaseTests):
     async def test_rate_refused_event_is_not_counted(self) -> None:
         for _ in range(5):
             await self._add()
-        async with self.database.write() as tx:
-            await tx.rates.take_back("a")
+        await self.write(lambda tx: tx.rates.take_back("a"))
 
         assert [await self._add(), await self._add()] == [0, 60_000]
 
     async def test_rate_take_back_of_nothing_changes_nothing(self) -> None:
-        async with self.database.write() as tx:
-            await tx.rates.take_back("a")
+        await self.write(lambda tx: tx.rates.take_back("a"))
         await self._add()
         for _ in range(3):
-            async with self.database.write() as tx:
-                await tx.rates.take_back("a")
+            await self.write(lambda tx: tx.rates.take_back("a"))
 
         assert [await self._add() for _ in range(4)] == [0, 0, 0, 60_000]
 
@@ -148,8 +142,7 @@ class TestRates(DatabaseTests):
             await self._add()
 
         assert await self._add(force=True) == 0
-        async with self.database.write() as tx:
-            await tx.rates.take_back("a")
+        await self.write(lambda tx: tx.rates.take_back("a"))
         assert await self._add() == 60_000
 
     async def test_rate_clock_set_back_ends_the_window(self) -> None:

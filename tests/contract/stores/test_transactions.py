@@ -203,8 +203,7 @@ class TestTransactions(DatabaseTests):
         await self.database.close()
 
         with pytest.raises(Unavailable):
-            async with self.database.read() as tx:
-                await tx.users.count()
+            await self.read(lambda tx: tx.users.count())
         with pytest.raises(Unavailable):
             await self.add(a_user(1))
 

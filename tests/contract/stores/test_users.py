@@ -26,8 +26,7 @@ class TestUsers(DatabaseTests):
 
     async def test_looks_claimed_by_another_account_conflict(self) -> None:
         async def claim(number: int, *looks: str) -> None:
-            async with self.database.write() as tx:
-                await tx.users.claim_looks(identifier(number), frozenset(looks))
+            await self.write(lambda tx: tx.users.claim_looks(identifier(number), frozenset(looks)))
 
         await self.add(*(a_user(number, username=f"user {number}") for number in (101, 102)))
         await claim(101, "a", "b")
@@ -40,8 +39,7 @@ class TestUsers(DatabaseTests):
         await claim(102, "c")
         await claim(101, "b", "d")
         await claim(102, "a", "c")
-        async with self.database.write() as tx:
-            await tx.users.remove(identifier(101))
+        await self.write(lambda tx: tx.users.remove(identifier(101)))
         await claim(102, "b", "d")
         with pytest.raises(NotFound):
             await claim(199, "e")
@@ -64,15 +62,13 @@ class TestUsers(DatabaseTests):
         user = a_user(1, username="Stra\u00dfe Zo\u00eb")
         await self.add(user, a_user(2))
 
-        async with self.database.read() as tx:
-            assert await tx.users.by_username(spelling) == user
+        assert await self.read(lambda tx: tx.users.by_username(spelling)) == user
 
     @pytest.mark.parametrize("name", ["ada-3", "", "ada-1@example.com", "ada-1 ", "a%", "ada_1"])
     async def test_account_of_another_name_is_not_found(self, name: str) -> None:
         await self.add(a_user(1))
 
-        async with self.database.read() as tx:
-            assert await tx.users.by_username(name) is None
+        assert await self.read(lambda tx: tx.users.by_username(name)) is None
 
     async def test_renamed_account_is_found_by_its_new_name_alone(self) -> None:
         async with self.database.write() as tx:
@@ -100,8 +96,7 @@ class TestUsers(DatabaseTests):
     ) -> None:
         await self.add(a_user(1), a_user(2))
 
-        async with self.database.read() as tx:
-            assert await tx.users.taken_fields(a_user(number, **names)) == taken
+        assert await self.read(lambda tx: tx.users.taken_fields(a_user(number, **names))) == taken
 
     async def test_password_is_set_and_replaced(self) -> None:
         async with self.database.write() as tx:
@@ -134,11 +129,9 @@ class TestUsers(DatabaseTests):
         ip, at = "192.0.2.7", "2026-03-01T10:00:00.000Z"
         await self.add(a_user(1), a_user(2))
         noted = a_user(1, last_login_ip=ip, last_login_at=at)
-        async with self.database.write() as tx:
-            assert await tx.users.logged_in(ADA, ip, at) == noted
+        assert await self.write(lambda tx: tx.users.logged_in(ADA, ip, at)) == noted
 
-        async with self.database.read() as tx:
-            assert await tx.users.rows(10) == [noted, a_user(2)]
+        assert await self.read(lambda tx: tx.users.rows(10)) == [noted, a_user(2)]
 
     async def test_user_login_inactive_or_deleted_is_not_recorded(self) -> None:
         ip, at = "192.0.2.7", "2026-03-01T10:00:00.000Z"
@@ -147,8 +140,7 @@ class TestUsers(DatabaseTests):
             assert await tx.users.logged_in(ADA, ip, at) is None
             assert await tx.users.logged_in(BOB, ip, at) is None
 
-        async with self.database.read() as tx:
-            assert await tx.users.rows(10) == [a_user(1, is_active=False)]
+        assert await self.read(lambda tx: tx.users.rows(10)) == [a_user(1, is_active=False)]
 
     async def test_user_login_locks_the_account_until_commit(self) -> None:
         await self.add(a_user(1))
@@ -174,11 +166,9 @@ class TestUsers(DatabaseTests):
 
     async def test_password_of_a_missing_account_is_none(self) -> None:
         with pytest.raises(NotFound):
-            async with self.database.write() as tx:
-                await tx.users.set_password_hash(ADA, "hash")
+            await self.write(lambda tx: tx.users.set_password_hash(ADA, "hash"))
 
-        async with self.database.read() as tx:
-            assert await tx.users.password_hash(ADA) is None
+        assert await self.read(lambda tx: tx.users.password_hash(ADA)) is None
 
     async def test_changed_account_keeps_its_password(self) -> None:
         async with self.database.write() as tx:
@@ -186,8 +176,7 @@ class TestUsers(DatabaseTests):
             await tx.users.set_password_hash(ADA, "hash")
         await self.put(a_user(1, username="lovelace"))
 
-        async with self.database.read() as tx:
-            assert await tx.users.password_hash(ADA) == "hash"
+        assert await self.read(lambda tx: tx.users.password_hash(ADA)) == "hash"
 
     async def test_user_removal_removes_its_records_only(self) -> None:
         async with self.database.write() as tx:
@@ -202,8 +191,7 @@ class TestUsers(DatabaseTests):
             record = a_deployment(1, a_mac(1), user_uuid=ADA, profile_uuid=identifier(1))
             await tx.deployments.add(record)
 
-        async with self.database.write() as tx:
-            assert await tx.users.remove(ADA)
+        assert await self.write(lambda tx: tx.users.remove(ADA))
 
         async with self.database.read() as tx:
             assert await tx.users.rows(10) == [a_user(2)]
@@ -224,8 +212,6 @@ class TestUsers(DatabaseTests):
     async def test_user_creator_and_changer_may_be_removed(self) -> None:
         record = a_user(2, created_by=ADA, last_uuid=ADA)
         await self.add(a_user(1), record)
-        async with self.database.write() as tx:
-            await tx.users.remove(ADA)
+        await self.write(lambda tx: tx.users.remove(ADA))
 
-        async with self.database.read() as tx:
-            assert await tx.users.find(BOB) == record
+        assert await self.read(lambda tx: tx.users.find(BOB)) == record
