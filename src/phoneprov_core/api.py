@@ -141,6 +141,17 @@ from phoneprov_core.directory.use_cases import (
     PersonalDirectory as PersonalDirectory,
 )
 from phoneprov_core.fleet.model import AdoptPhone as AdoptPhone, ReplacePhone as ReplacePhone
+from phoneprov_core.fleet.overview import (
+    Fleet as Fleet,
+    FleetDay as FleetDay,
+    FleetQuery as FleetQuery,
+    ViewFleet as ViewFleet,
+)
+from phoneprov_core.fleet.states import (
+    FleetState as FleetState,
+    PhoneStatus as PhoneStatus,
+    StateChange as StateChange,
+)
 from phoneprov_core.fleet.use_cases import ChangeFleet as ChangeFleet
 from phoneprov_core.kernel.actor import (
     Actor as Actor,

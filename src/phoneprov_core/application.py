@@ -18,6 +18,7 @@ from phoneprov_core.desks.services import PhoneServices
 from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions import Extensions
+from phoneprov_core.fleet.overview import ViewFleet
 from phoneprov_core.fleet.use_cases import ChangeFleet
 from phoneprov_core.kems import Kems
 from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
@@ -63,6 +64,7 @@ class UseCases:
     lines: Lines
     phones: Phones
     change_fleet: ChangeFleet
+    view_fleet: ViewFleet
     templates: Templates
     try_template: TryTemplate
     profiles: Profiles

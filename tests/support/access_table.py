@@ -130,6 +130,7 @@ def table() -> Iterator[Route]:
         ("PUT", "/{mac}/desk", "level 0", a_new_phone, sending(hotdesk=True)),
         ("POST", "/{mac}/desk/logout", "own record", a_desk_of_the_owner),
         ("GET", "/{mac}/fetches", "account", a_new_phone),
+        ("GET", "/{mac}/state", "level 0", a_new_phone),
         ("POST", "/{mac}/replace", "level 0", a_new_phone, sending(mac="{new_mac}"), 201),
         ("GET", "/{mac}/lines", "level 0", a_new_phone),
     )
@@ -138,6 +139,7 @@ def table() -> Iterator[Route]:
         ("GET", "", "level 0", nothing),
         ("POST", "/{mac}/adopt", "level 0", a_discovered_phone, sending(name="{n}"), 201),
     )
+    yield from of(f"{V1}/fleet", ("GET", "", "level 0", nothing))
     yield from of(f"{V1}/desks", ("GET", "", "account", nothing))
     yield from of(
         f"{V1}/phone-profiles",

@@ -37,6 +37,7 @@ from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions import Extensions
+from phoneprov_core.fleet.overview import ViewFleet
 from phoneprov_core.fleet.use_cases import ChangeFleet
 from phoneprov_core.kems import Kems
 from phoneprov_core.lines.use_cases import Lines
@@ -96,6 +97,7 @@ class Container(Switching):
     lines = singleton(
         Lines, database=database, clock=clock, context=setting(lambda it: it.asterisk_context))
     phones = singleton(Phones, database=database, shared_write=shared_write, clock=clock)
+    view_fleet = singleton(ViewFleet, database=database, clock=clock)
     change_fleet = singleton(ChangeFleet, database=database, clock=clock, new_id=new_id)
     kems = singleton(Kems, database=database, shared_write=shared_write, clock=clock, new_id=new_id)
     vendor_services = singleton(
@@ -134,7 +136,7 @@ class Container(Switching):
         api_tokens=of(api_tokens),
         users=of(users), permissions=of(permissions), user_permissions=of(user_permissions),
         extensions=of(extensions), links=of(links), lines=of(lines), phones=of(phones),
-        change_fleet=of(change_fleet),
+        change_fleet=of(change_fleet), view_fleet=of(view_fleet),
         templates=of(templates), try_template=of(Switching.try_template),
         profiles=of(profiles), switch_profile=of(Switching.switch_profile),
         preview_switch=of(Switching.preview_switch), rollback=of(Switching.rollback),

@@ -20,6 +20,7 @@ def read_device_information(status: int, body: bytes) -> DeviceInformation:
     return DeviceInformation(
         mac=known_mac(texts.get("MACAddress", "")) or None,
         model=_line(texts.get("modelNumber")),
+        serial=_line(texts.get("serialNumber")),
         load=_line(texts.get("appLoadID") or texts.get("versionID")),
     )
 

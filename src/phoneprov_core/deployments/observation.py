@@ -15,6 +15,7 @@ class DeviceInformation(Struct, frozen=True):
     mac: str | None = None
     model: str | None = None
     load: str | None = None
+    serial: str | None = None
 
 
 class PhoneInformation(Protocol):

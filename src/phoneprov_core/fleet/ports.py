@@ -6,6 +6,8 @@ from phoneprov_core.deployments.ports import ReplacementChain
 from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.desks.use_cases import ConfigureTransaction
 from phoneprov_core.fleet.model import Replacement
+from phoneprov_core.fleet.states import CountedFleet, Days, SeenPhone, StateChange
+from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.ports import PhoneStore, PhonesTransaction
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore
 
@@ -21,6 +23,39 @@ class ReplacementStore(ReplacementChain, Protocol):
         """The phone that took the place of this one last and is in the inventory, or None."""
 
 
+class FleetStore(Protocol):
+    """What was seen of phones, by canonical MAC, and the numbers of the fleet. It is deleted with
+    its phone."""
+
+    async def find(self, mac: str) -> SeenPhone | None:
+        """What is known of a phone, or None."""
+
+    async def put(self, seen: SeenPhone, *, is_change: bool) -> None:
+        """Add or replace what is known of a phone; with ``is_change`` also add its state to the
+        history. Raises ``NotFound`` if the phone is not in the inventory."""
+
+    async def history(self, mac: str, limit: int) -> list[StateChange]:
+        """At most ``limit`` states that the phone came into, newest first."""
+
+    async def watched(self, after: str, limit: int) -> list[tuple[Phone, SeenPhone | None]]:
+        """At most ``limit`` active phones with an address, by MAC, beginning after ``after``."""
+
+    async def counts(self) -> list[CountedFleet]:
+        """The active phones by what they have in common, in one pass. The state of one without a
+        record is ``never_seen``."""
+
+    async def summed_until(self) -> str | None:
+        """The day before which deployments are counted by ``sum_days``, or None."""
+
+    async def sum_days(self, *, until: str) -> None:
+        """Count the deployments of each day before the day ``until`` that is not counted yet, and
+        store the numbers. Two at once have the effect of one."""
+
+    async def days(self, since: str, until: str, summed_until: str) -> Days:
+        """The deployments of the days from ``since`` to ``until``: before ``summed_until`` as
+        ``sum_days`` stored them, else counted now."""
+
+
 class FleetTransaction(PhonesTransaction, ConfigureTransaction, Protocol):
     """Stores that adopting and replacing phones reads and writes."""
 
@@ -32,6 +67,8 @@ class FleetTransaction(PhonesTransaction, ConfigureTransaction, Protocol):
     def discovered_phones(self) -> DiscoveredPhoneStore: ...
     @property
     def replacements(self) -> ReplacementStore: ...
+    @property
+    def fleet(self) -> FleetStore: ...
 
     async def flush(self) -> None:
         """Execute the changes that a store has deferred, with their errors."""

@@ -157,6 +157,12 @@ _IN_USE = "Only phones at which a user is logged in, or is not. Needs level 0"
 _USER = "Only phones at which this user is logged in; another user than the caller needs level 0"
 
 
+StateFilter = Literal[
+    "never_seen", "foreign", "unreachable", "wrong_model", "unregistered", "file_changed", "fine"
+]
+_STATE = "Only active phones in this state, as they were last looked at. Needs level 0"
+
+
 class PhoneSearch(QueryCommand, frozen=True, kw_only=True):
     """Which phones a list shows; None of a field means all. ``user_uuid`` is who is logged in at
     the phone."""
@@ -172,6 +178,7 @@ class PhoneSearch(QueryCommand, frozen=True, kw_only=True):
     last_outcome: Annotated[LastOutcome, schema(_OUTCOME)] | None = None
     user_uuid: Annotated[Uuid, schema(_USER)] | None = None
     in_use: Annotated[bool, schema(_IN_USE)] | None = None
+    state: Annotated[StateFilter, schema(_STATE)] | None = None
     sort: Annotated[Sort, schema(_SORT)] | None = None
 
 

@@ -164,7 +164,7 @@ _SPELLED = {"brand", "model", "location", "software_type"}
 
 
 def _require_visible(actor: Actor, wanted: PhoneSearch) -> None:
-    for name in "last_outcome", "in_use":
+    for name in "last_outcome", "in_use", "state":
         if getattr(wanted, name) is not None and not actor.holds(SUPERADMIN):
             raise Forbidden(f"Filtering by {name} needs permission level 0.")
     if wanted.user_uuid is not None:

@@ -229,10 +229,12 @@ export interface CreatePin {
 export interface CreateProfile {
   user_uuid: string;
   name: string;
-  cnf_xml: string;
+  cnf_xml: string | null;
   description: string | null;
   compatible_models: string[];
   software_type: "" | "SCCP" | "SIP" | "SIPE" | null;
+  template: string | null;
+  values: Record<string, any> | null;
   created_at: any;
 }
 
@@ -314,6 +316,8 @@ export interface Deployment {
   confirmation_at: string | null;
   created_at: string;
   ended_at: string | null;
+  template_uuid: string | null;
+  template_revision: number | null;
 }
 
 export interface Desk {
@@ -417,6 +421,20 @@ export interface Finding {
   column: number;
   code: string;
   message: string;
+}
+
+export interface Fleet {
+  phones: number;
+  states: Record<string, any>;
+  last_outcomes: Record<string, any>;
+  models: Record<string, any>;
+  loads: Record<string, any>;
+  days: FleetDay[];
+}
+
+export interface FleetDay {
+  day: string;
+  outcomes: Record<string, any>;
 }
 
 export interface FullLink {
@@ -643,6 +661,22 @@ export interface PhonePatch {
   updated_at: any;
 }
 
+export interface PhoneStatus {
+  mac: string;
+  state: "file_changed" | "fine" | "foreign" | "never_seen" | "unreachable" | "unregistered" | "wrong_model";
+  message: string;
+  next_step: string | null;
+  since: string | null;
+  seen_at: string | null;
+  answers: boolean | null;
+  reported_model: string | null;
+  reported_load: string | null;
+  serial: string | null;
+  is_registered: boolean | null;
+  file: "as_deployed" | "changed" | "missing" | "unknown";
+  history: StateChange[];
+}
+
 export interface PhoneSummary {
   mac: string;
   brand: string | null;
@@ -704,21 +738,25 @@ export interface Profile {
   user_uuid: string;
   name: string;
   description: string | null;
-  cnf_xml: string;
+  cnf_xml: string | null;
   compatible_models: string[];
   software_type: "SCCP" | "SIP" | "SIPE" | null;
   created_at: string;
   updated_at: string;
+  template: string;
+  values: Record<string, any>;
 }
 
 export interface ProfilePatch {
   user_uuid: string;
   name: string;
-  cnf_xml: string;
+  cnf_xml: string | null;
   description: string | null;
   compatible_models: string[];
   software_type: "" | "SCCP" | "SIP" | "SIPE" | null;
   revision: number;
+  template: string | null;
+  values: Record<string, any> | null;
   uuid: string;
   created_at: any;
   updated_at: any;
@@ -746,6 +784,11 @@ export interface Registration {
   nationality: string | null;
   timezone: string;
   created_at: any;
+}
+
+export interface RenderRequest {
+  profile_uuid: string;
+  mac: string;
 }
 
 export interface ReplacePhone {
@@ -792,6 +835,11 @@ export interface ShownExtension {
   updated_by: string | null;
   created_ip: string;
   updated_ip: string;
+}
+
+export interface StateChange {
+  state: "file_changed" | "fine" | "foreign" | "never_seen" | "unreachable" | "unregistered" | "wrong_model";
+  at: string;
 }
 
 export interface Step {
@@ -843,6 +891,11 @@ export interface TemplatePatch {
 export interface TokenPair {
   accessToken: string;
   refreshToken: string;
+}
+
+export interface Trial {
+  configuration: string | null;
+  findings: Finding[];
 }
 
 export interface User {

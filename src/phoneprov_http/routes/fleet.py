@@ -1,19 +1,32 @@
-"""Phones that are adopted and replaced; level 0."""
+"""The phones as they are: their states, adopted and replaced ones; level 0."""
 
 from phoneprov_core.fleet.model import AdoptPhone, AlreadyReplaced, ReplacePhone
+from phoneprov_core.fleet.overview import Fleet, FleetQuery, ViewFleet
+from phoneprov_core.fleet.states import PhoneStatus
 from phoneprov_core.fleet.use_cases import ChangeFleet
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.ports import PhoneBusy
 from phoneprov_http.envelope import Envelope, record
-from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes, level_0
+from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes, level_0
 
 _AS_SEEN = AdoptPhone()
 
 
-def fleet_routes(change: ChangeFleet) -> Routes:
-    """``/discovered-phones/{mac}/adopt`` and ``/phones/{mac}/replace``."""
+def fleet_routes(view: ViewFleet, change: ChangeFleet) -> Routes:
+    """``/fleet``, ``/phones/{mac}/state`` and ``/replace``, ``/discovered-phones/{mac}/adopt``."""
     routes = Routes("Fleet", writing=level_0)
+
+    @routes.get("/fleet", guards=[level_0])
+    async def get_fleet(request: ApiRequest, wanted: Query[FleetQuery]) -> Envelope[Fleet]:
+        """Read the numbers of the fleet. Active phones by state, last outcome, model and load, and
+        deployments by day."""
+        return record("Fleet found", await view.numbers(request.user, wanted))
+
+    @routes.get("/phones/{mac:str}/state", guards=[level_0])
+    async def phone_state(request: ApiRequest, mac: Mac) -> Envelope[PhoneStatus]:
+        """Read the state of a phone. As it was last looked at, with the next step."""
+        return record("Phone state found", await view.state(request.user, mac))
 
     @routes.post("/discovered-phones/{mac:str}/adopt", raises=[AlreadyExists])
     async def adopt_phone(

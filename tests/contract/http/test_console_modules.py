@@ -21,6 +21,8 @@ NOT_CALLED = {
     # One record of a list that holds it whole.
     "/company-directory/{uuid}", "/extensions/{uuid}", "/permissions/{uuid}", "/vendor-kem/{uuid}",
     "/vendor-services/{uuid}", "/vendor-phones/{mac}", "/vendor-users/by-user/{userUuid}",
+    # Without a page so far.
+    "/fleet", "/phones/{mac}/state",
 }  # fmt: skip
 # Which module sends each writing request; records.js and its like through record-dialog.js.
 WRITTEN_BY = {

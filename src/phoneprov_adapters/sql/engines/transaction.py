@@ -15,6 +15,7 @@ from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
 from phoneprov_adapters.sql.stores.desks import SqlDesks, listed_desks
 from phoneprov_adapters.sql.stores.directory import SqlCompanyContacts
 from phoneprov_adapters.sql.stores.extensions import SqlExtensions, SqlLinks
+from phoneprov_adapters.sql.stores.fleet import SqlFleet
 from phoneprov_adapters.sql.stores.lines import SqlLines
 from phoneprov_adapters.sql.stores.phones import (
     SqlEnrichedPhones,
@@ -78,6 +79,7 @@ class SqlTransaction:
     login_addresses = cached_property(lambda self: SqlLoginAddresses(self._connection))
     rates = cached_property(lambda self: SqlRates(self._connection))
     phones = cached_property(lambda self: SqlPhones(self._connection))
+    fleet = cached_property(lambda self: SqlFleet(self._connection))
     replacements = cached_property(lambda self: SqlReplacements(self._connection))
     kems = cached_property(lambda self: SqlKems(self._connection))
     vendor_phones = cached_property(lambda self: SqlVendorPhones(self._connection))

@@ -27,6 +27,7 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query, json_items, like, upsert
 from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables.accounts import users
+from phoneprov_adapters.sql.tables.fleet import phone_states
 from phoneprov_adapters.sql.tables.inventory import (
     KEMS,
     VENDOR_PHONES,
@@ -70,6 +71,10 @@ _LAST = {
 }
 """A MAC may have deployments before it is in the inventory: from a phone that was deleted."""
 
+_state = func.coalesce(
+    select(phone_states.c.state).where(phone_states.c.mac == phones.c.mac).scalar_subquery(),
+    "never_seen",
+)
 _USED = select(desks.c.mac).where(desks.c.user_uuid == bindparam("only_user_uuid"))
 _IN_USE = select(desks.c.mac).where(desks.c.user_uuid.is_not(None))
 
@@ -147,6 +152,7 @@ class SqlPhones(SqlSearchedStore[Phone], PhoneStore):
         search=PHONE_FIELDS,
         conditions={
             "user_uuid": phones.c.mac.in_(_USED),
+            "state": and_(phones.c.is_active.is_(True), _state == bindparam("only_state")),
             "in_use": phones.c.mac.in_(_IN_USE) == bindparam("only_in_use", type_=Boolean()),
         },
         derived=_LAST,

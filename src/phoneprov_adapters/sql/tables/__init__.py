@@ -8,6 +8,7 @@ the id of its key.
 from phoneprov_adapters.sql.tables import (
     accounts as accounts,
     directory as directory,
+    fleet as fleet,
     inventory as inventory,
     provisioning as provisioning,
     switching as switching,

@@ -111,6 +111,13 @@ CREATE TABLE company_contacts (
 
 CREATE INDEX ix_company_contacts_created_at_uuid ON company_contacts (created_at, uuid);
 
+CREATE TABLE deployment_days (
+	day VARCHAR(10) COLLATE "C" NOT NULL,
+	outcome VARCHAR(16) COLLATE "C" NOT NULL,
+	deployments BIGINT NOT NULL,
+	CONSTRAINT pk_deployment_days PRIMARY KEY (day, outcome)
+);
+
 CREATE TABLE extensions (
 	uuid VARCHAR(36) COLLATE "C" NOT NULL,
 	type VARCHAR(16) COLLATE "C" NOT NULL,
@@ -495,6 +502,36 @@ CREATE TABLE personal_contacts (
 );
 
 CREATE INDEX ix_personal_contacts_user_uuid_created_at_uuid ON personal_contacts (user_uuid, created_at, uuid);
+
+CREATE TABLE phone_states (
+	mac VARCHAR(17) COLLATE "C" NOT NULL,
+	state VARCHAR(16) COLLATE "C" NOT NULL,
+	since VARCHAR(24) COLLATE "C" NOT NULL,
+	seen_at VARCHAR(24) COLLATE "C",
+	answers BOOLEAN,
+	misses INTEGER NOT NULL,
+	reported_mac VARCHAR(17) COLLATE "C",
+	reported_model TEXT,
+	reported_load TEXT,
+	serial TEXT,
+	is_registered BOOLEAN,
+	file VARCHAR(16) COLLATE "C" NOT NULL,
+	CONSTRAINT pk_phone_states PRIMARY KEY (mac),
+	CONSTRAINT fk_phone_states_mac FOREIGN KEY(mac) REFERENCES phones (mac) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_phone_states_state_mac ON phone_states (state, mac);
+
+CREATE TABLE phone_state_changes (
+	uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	mac VARCHAR(17) COLLATE "C" NOT NULL,
+	state VARCHAR(16) COLLATE "C" NOT NULL,
+	at VARCHAR(24) COLLATE "C" NOT NULL,
+	CONSTRAINT pk_phone_state_changes PRIMARY KEY (uuid),
+	CONSTRAINT fk_phone_state_changes_mac FOREIGN KEY(mac) REFERENCES phones (mac) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_phone_state_changes_mac_at_uuid ON phone_state_changes (mac, at, uuid);
 
 CREATE TABLE user_extensions (
 	uuid VARCHAR(36) COLLATE "C" NOT NULL,

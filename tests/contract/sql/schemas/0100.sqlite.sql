@@ -111,6 +111,13 @@ CREATE TABLE company_contacts (
 
 CREATE INDEX ix_company_contacts_listed ON company_contacts (created_at, uuid, search, department, company, location, building, is_active);
 
+CREATE TABLE deployment_days (
+	day VARCHAR(10) NOT NULL,
+	outcome VARCHAR(16) NOT NULL,
+	deployments BIGINT NOT NULL,
+	CONSTRAINT pk_deployment_days PRIMARY KEY (day, outcome)
+);
+
 CREATE TABLE extensions (
 	uuid VARCHAR(36) NOT NULL,
 	type VARCHAR(16) NOT NULL,
@@ -495,6 +502,36 @@ CREATE TABLE personal_contacts (
 );
 
 CREATE INDEX ix_personal_contacts_user_uuid_created_at_uuid ON personal_contacts (user_uuid, created_at, uuid);
+
+CREATE TABLE phone_states (
+	mac VARCHAR(17) NOT NULL,
+	state VARCHAR(16) NOT NULL,
+	since VARCHAR(24) NOT NULL,
+	seen_at VARCHAR(24),
+	answers BOOLEAN,
+	misses INTEGER NOT NULL,
+	reported_mac VARCHAR(17),
+	reported_model TEXT,
+	reported_load TEXT,
+	serial TEXT,
+	is_registered BOOLEAN,
+	file VARCHAR(16) NOT NULL,
+	CONSTRAINT pk_phone_states PRIMARY KEY (mac),
+	CONSTRAINT fk_phone_states_mac FOREIGN KEY(mac) REFERENCES phones (mac) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_phone_states_state_mac ON phone_states (state, mac);
+
+CREATE TABLE phone_state_changes (
+	uuid VARCHAR(36) NOT NULL,
+	mac VARCHAR(17) NOT NULL,
+	state VARCHAR(16) NOT NULL,
+	at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_phone_state_changes PRIMARY KEY (uuid),
+	CONSTRAINT fk_phone_state_changes_mac FOREIGN KEY(mac) REFERENCES phones (mac) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_phone_state_changes_mac_at_uuid ON phone_state_changes (mac, at, uuid);
 
 CREATE TABLE user_extensions (
 	uuid VARCHAR(36) NOT NULL,

@@ -1,0 +1,110 @@
+"""The state of one phone, and the numbers of the fleet; level 0 reads them."""
+
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Annotated
+
+from msgspec import Struct
+
+from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.fleet.ports import FleetTransaction
+from phoneprov_core.fleet.states import PhoneStatus, status_of
+from phoneprov_core.kernel import values
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
+from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.kernel.commands import QueryCommand
+from phoneprov_core.kernel.errors import Unavailable, found
+from phoneprov_core.kernel.field_types import Check
+from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.phones.model import bare_model
+
+HISTORY = 20
+MOST_DAYS = 365
+_SETTLED_DAYS = 2
+"""Deployments of earlier days do not change any more: they are counted once and for all."""
+
+
+class FleetQuery(QueryCommand, frozen=True, kw_only=True):
+    """Which days are shown."""
+
+    days: Annotated[
+        int,
+        Check(values.from_to(1, MOST_DAYS)),
+        schema("Number of days of deployments", minimum=1, maximum=MOST_DAYS),
+    ] = 30
+
+
+class FleetDay(Struct, frozen=True):
+    """The deployments of one day (UTC)."""
+
+    day: Annotated[str, schema("The day", format="date", examples=["2026-01-31"])]
+    outcomes: Annotated[dict[str, int], schema("Number of deployments by outcome")]
+
+
+class Fleet(Struct, frozen=True):
+    """Active phones in numbers, and deployments by day. A value that is not known is not counted
+    under ``models`` and ``loads``."""
+
+    phones: Annotated[int, schema("Number of active phones", minimum=0, examples=[200])]
+    states: Annotated[dict[str, int], schema("Phones by state")]
+    last_outcomes: Annotated[dict[str, int], schema("Phones by outcome of the newest deployment")]
+    models: Annotated[dict[str, int], schema("Phones by model, as recorded, in its bare form")]
+    loads: Annotated[dict[str, int], schema("Phones by firmware, as reported")]
+    days: Annotated[tuple[FleetDay, ...], schema("Days with deployments, oldest first")]
+
+
+@dataclass(frozen=True)
+class ViewFleet:
+    """Reads what looking at the phones found."""
+
+    database: ReadAndWrite[FleetTransaction]
+    clock: Clock
+
+    async def state(self, actor: Actor, mac: str) -> PhoneStatus:
+        """Raises ``Forbidden``, ``NotFound``."""
+        require_superadmin(actor)
+        async with self.database.read() as tx:
+            phone = found(await tx.phones.find(known_mac(mac)), "phone")
+            seen = await tx.fleet.find(phone.mac)
+            history = await tx.fleet.history(phone.mac, HISTORY)
+        return status_of(phone, seen, tuple(history))
+
+    async def numbers(self, actor: Actor, wanted: FleetQuery) -> Fleet:
+        """Raises ``Forbidden``."""
+        require_superadmin(actor)
+        now = self.clock()
+        today, settled = shown(now)[:10], shown(now - timedelta(days=_SETTLED_DAYS))[:10]
+        since = shown(now - timedelta(days=wanted.days - 1))[:10]
+        async with self.database.read() as tx:
+            counted = await tx.fleet.counts()
+            summed_until = await tx.fleet.summed_until()
+        if summed_until is None or summed_until < settled:
+            # Once a day. Until it succeeds, the days are counted each time.
+            with suppress(Unavailable):
+                async with self.database.write(by=SYSTEM_ACTOR) as tx:
+                    await tx.fleet.sum_days(until=settled)
+                summed_until = settled
+        async with self.database.read() as tx:
+            days = await tx.fleet.days(since, today, summed_until or "")
+        return Fleet(
+            phones=sum(one.phones for one in counted),
+            states=_by((one.state, one.phones) for one in counted),
+            last_outcomes=_by((one.last_outcome, one.phones) for one in counted),
+            models=_by((bare_model(one.model or ""), one.phones) for one in counted),
+            loads=_by((one.load or "", one.phones) for one in counted),
+            days=tuple(FleetDay(day, dict(outcomes)) for day, outcomes in sorted(days.items())),
+        )
+
+
+def _by(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Phones by value, the most first; without those of no value."""
+    total: Counter[str] = Counter()
+    for value, phones in counts:
+        if value:
+            total[value] += phones
+    return dict(sorted(total.items(), key=lambda one: (-one[1], one[0])))

@@ -1,0 +1,179 @@
+"""The contract of ``FleetStore``, and the numbers of the fleet, on every database."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from phoneprov_adapters.sql.engines.transaction import Database
+from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
+from phoneprov_adapters.testing.records import a_mac, moment
+from phoneprov_core.access.rules import SharedWrite
+from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.fleet.overview import FleetQuery, ViewFleet
+from phoneprov_core.fleet.states import FleetState, SeenPhone, StateChange
+from phoneprov_core.kernel.actor import LevelRule, system_actor
+from phoneprov_core.kernel.errors import Forbidden, NotFound
+from phoneprov_core.phones.model import PhoneSearch
+from phoneprov_core.phones.use_cases import Phones
+from support.kinds import add
+
+ROOT = system_actor(LevelRule.STRICT)
+NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
+STRANGER = msgspec.structs.replace(ROOT, level=None)
+
+
+def seen(number: int, state: FleetState = FleetState.FINE, **more: Any) -> SeenPhone:
+    return SeenPhone(a_mac(number), state, moment(number), **more)
+
+
+async def keep(database: Database, *phones: SeenPhone) -> None:
+    for phone in phones:
+        async with database.write() as tx:
+            await tx.fleet.put(phone, is_change=True)
+
+
+async def test_what_was_seen_is_found_with_the_history_of_states(database: Database) -> None:
+    await add(database, a_phone(1))
+    known: dict[str, Any] = {
+        "reported_mac": a_mac(2),
+        "reported_model": "é",
+        "reported_load": "l",
+        "serial": "s",
+    }
+    known |= {"seen_at": moment(2), "file": "changed"}
+    first = seen(1, answers=True, is_registered=False, misses=1, **known)
+    second = seen(1, FleetState.FOREIGN, answers=False)
+    await keep(database, first)
+    async with database.read() as tx:
+        assert await tx.fleet.find(a_mac(1)) == first
+        assert await tx.fleet.find(a_mac(2)) is None
+    await keep(database, msgspec.structs.replace(second, since=moment(9)))
+    async with database.write() as tx:
+        await tx.fleet.put(msgspec.structs.replace(second, since=moment(9)), is_change=False)
+
+    async with database.read() as tx:
+        history = await tx.fleet.history(a_mac(1), 5)
+        assert await tx.fleet.history(a_mac(1), 1) == history[:1]
+    assert history == [
+        StateChange(FleetState.FOREIGN, moment(9)),
+        StateChange(FleetState.FINE, moment(1)),
+    ]
+
+
+async def test_phone_outside_the_inventory_is_refused_and_its_deletion_forgets(
+    database: Database,
+) -> None:
+    with pytest.raises(NotFound):
+        await keep(database, seen(1))
+    await add(database, a_phone(1))
+    await keep(database, seen(1))
+    async with database.write() as tx:
+        await tx.phones.remove(a_mac(1))
+
+    async with database.read() as tx:
+        assert await tx.fleet.find(a_mac(1)) is None
+        assert not await tx.fleet.history(a_mac(1), 5)
+
+
+async def test_watched_phones_are_active_and_have_an_address(database: Database) -> None:
+    phones = [a_phone(number, phone_ip=f"10.0.0.{number}") for number in range(1, 5)]
+    phones[1] = msgspec.structs.replace(phones[1], is_active=False)
+    phones[2] = msgspec.structs.replace(phones[2], phone_ip=None)
+    await add(database, *phones)
+    await keep(database, seen(4))
+
+    async with database.read() as tx:
+        assert await tx.fleet.watched("", 9) == [(phones[0], None), (phones[3], seen(4))]
+        assert await tx.fleet.watched("", 1) == [(phones[0], None)]
+        assert await tx.fleet.watched(a_mac(1), 9) == [(phones[3], seen(4))]
+
+
+async def test_numbers_count_active_phones_and_days(database: Database) -> None:
+    await add(
+        database,
+        *(a_phone(number, model="CP-7945G") for number in (1, 2, 3)),
+        a_phone(4, model="7945"),
+        a_phone(5, is_active=False),
+        a_phone(6, model=None),
+    )
+    await keep(
+        database,
+        seen(1, reported_load="a"),
+        seen(2, reported_load="a"),
+        seen(3, FleetState.FOREIGN, reported_load="b"),
+        seen(5),
+    )
+    wanted = [(0, Outcome.DEPLOYED), (0, Outcome.FAILED), (1, Outcome.DEPLOYED)]
+    wanted += [(5, Outcome.DEPLOYED), (5, Outcome.DEPLOYED), (40, Outcome.FAILED)]
+    for number, (age, outcome) in enumerate(wanted):
+        at = (NOW - timedelta(days=age)).isoformat()[:19] + ".000Z"
+        await add(database, a_deployment(100 + number, a_mac(1), outcome=outcome, created_at=at))
+    view = ViewFleet(database, lambda: NOW)
+
+    first = await view.numbers(ROOT, FleetQuery(days=30))
+
+    assert first.phones == 5
+    assert first.states == {"fine": 2, "never_seen": 2, "foreign": 1}
+    assert sum(first.last_outcomes.values()) == 5
+    assert first.models == {"7945": 4}
+    assert first.loads == {"a": 2, "b": 1}
+    days = {one.day: one.outcomes for one in first.days}
+    assert days == {
+        "2026-03-05": {"deployed": 2},
+        "2026-03-09": {"deployed": 1},
+        "2026-03-10": {"deployed": 1, "failed": 1},
+    }
+    assert await view.numbers(ROOT, FleetQuery(days=30)) == first
+    assert len((await view.numbers(ROOT, FleetQuery(days=365))).days) == 4
+    assert [one.day for one in (await view.numbers(ROOT, FleetQuery(days=1))).days] == [
+        "2026-03-10"
+    ]
+
+
+async def test_deployments_of_today_are_counted_when_they_change_and_later_stored(
+    database: Database,
+) -> None:
+    await add(database, a_phone(1))
+    deployment = a_deployment(1, a_mac(1), outcome=Outcome.RUNNING, created_at=moment(1))
+    await add(database, deployment)
+    day = moment(1)[:10]
+    begin = datetime.fromisoformat(moment(1))
+
+    def on(later: int) -> ViewFleet:
+        return ViewFleet(database, lambda: begin + timedelta(days=later))
+
+    async def outcomes(later: int) -> dict[str, int]:
+        (one,) = (await on(later).numbers(ROOT, FleetQuery(days=30))).days
+        assert one.day == day
+        return one.outcomes
+
+    assert await outcomes(0) == {"running": 1}
+    async with database.write() as tx:
+        await tx.deployments.put(msgspec.structs.replace(deployment, outcome=Outcome.DEPLOYED))
+    assert await outcomes(1) == {"deployed": 1}
+    assert await outcomes(9) == {"deployed": 1}
+    async with database.read() as tx:
+        assert await tx.fleet.days(day, day, "9999") == {day: {"deployed": 1}}
+
+
+async def test_phones_are_filtered_by_state(database: Database) -> None:
+    await add(database, *(a_phone(number) for number in (1, 2, 3)), a_phone(4, is_active=False))
+    await keep(database, seen(1), seen(2, FleetState.FOREIGN), seen(4))
+    phones = Phones(database, SharedWrite.SUPERADMIN, lambda: NOW)
+
+    async def macs(state: Any) -> list[str]:
+        return [one.mac for one in (await phones.all(ROOT, None, PhoneSearch(state=state))).first]
+
+    assert await macs("fine") == [a_mac(1)]
+    assert await macs("foreign") == [a_mac(2)]
+    assert await macs("never_seen") == [a_mac(3)]
+    assert not await macs("unreachable")
+    for call in (
+        phones.all(STRANGER, None, PhoneSearch(state="fine")),
+        ViewFleet(database, lambda: NOW).numbers(STRANGER, FleetQuery()),
+        ViewFleet(database, lambda: NOW).state(STRANGER, a_mac(1)),
+    ):
+        with pytest.raises(Forbidden):
+            await call

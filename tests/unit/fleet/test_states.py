@@ -1,0 +1,109 @@
+"""The state of a phone follows from what was recorded and what was seen."""
+
+import msgspec
+import pytest
+
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac
+from phoneprov_core.deployments.information import read_device_information
+from phoneprov_core.deployments.observation import DeviceInformation
+from phoneprov_core.fleet.states import (
+    FleetState,
+    Look,
+    SeenPhone,
+    after_look,
+    status_of,
+)
+from phoneprov_core.phones.model import Phone
+
+PHONE = a_phone(1, model="CP-7945G", software_version="SCCP45.9", phone_ip="10.0.0.5")
+OWN = DeviceInformation(PHONE.mac, "CP-7945G", "SCCP45.9", "FCH1")
+SILENT = Look(answers=False)
+
+
+def answering(**more: object) -> Look:
+    found = msgspec.structs.replace(OWN, **more)
+    return Look(answers=True, information=found)
+
+
+def seen_after(*looks: Look, phone: Phone = PHONE) -> SeenPhone:
+    seen = None
+    for number, look in enumerate(looks):
+        seen = after_look(phone, seen, look, f"2026-01-31T08:0{number}:00.000Z")
+    assert seen is not None
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("looks", "state"),
+    [
+        ([SILENT], "never_seen"),
+        ([SILENT, SILENT, SILENT], "never_seen"),
+        ([Look()], "never_seen"),
+        ([Look(is_registered=False)], "never_seen"),
+        ([Look(is_registered=True)], "fine"),
+        ([answering()], "fine"),
+        ([answering(), SILENT], "fine"),
+        ([answering(), SILENT, SILENT], "unreachable"),
+        ([answering(), SILENT, answering(), SILENT], "fine"),
+        ([answering(), SILENT, SILENT, SILENT, answering()], "fine"),
+        ([answering(), SILENT, Look(answers=False, is_registered=True)], "fine"),
+        ([answering(mac=a_mac(2))], "foreign"),
+        ([answering(mac=a_mac(2), model="CP-8841")], "foreign"),
+        ([answering(mac=None)], "fine"),
+        ([answering(model="7945")], "fine"),
+        ([answering(model="CP-7965G")], "wrong_model"),
+        ([answering(model=None)], "fine"),
+        ([answering(load="SCCP45.8")], "wrong_model"),
+        ([Look(True, OWN, is_registered=False)], "unregistered"),
+        ([Look(True, OWN, is_registered=True)], "fine"),
+        ([Look(True, OWN, file="changed")], "file_changed"),
+        ([Look(True, OWN, file="missing")], "file_changed"),
+        ([Look(True, OWN, file="as_deployed")], "fine"),
+        ([Look(True, OWN, False, "changed")], "unregistered"),
+    ],
+)
+def test_state_follows_from_looks(looks: list[Look], state: str) -> None:
+    seen = seen_after(*looks)
+
+    assert seen.state is FleetState(state)
+    status = status_of(PHONE, seen)
+    assert status.message.endswith(".")
+    assert (status.next_step is None) == (state == "fine")
+
+
+def test_what_is_not_recorded_is_not_wrong() -> None:
+    phone = msgspec.structs.replace(PHONE, model=None, software_version=None)
+    assert seen_after(answering(model="CP-8841", load="x"), phone=phone).state is FleetState.FINE
+
+
+def test_since_is_the_begin_of_the_state() -> None:
+    seen = seen_after(answering(), answering(), SILENT, SILENT, SILENT)
+
+    assert seen.since == "2026-01-31T08:03:00.000Z"
+    assert seen.seen_at == "2026-01-31T08:01:00.000Z"
+    assert seen.reported_load == "SCCP45.9"
+
+
+def test_another_look_that_found_the_same_is_no_difference() -> None:
+    once, twice = seen_after(answering()), seen_after(answering(), answering())
+
+    assert once.differs(None)
+    assert not twice.differs(once)
+    assert seen_after(answering(), answering(serial="other")).differs(once)
+    five, six = (seen_after(*[SILENT] * count) for count in (5, 6))
+    assert not six.differs(five)
+
+
+def test_words_name_what_was_seen_and_what_is_recorded() -> None:
+    assert a_mac(2) in status_of(PHONE, seen_after(answering(mac=a_mac(2)))).message
+    other = status_of(PHONE, seen_after(answering(model="CP-7965G"))).message
+    assert other == "The phone is a CP-7965G, recorded is CP-7945G."
+    no_address = msgspec.structs.replace(PHONE, phone_ip=None)
+    assert status_of(no_address, None).message == "The phone has no recorded address."
+
+
+def test_serial_number_is_read_as_one_short_line() -> None:
+    page = b"<d><MACAddress>001BD4123456</MACAddress><serialNumber>A\n\tB%s</serialNumber></d>"
+    assert read_device_information(200, page % b"").serial == "A B"
+    assert len(read_device_information(200, page % (b"x" * 9999)).serial or "") == 64
