@@ -1,6 +1,9 @@
 """Every route of the application, with its access rule."""
 
+import json
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from support.access_rig import Route
@@ -32,7 +35,7 @@ from support.access_targets import (
     the_owners_profile,
 )
 from support.api import PASSWORD
-from support.kinds import TEMPLATES, VENDOR_SERVICES
+from support.kinds import STANDARD, TEMPLATES, Kind
 
 ACCOUNT = {
     "first_name": "Ada",
@@ -232,14 +235,6 @@ def table() -> Iterator[Route]:
         ("DELETE", "/{uuid}", "shared", a_new_kem),
     )
     yield from of(
-        f"{V1}/vendor-services",
-        ("GET", "", "account", nothing),
-        ("GET", "/{uuid}", "account", a_new(VENDOR_SERVICES)),
-        ("POST", "", "shared", nothing, NAME, 201),
-        ("PUT", "/{uuid}", "shared", a_new(VENDOR_SERVICES), NAME),
-        ("DELETE", "/{uuid}", "shared", a_new(VENDOR_SERVICES)),
-    )
-    yield from of(
         f"{V1}/personal-directory",
         ("GET", "/{user_uuid}", "own user", the_owner),
         ("POST", "/{user_uuid}", "own user", the_owner, NAME, 201),
@@ -263,4 +258,33 @@ def table() -> Iterator[Route]:
     yield from of(f"{V1}/audit", ("GET", "", "level 0", nothing))
 
 
-TABLE = {route.name: route for route in table()}
+PAGES = Path(__file__).parents[2] / "docs/reference/http"
+_ROW = re.compile(r"^\| ([A-Z]+) \| `([^`]+)` \| ([^|]+) \|", re.MULTILINE)
+_NEW = re.compile(r"^```http\nPOST [^\n]+\n\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_RULES = {
+    "any account": "account",
+    "level 0": "level 0",
+    "level 0 (or any account, by `PHONEPROV_SHARED_WRITE=bearer`)": "shared",
+}
+
+
+def documented(kind: Kind) -> Iterator[Route]:
+    """The routes of a resource that has the usual ones alone, as its page documents them; the body
+    is the one that the page creates a record with."""
+    page = (PAGES / f"{kind.path}.md").read_text(encoding="utf-8")
+    created = _NEW.search(page)
+    assert created, f"{kind.path}.md shows no POST"
+    fields = {
+        name: f"{value} {{n}}" if name == "name" else value
+        for name, value in json.loads(created[1]).items()
+    }
+    for method, path, who in _ROW.findall(page):
+        target = nothing if path.endswith(kind.path) else a_new(kind)
+        body = sending(**fields) if method in {"POST", "PUT"} else None
+        yield Route(method, path, _RULES[who], target, body, 201 if method == "POST" else 200)
+
+
+TABLE = {
+    route.name: route
+    for route in (*table(), *(route for kind in STANDARD for route in documented(kind)))
+}

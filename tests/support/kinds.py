@@ -1,12 +1,20 @@
-"""The kinds of records that every store test runs over; one line per kind."""
+"""The kinds of records that every store test runs over. A kind without rules of its own is found by
+its store; the others have a line here."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import msgspec
 
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.sql.engines.connection import Connection, Row
+from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
+from phoneprov_adapters.sql.stores.store import SqlStore
+from phoneprov_adapters.sql.tables.records import Records
 from phoneprov_adapters.testing.phone_records import (
     a_flag,
     a_kem,
@@ -30,11 +38,12 @@ from phoneprov_core.auth.model import Session
 from phoneprov_core.batches.model import Batch
 from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.field_types import fields_of
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.links import Link
 from phoneprov_core.provisioning.model import Fetch
-from phoneprov_core.vendor_services import VendorService
 from phoneprov_core.vendor_users import VendorUser
+from support.keys import NEW_KEYS
 
 OTHER_OWNER = identifier(901)
 OWNERS = (a_user(900), a_user(901))
@@ -55,6 +64,11 @@ class Kind:
     change: dict[str, Any]
     key: str = "uuid"
     others: tuple[Any, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The last part of the path of a resource of the same name."""
+        return self.name.replace("_", "-")
 
     def key_of(self, record: Any) -> str:
         """The record's key."""
@@ -110,19 +124,6 @@ VENDOR_PHONES = Kind(
 )
 
 
-def a_service(number: int, **changes: Any) -> VendorService:
-    """A service."""
-    service = VendorService(
-        uuid=identifier(number),
-        name="Company directory",
-        url="http://pbx/menu.xml",
-        type=None,
-        created_at=moment(number),
-        updated_at=moment(number),
-    )
-    return msgspec.structs.replace(service, **changes)
-
-
 def a_token(number: int, user_uuid: str = OWNERS[0].uuid, **changes: Any) -> ApiTokenRecord:
     """An API token."""
     token = ApiTokenRecord(
@@ -145,12 +146,6 @@ API_TOKENS = Kind(
     {"name": "\u00c9", "read_only": True, "expires_at": moment(5)},
     others=OWNERS,
 )
-VENDOR_SERVICES = Kind(
-    "vendor_services",
-    lambda tx: tx.vendor_services,
-    a_service,
-    {"name": None, "url": "https://pbx/ü?a=b", "type": "É"},
-)
 TEMPLATES = Kind(
     "templates",
     lambda tx: tx.templates,
@@ -171,7 +166,65 @@ EXTENSIONS = Kind(
         "updated_by": NO_USER,
     },
 )
-KINDS = [
+
+
+def _sample(records: Records[Any], number: int, *, changed: bool = False) -> dict[str, Any]:
+    """Values of the fields of a record that belongs to none, by type and name."""
+    values: dict[str, Any] = {}
+    for place, field in enumerate(fields_of(records.entity)):
+        column = records.table.c[field.name]
+        last = field.name.rpartition("_")[2]
+        value: Any = f"{field.name} {number}"
+        if column.type.python_type is bool:
+            value = not changed
+        elif column.type.python_type is int:
+            value = number + changed
+        elif last in {"uuid", "by"}:
+            value = identifier(number)
+        elif last == "at":
+            value = moment(number)
+        elif last == "url":
+            value = f"https://pbx/{number}?\u00e9={changed}"
+        elif changed and column.nullable and place % 2:
+            value = None
+        elif changed:
+            value = f"\u00e9\U0001f4de'\" {field.name}"
+        values[field.name] = value
+    return values
+
+
+def _standard(name: str, records: Records[Any]) -> Kind:
+    set_by_service = {records.key, "created_at", "updated_at"}
+    values = _sample(records, 1, changed=True)
+    change = {name: value for name, value in values.items() if name not in set_by_service}
+    return Kind(
+        name,
+        attrgetter(name),
+        lambda number, **changes: records.entity(**_sample(records, number) | changes),
+        change,
+        key=records.key,
+    )
+
+
+class _Nowhere(Connection):
+    async def fetch_all(self, statement: Statement, **values: Any) -> list[Row]:
+        raise AssertionError(statement)
+
+
+def standard_kinds() -> list[Kind]:
+    """The kinds whose store has the common methods alone, and which refer to no other record."""
+    tx = SqlTransaction(_Nowhere(), SecretBox(NEW_KEYS))
+    named = {type(kind.make(1)) for kind in _NAMED}
+    names = [name for name, it in vars(SqlTransaction).items() if isinstance(it, cached_property)]
+    stores = {name: getattr(tx, name) for name in names}
+    return [
+        _standard(name, store.records)
+        for name, store in stores.items()
+        if type(store) is SqlStore and store.records.entity not in named
+    ]
+
+
+_NAMED = [
     USERS,
     PERMISSIONS,
     PHONES,
@@ -180,12 +233,13 @@ KINDS = [
     PERSONAL_CONTACTS,
     KEMS,
     VENDOR_PHONES,
-    VENDOR_SERVICES,
     TEMPLATES,
     EXTENSIONS,
     API_TOKENS,
 ]
 
+STANDARD = standard_kinds()
+KINDS = [*_NAMED, *STANDARD]
 
 _STORES: dict[type, Callable[[SqlTransaction], Any]] = {
     **{type(kind.make(1)): kind.store for kind in KINDS},
