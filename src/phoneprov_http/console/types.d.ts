@@ -1,28 +1,11 @@
 // Written from the OpenAPI document: PHONEPROV_WRITE_DOCS=1 pytest tests/contract/http/test_console_types.py
 
-export interface AdoptPhone {
-  name: string | null;
-  location: string | null;
-  profile_uuid: string | null;
-  mac: string;
-  created_at: any;
-}
-
 export interface ApiToken {
   uuid: string;
   name: string;
   read_only: boolean;
   expires_at: string | null;
   last_used_at: string | null;
-  created_at: string;
-}
-
-export interface Assignment {
-  uuid: string;
-  user_uuid: string;
-  perm_uuid: string;
-  level: number;
-  perm_name: string;
   created_at: string;
 }
 
@@ -72,10 +55,6 @@ export interface BatchPhone {
   ended_at: string | null;
 }
 
-export interface CheckTemplate {
-  body: string;
-}
-
 export interface CompanyContact {
   uuid: string;
   name: string;
@@ -92,27 +71,6 @@ export interface CompanyContact {
   created_at: string;
 }
 
-export interface CompanyContactPatch {
-  name: string;
-  work: string | null;
-  mobile: string | null;
-  home: string | null;
-  email: string | null;
-  ringtone: string | null;
-  department: string | null;
-  company: string | null;
-  location: string | null;
-  building: string | null;
-  is_active: boolean;
-  uuid: string;
-  created_at: any;
-}
-
-export interface CountedPhones {
-  value: string | null;
-  phones: number;
-}
-
 export interface Counts {
   waiting: number;
   running: number;
@@ -121,174 +79,6 @@ export interface Counts {
   unknown: number;
   left_out: number;
   total: number;
-}
-
-export interface CreateAssignment {
-  user_uuid: string;
-  perm_uuid: string;
-}
-
-export interface CreateBatch {
-  action: "restart" | "switch";
-  profile_uuid: string | null;
-  revision: number | null;
-  macs: string[] | null;
-  model: string | null;
-  location: string | null;
-  software_type: string | null;
-  at_once: number;
-  per_minute: number | null;
-  stop_after_failures: number | null;
-  wait_minutes: number;
-}
-
-export interface CreateCompanyContact {
-  name: string;
-  work: string | null;
-  mobile: string | null;
-  home: string | null;
-  email: string | null;
-  ringtone: string | null;
-  department: string | null;
-  company: string | null;
-  location: string | null;
-  building: string | null;
-  is_active: boolean;
-  created_at: any;
-}
-
-export interface CreateExtension {
-  type: "chan_sccp" | "chan_sip" | "chan_pjsip" | "custom";
-  extension: string;
-  name: string;
-  password: string;
-  description: string | null;
-  voicemail: boolean;
-  voicemail_passcode: string | null;
-  is_active: boolean;
-  created_at: any;
-}
-
-export interface CreateKem {
-  model: string | null;
-  mac: string | null;
-  ip: string | null;
-  connected_phone: string | null;
-  software_version: string | null;
-  software_type: string | null;
-  created_at: any;
-}
-
-export interface CreateLink {
-  user_uuid: string;
-  extension_uuid: string;
-  created_at: any;
-}
-
-export interface CreatePermission {
-  level: number;
-  name: string;
-  description: string | null;
-  created_at: any;
-}
-
-export interface CreatePersonalContact {
-  name: string;
-  work: string | null;
-  mobile: string | null;
-  home: string | null;
-  email: string | null;
-  ringtone: string | null;
-  user_uuid: string;
-  created_at: any;
-}
-
-export interface CreatePhone {
-  mac: string;
-  brand: string | null;
-  model: string | null;
-  description: string | null;
-  name: string | null;
-  hostname: string | null;
-  location: string | null;
-  phone_ip: string | null;
-  phone_vlan: string | null;
-  software_version: string | null;
-  software_type: string | null;
-  is_active: boolean;
-  created_at: any;
-}
-
-export interface CreatePin {
-  pin_code: string;
-  user_uuid: string;
-  created_at: any;
-  uuid: any;
-}
-
-export interface CreateProfile {
-  user_uuid: string;
-  name: string;
-  cnf_xml: string | null;
-  description: string | null;
-  compatible_models: string[];
-  software_type: "" | "SCCP" | "SIP" | "SIPE" | null;
-  template: string | null;
-  values: Record<string, any> | null;
-  created_at: any;
-}
-
-export interface CreateTemplate {
-  name: string;
-  body: string;
-  description: string | null;
-  model: string | null;
-  software_type: "SCCP" | "SIP" | "SIPE" | null | "";
-  created_at: any;
-}
-
-export interface CreateToken {
-  name: string;
-  expires_at: string | null;
-  read_only: boolean;
-  created_at: any;
-}
-
-export interface CreateUser {
-  first_name: string;
-  last_name: string;
-  username: string;
-  email: string;
-  password: string;
-  phone: string | null;
-  lang: string;
-  location: string | null;
-  nationality: string | null;
-  timezone: string;
-  is_active: boolean;
-  created_at: any;
-}
-
-export interface CreateVendorService {
-  name: string | null;
-  url: string | null;
-  type: string | null;
-  created_at: any;
-}
-
-export interface CreatedToken {
-  uuid: string;
-  name: string;
-  read_only: boolean;
-  expires_at: string | null;
-  last_used_at: string | null;
-  created_at: string;
-  token: string;
-}
-
-export interface Credentials {
-  username: string;
-  password: string;
 }
 
 export interface Deployment {
@@ -332,18 +122,6 @@ export interface Desk {
   until: string | null;
 }
 
-export interface DeskPatch {
-  default_profile_uuid: string | null;
-  hotdesk: boolean;
-  extension_uuid: string | null;
-  mac: string;
-  profile_uuid: any;
-  since: any;
-  until: any;
-  user_uuid: any;
-  username: any;
-}
-
 export interface DiscoveredPhone {
   mac: string;
   client_ip: string;
@@ -351,68 +129,6 @@ export interface DiscoveredPhone {
   first_seen_at: string;
   last_seen_at: string;
   names: string[];
-}
-
-export interface EnrichedPhone {
-  mac: string;
-  brand: string | null;
-  model: string | null;
-  description: string | null;
-  name: string | null;
-  hostname: string | null;
-  location: string | null;
-  phone_ip: string | null;
-  phone_vlan: string | null;
-  software_version: string | null;
-  software_type: string | null;
-  is_active: boolean;
-  created_at: string;
-  is_vendor: boolean;
-  vendor: VendorPhone | null;
-  key_expansion_modules: Kem[];
-}
-
-export interface ErrorInfo {
-  code: string;
-  details: Problem[];
-  request_id: string;
-}
-
-export interface ExtensionPatch {
-  type: "chan_sccp" | "chan_sip" | "chan_pjsip" | "custom";
-  extension: string;
-  name: string;
-  password: string | null;
-  description: string | null;
-  voicemail: boolean;
-  voicemail_passcode: string | null;
-  is_active: boolean;
-  uuid: string;
-  created_at: any;
-  created_by: any;
-  created_ip: any;
-  updated_at: any;
-  updated_by: any;
-  updated_ip: any;
-}
-
-export interface Failure {
-  success: boolean;
-  message: string;
-  data: Record<string, any> | null;
-  error: ErrorInfo;
-}
-
-export interface Fetch {
-  uuid: string;
-  mac: string | null;
-  name: string;
-  transport: "http" | "tftp";
-  client_ip: string;
-  result: "failed" | "not_found" | "refused" | "served";
-  bytes: number;
-  duration_ms: number;
-  created_at: string;
 }
 
 export interface Finding {
@@ -423,42 +139,9 @@ export interface Finding {
   message: string;
 }
 
-export interface Fleet {
-  phones: number;
-  states: Record<string, any>;
-  last_outcomes: Record<string, any>;
-  models: Record<string, any>;
-  loads: Record<string, any>;
-  days: FleetDay[];
-}
-
-export interface FleetDay {
-  day: string;
-  outcomes: Record<string, any>;
-}
-
-export interface FullLink {
-  uuid: string;
-  user_uuid: string;
-  extension_uuid: string;
-  username: string;
-  first_name: string;
-  last_name: string;
-  extension: string;
-  ext_name: string;
-  type: "chan_sccp" | "chan_sip" | "chan_pjsip" | "custom";
-  created_at: string;
-}
-
 export interface ImportProblem {
   field: string;
   message: string;
-}
-
-export interface ImportRequest {
-  csv: string;
-  dry_run: boolean;
-  keep_going: boolean;
 }
 
 export interface ImportResult {
@@ -478,28 +161,6 @@ export interface ImportedRow {
   changes: Record<string, any>;
 }
 
-export interface Kem {
-  uuid: string;
-  model: string | null;
-  mac: string | null;
-  ip: string | null;
-  connected_phone: string | null;
-  software_version: string | null;
-  software_type: string | null;
-  created_at: string;
-}
-
-export interface KemPatch {
-  model: string | null;
-  mac: string | null;
-  ip: string | null;
-  connected_phone: string | null;
-  software_version: string | null;
-  software_type: string | null;
-  uuid: string;
-  created_at: any;
-}
-
 export interface Line {
   name: string;
   label: string;
@@ -507,16 +168,6 @@ export interface Line {
   cid_num: string;
   context: string;
   mailbox: string | null;
-}
-
-export interface LinkedExtension {
-  uuid: string;
-  user_uuid: string;
-  extension_uuid: string;
-  extension: string;
-  ext_name: string;
-  type: "chan_sccp" | "chan_sip" | "chan_pjsip" | "custom";
-  created_at: string;
 }
 
 export interface LinkedUser {
@@ -527,31 +178,6 @@ export interface LinkedUser {
   first_name: string;
   last_name: string;
   created_at: string;
-}
-
-export interface LintRequest {
-  cnf_xml: string;
-  software_type: "" | "SCCP" | "SIP" | "SIPE" | null;
-}
-
-export interface LintResult {
-  findings: Finding[];
-}
-
-export interface ListMetadata {
-  total: number;
-  limit: number;
-  offset: number;
-}
-
-export interface LoginData {
-  user: User;
-  accessToken: string;
-  refreshToken: string;
-}
-
-export interface LogoutRequest {
-  refresh_token: string | null;
 }
 
 export interface MeProfile {
@@ -579,9 +205,6 @@ export interface MeProfile {
   vendor_user: VendorUser | null;
 }
 
-export interface NoMetadata {
-}
-
 export interface OwnPermission {
   level: number;
   perm_name: string;
@@ -595,14 +218,6 @@ export interface Permission {
   created_at: string;
 }
 
-export interface PermissionPatch {
-  name: string;
-  level: number;
-  description: string | null;
-  uuid: string;
-  created_at: any;
-}
-
 export interface PersonalContact {
   uuid: string;
   user_uuid: string;
@@ -613,18 +228,6 @@ export interface PersonalContact {
   email: string | null;
   ringtone: string | null;
   created_at: string;
-}
-
-export interface PersonalContactPatch {
-  name: string;
-  work: string | null;
-  mobile: string | null;
-  home: string | null;
-  email: string | null;
-  ringtone: string | null;
-  user_uuid: string;
-  uuid: string;
-  created_at: any;
 }
 
 export interface Phone {
@@ -642,39 +245,6 @@ export interface Phone {
   is_active: boolean;
   created_at: string;
   updated_at: string;
-}
-
-export interface PhonePatch {
-  brand: string | null;
-  model: string | null;
-  description: string | null;
-  name: string | null;
-  hostname: string | null;
-  location: string | null;
-  phone_ip: string | null;
-  phone_vlan: string | null;
-  software_version: string | null;
-  software_type: string | null;
-  is_active: boolean;
-  mac: string;
-  created_at: any;
-  updated_at: any;
-}
-
-export interface PhoneStatus {
-  mac: string;
-  state: "file_changed" | "fine" | "foreign" | "never_seen" | "unreachable" | "unregistered" | "wrong_model";
-  message: string;
-  next_step: string | null;
-  since: string | null;
-  seen_at: string | null;
-  answers: boolean | null;
-  reported_model: string | null;
-  reported_load: string | null;
-  serial: string | null;
-  is_registered: boolean | null;
-  file: "as_deployed" | "changed" | "missing" | "unknown";
-  history: StateChange[];
 }
 
 export interface PhoneSummary {
@@ -747,53 +317,10 @@ export interface Profile {
   values: Record<string, any>;
 }
 
-export interface ProfilePatch {
-  user_uuid: string;
-  name: string;
-  cnf_xml: string | null;
-  description: string | null;
-  compatible_models: string[];
-  software_type: "" | "SCCP" | "SIP" | "SIPE" | null;
-  revision: number;
-  template: string | null;
-  values: Record<string, any> | null;
-  uuid: string;
-  created_at: any;
-  updated_at: any;
-}
-
 export interface Reach {
   reachable: boolean | null;
   message: string;
   duration_ms: number;
-}
-
-export interface RefreshRequest {
-  refresh_token: string;
-}
-
-export interface Registration {
-  first_name: string;
-  last_name: string;
-  username: string;
-  email: string;
-  password: string;
-  phone: string | null;
-  lang: string;
-  location: string | null;
-  nationality: string | null;
-  timezone: string;
-  created_at: any;
-}
-
-export interface RenderRequest {
-  profile_uuid: string;
-  mac: string;
-}
-
-export interface ReplacePhone {
-  mac: string;
-  created_at: any;
 }
 
 export interface Revision {
@@ -807,57 +334,11 @@ export interface Revision {
   template: string | null;
 }
 
-export interface RevisionDiff {
-  from: number;
-  to: number;
-  diff: string;
-}
-
-export interface RollbackRequest {
-  deployment_uuid: string;
-  profile_uuid: string;
-  revision: number;
-}
-
-export interface ShownExtension {
-  uuid: string;
-  type: "chan_sccp" | "chan_sip" | "chan_pjsip" | "custom";
-  extension: string;
-  name: string;
-  password: Record<string, any> | null;
-  description: string | null;
-  voicemail: boolean;
-  voicemail_passcode: string | null;
-  is_active: boolean;
-  created_at: string;
-  created_by: string | null;
-  updated_at: string;
-  updated_by: string | null;
-  created_ip: string;
-  updated_ip: string;
-}
-
-export interface StateChange {
-  state: "file_changed" | "fine" | "foreign" | "never_seen" | "unreachable" | "unregistered" | "wrong_model";
-  at: string;
-}
-
 export interface Step {
   name: "clear_session" | "restart" | "upload";
   ok: boolean | null;
   message: string | null;
   duration_ms: number;
-}
-
-export interface SwitchRequest {
-  profile_uuid: string;
-  mac: string;
-}
-
-export interface Switched {
-  profile: string;
-  mac: string;
-  restart: string;
 }
 
 export interface Template {
@@ -870,32 +351,6 @@ export interface Template {
   revision: number;
   created_at: string;
   updated_at: string;
-}
-
-export interface TemplateCheck {
-  findings: Finding[];
-}
-
-export interface TemplatePatch {
-  name: string;
-  body: string;
-  description: string | null;
-  model: string | null;
-  software_type: "SCCP" | "SIP" | "SIPE" | null | "";
-  revision: number;
-  uuid: string;
-  created_at: any;
-  updated_at: any;
-}
-
-export interface TokenPair {
-  accessToken: string;
-  refreshToken: string;
-}
-
-export interface Trial {
-  configuration: string | null;
-  findings: Finding[];
 }
 
 export interface User {
@@ -921,56 +376,9 @@ export interface User {
   updated_ip: string;
 }
 
-export interface UserPatch {
-  first_name: string;
-  last_name: string;
-  username: string;
-  email: string;
-  password: string;
-  phone: string | null;
-  lang: string;
-  location: string | null;
-  nationality: string | null;
-  timezone: string;
-  is_active: boolean;
-  uuid: string;
-  created_at: any;
-  created_by: any;
-  created_ip: any;
-  last_login_at: any;
-  last_login_ip: any;
-  last_logout_ip: any;
-  last_uuid: any;
-  updated_at: any;
-  updated_ip: any;
-}
-
 export interface VendorPhone {
   mac: string;
   vendor: boolean;
-}
-
-export interface VendorPhoneFlag {
-  vendor: boolean;
-  mac: string;
-}
-
-export interface VendorService {
-  uuid: string;
-  name: string | null;
-  url: string | null;
-  type: string | null;
-  created_at: string;
-  updated_at: string;
-}
-
-export interface VendorServicePatch {
-  name: string | null;
-  url: string | null;
-  type: string | null;
-  uuid: string;
-  created_at: any;
-  updated_at: any;
 }
 
 export interface VendorUser {

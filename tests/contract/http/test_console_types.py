@@ -1,10 +1,13 @@
-"""The types of the console's modules are those of the OpenAPI document."""
+"""The types that the console's modules use are those of the OpenAPI document."""
 
 import json
 import os
+import re
+from collections.abc import Iterable
 from importlib import resources
 from typing import Any
 
+from phoneprov_http.console.files import assets
 from support.api import Api
 
 TYPES = resources.files("phoneprov_http.console").joinpath("types.d.ts")
@@ -42,6 +45,10 @@ def interface(name: str, schema: dict[str, Any]) -> str:
     return f"export interface {name} {{\n{''.join(lines)}}}\n"
 
 
+def names_in(text: str, names: Iterable[str]) -> set[str]:
+    return set(re.findall(r"\w+", text)) & set(names)
+
+
 async def test_console_types_are_those_of_the_openapi_document(api: Api) -> None:
     document = (await api.client.get("/docs/openapi.json")).json()
     kept = {
@@ -49,7 +56,15 @@ async def test_console_types_are_those_of_the_openapi_document(api: Api) -> None
         for name, schema in document["components"]["schemas"].items()
         if "_" not in name and schema.get("type") == "object"
     }
-    text = HEAD + "".join(f"\n{interface(name, kept[name])}" for name in sorted(kept))
+    written = {name: interface(name, schema) for name, schema in kept.items()}
+    scripts = "\n".join(
+        file.content.decode() for name, file in assets().items() if name.endswith(".js")
+    )
+    used, also = set[str](), names_in(scripts, kept)
+    while also:
+        used |= also
+        also = names_in("".join(written[name] for name in also), kept) - used
+    text = HEAD + "".join(f"\n{written[name]}" for name in sorted(used))
     if os.environ.get("PHONEPROV_WRITE_DOCS"):
         with resources.as_file(TYPES) as path:
             path.write_text(text, "utf-8")
