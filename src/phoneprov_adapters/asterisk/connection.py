@@ -70,10 +70,8 @@ class ManagerConnection:
     async def release(self, session: Session) -> None:
         """Release a session; the last release logs off."""
         session.users -= 1
-        if session.users:
-            return
-        if self._session is not session:
-            await session.end()
+        # A session that another one replaced has lost its connection.
+        if session.users or self._session is not session:
             return
         async with self._one_at_a_time:
             if not session.users:

@@ -145,11 +145,15 @@ async def test_audit_failed_and_locked_logins_are_recorded_and_logged(
 
 async def test_audit_login_and_logout_are_recorded(api: Api, root: Caller) -> None:
     ada = await api.account("ada")
+    login = {"username": "ada", "password": PASSWORD}
+    token = data_of(await api.anonymous.post("/auth/login", login))["refreshToken"]
+    await ada.post("/auth/logout", {"refresh_token": token})
     await ada.post("/auth/logout", {})
-    (succeeded,) = await entries(root, action="login.succeeded", actor_uuid=ada.uuid)
-    assert succeeded["actor"] == "ada"
-    (ended,) = await entries(root, action="session.ended")
-    assert (ended["actor_uuid"], ended["resource_id"]) == (ada.uuid, ada.uuid)
+    succeeded = await entries(root, action="login.succeeded", actor_uuid=ada.uuid)
+    assert [one["actor"] for one in succeeded] == ["ada", "ada"]
+    ended = await entries(root, action="session.ended")
+    assert {(one["actor_uuid"], one["resource_id"]) for one in ended} == {(ada.uuid, ada.uuid)}
+    assert [one["changes"]["sessions"]["new"] for one in ended] == ["all", "one"]
 
 
 async def test_audit_reused_refresh_token_is_recorded(api: Api, root: Caller) -> None:

@@ -90,12 +90,14 @@ async def test_assignment_removed_twice_is_not_found(admin: Caller, ada: Caller)
 async def test_assignment_of_missing_records_is_not_found(admin: Caller, ada: Caller) -> None:
     made = await permission(admin)
 
-    for body in (
-        {"user_uuid": STRANGER, "perm_uuid": made["uuid"]},
-        {"user_uuid": ada.uuid, "perm_uuid": STRANGER},
-        {"user_uuid": STRANGER, "perm_uuid": STRANGER},
+    for user, perm, missing in (
+        (STRANGER, made["uuid"], "user"),
+        (ada.uuid, STRANGER, "permission"),
+        (STRANGER, STRANGER, "user"),
     ):
-        error_of(await admin.post("/user-perms", body), 404, "not_found")
+        reply = await admin.post("/user-perms", {"user_uuid": user, "perm_uuid": perm})
+        error_of(reply, 404, "not_found")
+        assert f"no such {missing}" in reply.json()["message"]
     both = {"user_uuid", "perm_uuid"}
     assert set(error_of(await admin.post("/user-perms", {}), 422)) == both
     bad = {"user_uuid": "ada", "perm_uuid": None, "level": 0}

@@ -198,7 +198,9 @@ async def test_directory_of_any_user_is_open_to_level_0(admin: Caller, bob: Call
 @pytest.mark.parametrize("owner", [STRANGER, "7"])
 async def test_directory_of_missing_user_is_404_for_level_0(admin: Caller, owner: str) -> None:
     error_of(await admin.get(f"/personal-directory/{owner}", limit=1), 404, "not_found")
-    error_of(await admin.post(f"/personal-directory/{owner}", {"name": "Grace"}), 404, "not_found")
+    reply = await admin.post(f"/personal-directory/{owner}", {"name": "Grace"})
+    error_of(reply, 404, "not_found")
+    assert "no such user" in reply.json()["message"]
 
 
 async def test_contacts_are_deleted_with_their_user(
