@@ -102,11 +102,13 @@ class DeskRecord(Struct, frozen=True):
             return self
         return replace(self.used(DeskUse(), ""), due=due, left_user_uuid=self.user_uuid)
 
-    def left(self) -> Self:
-        """The desk in its next turn, without a user and with nothing due: the phone keeps the
-        profile that it has."""
+    def left(self, *, not_before: int) -> Self:
+        """The desk in its next turn, without a user: the phone keeps the profile that it has. A
+        logout is due until the phone was called, and is not repeated before ``not_before``."""
         left = self.user_uuid or self.left_user_uuid
-        return replace(self.used(DeskUse(), "").settled(), left_user_uuid=left)
+        due = self.due or Due.LOGOUT
+        ended = self.used(DeskUse(), "").settled()
+        return replace(ended, left_user_uuid=left, due=due, not_before=not_before)
 
     def changing(self, change_uuid: str, user_uuid: str | None = None) -> Self:
         """The desk while a login (of ``user_uuid``) or another change (None) is under way."""

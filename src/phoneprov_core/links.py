@@ -93,6 +93,9 @@ class LinkStore(Protocol):
         """Raises ``Conflict`` (code ``already_exists``, with ``extension_uuid``) if the two are
         linked, ``NotFound`` if the user or the extension does not exist."""
 
+    async def find(self, key: str) -> Link | None:
+        """The link, or None."""
+
     async def remove(self, uuid: str) -> bool:
         """Remove the link; False if it does not exist."""
 
@@ -174,11 +177,14 @@ class Links:
             type=extension.type,
         )
 
-    async def delete(self, actor: Actor, uuid: str) -> None:
-        """Delete the link, not the user and the extension. Raises ``NotFound``."""
+    async def delete(self, actor: Actor, uuid: str) -> Link:
+        """Delete the link, not the user and the extension; the link as it was. Raises
+        ``NotFound``."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
-            found(await tx.links.remove(known_id(uuid)), "link")
+            link = found(await tx.links.find(known_id(uuid)), "link")
+            await tx.links.remove(link.uuid)
+        return link
 
 
 def _linked_already() -> AlreadyExists:

@@ -82,7 +82,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         user_routes(of.users),
         extension_routes(of.extensions),
         permission_routes(of.permissions, of.user_permissions),
-        user_extension_routes(of.links),
+        user_extension_routes(of.links, of.lines),
         phone_routes(of.phones, shared_write),
         template_routes(of.templates, of.try_template),
         profile_routes(of.profiles, of.switch_profile, of.preview_switch, of.read_configurations),

@@ -57,6 +57,21 @@ class Envelope(Bare[T], Generic[T]):
     metadata: NoMetadata
 
 
+class PhonesMetadata(Struct, frozen=True):
+    """Phones that a change concerns. Empty without one."""
+
+    phones: (
+        Annotated[list[str], schema("MAC addresses of the phones that show it after a restart")]
+        | UnsetType
+    ) = UNSET
+
+
+class Shown(Bare[T], Generic[T]):
+    """A response with the phones that show a change after their next restart."""
+
+    metadata: PhonesMetadata
+
+
 class BareList(Bare[list[T]], Generic[T]):
     """A response about phone profiles with a list. It has no metadata."""
 
@@ -103,6 +118,11 @@ def record(message: str, data: T) -> Envelope[T]:
 def done(message: str) -> Done:
     """A success without data."""
     return Envelope(True, message, None, _NO_METADATA)
+
+
+def shown_on(phones: list[str], message: str, data: T) -> Shown[T]:
+    """A success that these phones show after their next restart."""
+    return Shown(True, message, data, PhonesMetadata(phones) if phones else PhonesMetadata())
 
 
 def listed(listing: Listing[T], one: str, outcome: str = "found") -> Listed[T]:

@@ -13,11 +13,14 @@ from faults.killer import Killer, killer
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.testing.records import a_mac, a_user, identifier
+from phoneprov_adapters.testing.phone_records import a_deployment
+from phoneprov_adapters.testing.records import a_link, a_mac, a_user, an_extension, identifier
+from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.desk_records import DeskRecord
 from phoneprov_core.desks.model import DeskPatch
-from phoneprov_core.devices.names import config_filename
+from phoneprov_core.devices.names import config_filename, device_name
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.phones.model import CreatePhone
 from phoneprov_core.profiles.model import CreateProfile
 from phoneprov_core.vendor_users import CreatePin
@@ -31,6 +34,9 @@ FILES = {
     OWNER: f"<device><a>{'ada' * 10_000}</a></device>",
 }
 """The configuration of the phone while this user is logged in."""
+
+LINES = {None: "100", OWNER: "101"}
+"""The number of the phone while this user is logged in."""
 
 SHORT = ("after the rename", "after the desk is stored", "before the restart")
 SWITCHES = ("after the rename", "before the restart")
@@ -77,6 +83,7 @@ async def populated(folder: Path, outside: Desk, kill: Killer) -> "Service":
         "PHONEPROV_DATA_DIR": str(folder / "data"),
         "PHONEPROV_SECRET_KEYS": "the key of all the crashes of the tests",
         "PHONEPROV_SWITCHES_PER_PHONE": "0",
+        "PHONEPROV_ASTERISK_TOKEN": "a token",
         **outside.settings(),
     }
     return Service(environment, await populate(environment), outside, kill)
@@ -113,11 +120,11 @@ class Service:
         """Start the service again; the number of repaired desks."""
         async with started(self._environment) as container:
             record = await self._record(container)
-            assert self._agrees(record) or is_unsettled(record), what
+            assert await self._agrees(container, record) or is_unsettled(record), what
             count = await container.keep_desks()()
             assert count == int(is_unsettled(record)), what
             record = await self._record(container)
-            assert self._agrees(record), what
+            assert await self._agrees(container, record), what
             assert not is_unsettled(record), what
             assert await container.keep_desks()() == 0, what
         assert self._outside.leftovers() == [], what
@@ -131,10 +138,12 @@ class Service:
             await self.change(kind)
             assert self._file.read_text() == FILES[OWNER if kind == "login" else None]
 
-    def _agrees(self, record: DeskRecord) -> bool:
+    async def _agrees(self, container: Container, record: DeskRecord) -> bool:
         text = self._file.read_text()
         assert text in FILES.values()
-        return FILES[record.user_uuid] == text
+        device = await container.lines().device(device_name(MAC)) or []
+        buttons = [value for name, value in device if name == "button"]
+        return FILES[record.user_uuid] == text and buttons == [f"line,{LINES[record.user_uuid]}"]
 
     async def _record(self, container: Container) -> DeskRecord:
         async with container.database().read() as tx:
@@ -162,6 +171,10 @@ async def populate(environment: Mapping[str, str]) -> str:
         async with container.database().write(by=SYSTEM_ACTOR) as tx:
             await tx.users.add(a_user(1))
             await tx.users.add(a_user(2))
+            for number, owner in ((1, OWNER), (2, identifier(2))):
+                text = LINES[owner if owner == OWNER else None]
+                await tx.extensions.add(an_extension(10 + number, extension=text))
+                await tx.links.add(a_link(20 + number, owner, identifier(10 + number)))
         assert a_user(1).username == USER
         await use_cases.vendor_users.save(ACTOR, OWNER, CreatePin(pin_code=PIN))
         await use_cases.phones.create(ACTOR, CreatePhone(mac=MAC, phone_ip="127.0.0.1"))
@@ -173,4 +186,11 @@ async def populate(environment: Mapping[str, str]) -> str:
         ]
         patch = DeskPatch(default_profile_uuid=made[1].uuid)
         await use_cases.desks.update(ACTOR, MAC, patch)
+        # The file of the test is in place from here on.
+        deployed = a_deployment(
+            31, MAC, owner_uuid=identifier(2), profile_uuid=made[1].uuid, place="/", number=0,
+            created_at=shown(container.clock()()), outcome=Outcome.DEPLOYED,
+        )  # fmt: skip
+        async with container.database().write(by=SYSTEM_ACTOR) as tx:
+            await tx.deployments.add(deployed)
         return made[0].uuid

@@ -90,7 +90,11 @@ class _SeenSccp:
         pass
 
     def receive(self, event: Message) -> bool:
-        if event["event"] != "DeviceStatus" or event.get("sccpdevice") != self._device:
+        device = event.get("sccpdevice", "")
+        # A device of the realtime configuration unregisters as XXX001BD4123456.
+        if event["event"] != "DeviceStatus" or not (
+            device[:3] in {"SEP", "XXX"} and device[3:] == self._device[3:]
+        ):
             return False
         status = event.get("devicestatus")
         if status == "UNREGISTERED":

@@ -83,10 +83,8 @@ _KNOWN = (
         "invalid/unknown command",
         "Asterisk does not support this action; load chan_sccp or res_pjsip_notify.",
     ),
-    (
-        "device not found",
-        "Asterisk has no device of this name; check the phone's MAC and sccp.conf.",
-    ),
+    # chan_sccp knows a device of the realtime configuration only while it is registered.
+    ("device not found", _NOT_REGISTERED),
     ("device not registered", _NOT_REGISTERED),
     (
         "unable to retrieve endpoint",

@@ -96,9 +96,14 @@ class Settings(Table):
         )
 
     @property
+    def serves_lines(self) -> bool:
+        """Whether Asterisk asks for lines."""
+        return self.asterisk_token is not None
+
+    @property
     def speakers(self) -> tuple[Network, ...]:
         """Networks of clients that speak for many others: proxies, and Asterisk for phones."""
-        return self.trusted_proxies + (self.asterisk_networks if self.asterisk_token else ())
+        return self.trusted_proxies + (self.asterisk_networks if self.serves_lines else ())
 
     @property
     def has_metrics(self) -> bool:

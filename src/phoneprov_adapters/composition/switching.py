@@ -67,7 +67,8 @@ class Switching(Adapters):
         rendering=of(Adapters.rendering), confirm=of(confirm),
         unbroken=of(Adapters.tasks, lambda it: it.run),
         journal=journal, clock=clock, new_id=new_id,
-        filename_template=setting(lambda it: it.ftp_filename), limits=of(limits))
+        filename_template=setting(lambda it: it.ftp_filename), limits=of(limits),
+        serves_lines=setting(lambda it: it.serves_lines))
     switch_profile = singleton(SwitchProfile, database=database, deploy=of(deploy))
     rollback = singleton(Rollback, database=database, deploy=of(deploy))
     preview_switch = singleton(
@@ -92,7 +93,8 @@ class Switching(Adapters):
     change_desk = singleton(
         ChangeDesk, database=database, deploy=of(deploy), driver=driver, calls=calls,
         unbroken=of(Adapters.tasks, lambda it: it.run), pause=pause, clock=clock,
-        clear_calls=setting(lambda it: it.desks.clear_calls))
+        clear_calls=setting(lambda it: it.desks.clear_calls),
+        serves_lines=setting(lambda it: it.serves_lines))
     log_out_at_phone = singleton(
         LogOut, database=database, change=of(change_desk), signer=signer, clock=clock)
     pin_limit = singleton(

@@ -65,6 +65,7 @@ class Deploy:
     filename_template: str = DEFAULT_FILENAME_TEMPLATE
     lease_seconds: int = LEASE_SECONDS
     limits: SwitchLimits = DEFAULT_LIMITS
+    serves_lines: bool = False
 
     def filename(self, phone: Phone) -> str:
         """The name of the phone's configuration file on the server."""
@@ -123,9 +124,8 @@ class Deploy:
             family = software_type_of(phone, order.profile.software_type)
             # Concurrently: the duration is that of the slower one.
             await asyncio.gather(clear_session(), watch())
-            record = await self._store_steps(
-                actor, msgspec.structs.replace(record, steps=tuple(recorder.steps))
-            )
+            record = msgspec.structs.replace(record, steps=tuple(recorder.steps))
+            await self._store_steps(actor, order, record, in_use)
             restarted = await recorder.settled(StepName.RESTART, self.driver.restart(phone, family))
             record = msgspec.structs.replace(record, restart=restarted.message or RESTARTED)
         except PhoneprovError as error:
@@ -223,13 +223,18 @@ class Deploy:
         if desk is not None and desk.forget_calls and isinstance(self.driver, ForgetsCalls):
             await self.driver.forget_calls(phone)
 
-    async def _store_steps(self, actor: Actor, record: Deployment) -> Deployment:
-        """Store the steps so far, so that a caller can watch them. The deployment does not depend
-        on it: a database that is away does not stop the restart."""
+    async def _store_steps(
+        self, actor: Actor, order: Order, record: Deployment, in_use: asyncio.Event
+    ) -> None:
+        """Store the steps so far, so that a caller can watch them, and who uses the phone if this
+        is not recorded yet. A database that is away does not stop the restart."""
         with suppress(Unavailable):
             async with self.database.write(by=actor) as tx:
                 await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
-        return record
+                if not in_use.is_set():
+                    now = shown(self.clock())
+                    await change_use(tx, record.mac, order.profile, order.desk, now)
+            in_use.set()
 
     def _ended(self, record: Deployment, recorder: StepRecorder) -> Deployment:
         if record.outcome is Outcome.RUNNING:
@@ -249,7 +254,10 @@ class Deploy:
             await tx.deployments.put(record)
             tx.trail.note(ended_event(record))
             await tx.leases.release(record.mac, record.uuid, record.number)
-            if record.outcome in (_SETTLED if order.desk is not None else _REPORTED):
+            # A phone that restarted before its lines were known is repaired: restarted again.
+            is_early = self.serves_lines and record.outcome is Outcome.DEPLOYED and not is_used
+            is_settled = record.outcome in (_SETTLED if order.desk is not None else _REPORTED)
+            if is_settled and not is_early:
                 desk = await tx.desks.find(record.mac)
                 await tx.desks.put(desk.changed(record.uuid))
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
@@ -19,15 +20,20 @@ from phoneprov_core.devices.ports import Calls, ForgetsCalls, PhoneDriver, is_in
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound, PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, Pause
+from phoneprov_core.kernel.system import Clock, Pause, millis
 from phoneprov_core.kernel.trail import Event
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.model import Phone, speaks_sip
 
 ANSWER_SECONDS = 2.0
 """How long the phone is not called while its answer is sent."""
 
 READING_SECONDS = 0.3
 """How long the phone has to show the answer."""
+
+LEAVING_SECONDS = 60
+"""After this time a phone is called again that a crash kept from being called."""
+
+log = logging.getLogger("phoneprov.desks")
 
 
 class After(Enum):
@@ -50,7 +56,7 @@ class Changed(Struct, frozen=True):
 
 @dataclass(eq=False)
 class ChangeDesk:
-    """Carries out logins and logouts.
+    """Carries out logins and logouts. ``serves_lines`` is whether the exchange asks for lines.
 
     A change returns when the file is in place. The phone is called after its answer was sent; a
     phone that does not fetch the answer is called all the same.
@@ -65,6 +71,7 @@ class ChangeDesk:
     clock: Clock
     _: KW_ONLY
     clear_calls: bool
+    serves_lines: bool = False
     _running: set[asyncio.Future[object]] = field(default_factory=set, init=False)
 
     async def is_in_call(self, phone: Phone) -> bool:
@@ -100,10 +107,12 @@ class ChangeDesk:
 
     async def leave(self, actor: Actor, phone: Phone, turn: int | None) -> Changed:
         """End the use of a phone that has no default profile: it keeps its file, and leaves its
-        services after the answer. Raises ``Conflict`` (code ``desk_changed``)."""
+        services after the answer. It restarts if the exchange asks for its lines, so that it loses
+        those of the user. Raises ``Conflict`` (code ``desk_changed``)."""
+        not_before = millis(self.clock()) + LEAVING_SECONDS * 1000
         async with self.database.write(by=actor) as tx:
-            desk = (await tx.desks.find(phone.mac)).in_turn(turn)
-            await tx.desks.put(desk.left())
+            desk = (await tx.desks.find(phone.mac)).in_turn(turn).left(not_before=not_before)
+            await tx.desks.put(desk)
             tx.trail.note(Event("desk.logout", "desk", phone.mac))
         answered = asyncio.Event()
 
@@ -113,6 +122,15 @@ class ChangeDesk:
                 await self.driver.leave_services(phone)
                 if self.clear_calls and isinstance(self.driver, ForgetsCalls):
                     await self.driver.forget_calls(phone)
+            if self.serves_lines and not speaks_sip(phone.software_type):
+                try:
+                    await self.driver.restart(phone, phone.software_type)
+                except PhoneprovError as error:
+                    log.warning("%s keeps its lines: %s", phone.mac, error.message)
+            async with self.database.write(by=actor) as tx:
+                current = await tx.desks.find(phone.mac)
+                if current.turn == desk.turn:
+                    await tx.desks.put(current.settled())
 
         self._start(self.unbroken(clear()))
         return Changed(After.NOTHING, answered.set)

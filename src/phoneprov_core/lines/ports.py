@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
+from phoneprov_core.extensions import Extension
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.lines.model import Number, PhoneNumbers, UsedPhone
-from phoneprov_core.phones.model import Phone
 
 
 class LineStore(Protocol):
@@ -27,6 +27,6 @@ class LinesTransaction(Protocol):
     """Stores that the use cases of lines use."""
 
     @property
-    def phones(self) -> Store[Phone]: ...
+    def extensions(self) -> Store[Extension]: ...
     @property
     def lines(self) -> LineStore: ...

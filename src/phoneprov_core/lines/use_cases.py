@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.desks.access import mac_of_device
+from phoneprov_core.extensions import CHAN_SCCP
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import found
@@ -15,6 +16,7 @@ from phoneprov_core.lines.ports import LinesTransaction
 from phoneprov_core.lines.rules import (
     Options,
     device_options,
+    holder_of,
     line_of,
     line_options,
     numbers_of,
@@ -51,6 +53,18 @@ class Lines:
         phone = found(await self._phone(known_mac(mac)), "phone")
         numbers = numbers_of(phone, shown(self.clock()))
         return page_of([line_of(one, self.context) for one in numbers], page)
+
+    async def showing(self, actor: Actor, user_uuid: str, extension_uuid: str) -> list[str]:
+        """The MACs of the phones that have the lines of this user, if the extension is one of
+        chan_sccp: they show a new link, and no longer a deleted one, after their next restart."""
+        require_superadmin(actor)
+        now = shown(self.clock())
+        async with self.database.read() as tx:
+            extension = await tx.extensions.find(extension_uuid)
+            if extension is None or extension.type != CHAN_SCCP:
+                return []
+            used = await tx.lines.phones_of(user_uuid)
+        return [one.phone.mac for one in used if holder_of(one, now) == user_uuid]
 
     async def _phone(self, mac: str) -> PhoneNumbers | None:
         if not mac:

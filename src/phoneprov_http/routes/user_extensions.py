@@ -1,8 +1,9 @@
 """Links between users and extensions; level 0."""
 
 from phoneprov_core.kernel.errors import AlreadyExists, NotFound
+from phoneprov_core.lines.use_cases import Lines
 from phoneprov_core.links import CreateLink, FullLink, LinkedExtension, LinkedUser, Links
-from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.envelope import Listed, Shown, listed, shown_on
 from phoneprov_http.routes.handlers import (
     ApiRequest,
     Body,
@@ -14,7 +15,7 @@ from phoneprov_http.routes.handlers import (
 )
 
 
-def user_extension_routes(links: Links) -> Routes:
+def user_extension_routes(links: Links, lines: Lines) -> Routes:
     """``/user-extensions``."""
     routes = Routes("User extensions", guards=[level_0])
 
@@ -41,14 +42,19 @@ def user_extension_routes(links: Links) -> Routes:
         return listed(found, "user", "linked to extension")
 
     @routes.post("/user-extensions", raises=[NotFound, AlreadyExists])
-    async def create_link(request: ApiRequest, data: Body[CreateLink]) -> Envelope[FullLink]:
-        """Link an extension to a user. Both may have many links."""
-        return record("User linked to extension", await links.create(request.user, data))
+    async def create_link(request: ApiRequest, data: Body[CreateLink]) -> Shown[FullLink]:
+        """Link an extension to a user. Both may have many links. No phone is restarted:
+        `metadata.phones` are those that show the line after their next restart."""
+        link = await links.create(request.user, data)
+        phones = await lines.showing(request.user, link.user_uuid, link.extension_uuid)
+        return shown_on(phones, "User linked to extension", link)
 
     @routes.delete("/user-extensions/{uuid:str}")
-    async def delete_link(request: ApiRequest, uuid: Uuid) -> Done:
-        """Delete a link. The user and the extension stay."""
-        await links.delete(request.user, uuid)
-        return done("Link deleted")
+    async def delete_link(request: ApiRequest, uuid: Uuid) -> Shown[None]:
+        """Delete a link. The user and the extension stay. No phone is restarted: `metadata.phones`
+        are those that show the line until their next restart."""
+        link = await links.delete(request.user, uuid)
+        phones = await lines.showing(request.user, link.user_uuid, link.extension_uuid)
+        return shown_on(phones, "Link deleted", None)
 
     return routes

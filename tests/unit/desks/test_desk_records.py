@@ -30,10 +30,11 @@ def test_ended_use_begins_a_turn_with_something_due(due: Due) -> None:
     assert ended.used(DeskUse(), LATER) == DeskRecord(DESK.mac, DEFAULT, False, 7)
 
 
-def test_desk_that_is_left_keeps_who_left_it_and_has_nothing_due() -> None:
-    left = DeskRecord(DESK.mac, DEFAULT, False, 6, left_user_uuid=ADA)
-    assert USED.changing("c", ADA).left() == left
-    assert USED.ended(Due.LOGOUT).left() == msgspec.structs.replace(left, turn=7)
+def test_desk_that_is_left_keeps_who_left_it_and_is_due_until_the_phone_was_called() -> None:
+    left = DeskRecord(DESK.mac, DEFAULT, False, 6, due=Due.LOGOUT, not_before=9, left_user_uuid=ADA)
+    assert USED.changing("c", ADA).left(not_before=9) == left
+    expired = msgspec.structs.replace(left, turn=7, due=Due.EXPIRY)
+    assert USED.ended(Due.EXPIRY).left(not_before=9) == expired
 
 
 def test_desk_as_of_the_end_of_its_use_is_an_ended_one() -> None:

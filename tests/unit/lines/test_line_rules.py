@@ -44,13 +44,14 @@ def used(desk: DeskRecord, owner: str | None = None, own: Number | None = None) 
         # Ended, while the phone still has ada's profile.
         (used(ADAS.ended(Due.LOGOUT), ADA), NOW, None),
         (used(ADAS.ended(Due.EXPIRY).changing("c"), ADA), NOW, None),
-        (used(ADAS.left(), ADA), NOW, None),
-        (used(ADAS.ended(Due.LOGOUT).left(), ADA), NOW, None),
-        (used(ADAS.left().left(), ADA), NOW, None),
+        (used(ADAS.left(not_before=0), ADA), NOW, None),
+        (used(ADAS.left(not_before=0).settled(), ADA), NOW, None),
+        (used(ADAS.ended(Due.LOGOUT).left(not_before=0), ADA), NOW, None),
+        (used(ADAS.left(not_before=0).left(not_before=0), ADA), NOW, None),
         # The default profile is back.
         (used(ADAS.ended(Due.LOGOUT).used(DeskUse(), NOW), LOBBY), NOW, LOBBY),
         (used(ADAS.ended(Due.LOGOUT).used(DeskUse(), NOW), ADA), NOW, ADA),
-        (used(ADAS.left().used(DeskUse(BOB), NOW), ADA), NOW, BOB),
+        (used(ADAS.left(not_before=0).used(DeskUse(BOB), NOW), ADA), NOW, BOB),
     ],
 )
 def test_holder_is_the_user_at_the_desk_else_the_owner_of_the_profile(
