@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from phoneprov_core.deployments.desk_change import change_use
+from phoneprov_core.deployments.order import change_use
 from phoneprov_core.desk_records import Due, end_use
 from phoneprov_core.kernel.errors import Refused, Unavailable
 from support.api import Caller, data_of
