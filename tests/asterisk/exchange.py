@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -53,10 +53,13 @@ def free_port(kind: int = socket.SOCK_STREAM) -> int:
 
 @asynccontextmanager
 async def running(
-    pjsip: str, certificate: str = "", sccp: Callable[[int], str] | None = None
+    pjsip: str,
+    certificate: str = "",
+    sccp: Callable[[int], str] | None = None,
+    more: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Exchange]:
     """Start an Asterisk with these sections in its pjsip.conf, with TLS if a certificate with its
-    key is given, and with the sccp.conf for a port if there is one."""
+    key is given, with the sccp.conf for a port if there is one, and with more files."""
     name = f"phoneprov-{os.getpid()}-{free_port()}"
     folder = ROOT / WITHIN / name
     exchange = Exchange(free_port(), free_port(socket.SOCK_DGRAM), folder, free_port(), free_port())
@@ -93,6 +96,7 @@ async def running(
     }
     if sccp is not None:
         files["sccp.conf"] = sccp(exchange.sccp)
+    files |= more or {}
     for file, text in files.items():
         (folder / file).write_text(text)
     process = await asyncio.create_subprocess_exec(

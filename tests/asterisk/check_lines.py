@@ -1,0 +1,253 @@
+"""Lines that follow users, with chan_sccp and the files of the how-to (``make
+test-asterisk-lines``)."""
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from asterisk.exchange import SECONDS, SECRET, USER, Exchange, running
+from asterisk.sccp_phone import SccpPhone
+from faults.served import Served
+from phoneprov_core.devices.names import device_name
+from support.api import Caller, data_of
+from support.phone_browser import PhoneBrowser
+from support.polling import until
+from support.scale import note
+
+PAGE = Path(__file__).parents[2] / "docs/how-to/lines.md"
+TOKEN, PIN, NUMBER = "a-token-of-Asterisk", "24681357", "101"
+OTHERS = 10
+CROWD = 200
+
+
+class DeskPhone(SccpPhone):
+    """A phone that restarts when it is told to. ``registrations`` counts how often it was
+    registered."""
+
+    def __init__(self, mac: str, port: int) -> None:
+        super().__init__(device_name(mac), port)
+        self.mac = mac
+        self.registrations = 0
+        self._obeying: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        await self.register()
+        self.registrations += 1
+        if self._obeying is None:
+            self._obeying = asyncio.create_task(self._obey())
+
+    async def registered(self, times: int) -> None:
+        """Wait until it was registered so often."""
+
+        async def is_done() -> bool:
+            return self.registrations >= times
+
+        await until(is_done)
+
+    async def _obey(self) -> None:
+        while True:
+            await self.resets.get()
+            await self.leave()
+            await self.start()
+
+    async def stop(self) -> None:
+        if self._obeying is not None:
+            self._obeying.cancel()
+            await self.leave()
+
+
+def block(name: str) -> str:
+    """The file of this name on the page."""
+    found = re.search(rf"```ini\n; {re.escape(name)}\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert found
+    return found[1]
+
+
+def mac_of(number: int) -> str:
+    digits = f"001BD4{number:06X}"
+    return ":".join(digits[n : n + 2] for n in range(0, 12, 2))
+
+
+class Office:
+    """A service, an Asterisk that asks it, and phones."""
+
+    def __init__(self, service: Served, exchange: Exchange) -> None:
+        self.service, self.exchange = service, exchange
+        self.client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{service.port}", timeout=30)
+        self.phones: dict[str, DeskPhone] = {}
+        self.admin: Caller
+
+    async def begin(self) -> None:
+        token = await self.service.token()
+        self.admin = Caller(self.client, "", token)
+
+    async def phone(self, number: int, *, own: str = "") -> DeskPhone:
+        """A phone of the inventory, with a number of its own."""
+        mac = mac_of(number)
+        body = {"mac": mac, "model": "CP-7945G", "software_type": "SCCP",
+                "phone_ip": f"127.0.1.{number % 250 + 1}"}  # fmt: skip
+        data_of(await self.admin.post("/phones", body), 201)
+        if own:
+            desk = {"extension_uuid": await self.extension(own)}
+            data_of(await self.admin.put(f"/phones/{mac}/desk", desk))
+        self.phones[mac] = DeskPhone(mac, self.exchange.sccp)
+        return self.phones[mac]
+
+    async def extension(self, number: str, name: str = "") -> str:
+        body = {"type": "chan_sccp", "extension": number, "name": name or f"Line {number}",
+                "password": "secret", "voicemail": True}  # fmt: skip
+        return str(data_of(await self.admin.post("/extensions", body), 201)["uuid"])
+
+    async def user(self, name: str, number: str) -> None:
+        """A user with a PIN, a profile and a line."""
+        body = {"first_name": name.title(), "last_name": "Lovelace", "username": name,
+                "email": f"{name}@example.com", "password": "analytical engine 1843"}  # fmt: skip
+        uuid = data_of(await self.admin.post("/users", body), 201)["uuid"]
+        await self.admin.put(f"/vendor-users/{uuid}", {"pin_code": PIN})
+        profile = {"user_uuid": uuid, "name": name, "cnf_xml": f"<device><n>{name}</n></device>"}
+        reply = await self.admin.post("/phone-profiles", profile)
+        assert reply.status_code == 201, reply.text
+        link = {"user_uuid": uuid, "extension_uuid": await self.extension(number, f"Zoë; {name}")}
+        data_of(await self.admin.post("/user-extensions", link), 201)
+
+    async def log_in(self, phone: DeskPhone, user: str) -> None:
+        """Log in with the PIN, at the phone's own address."""
+        number = int(phone.mac.replace(":", "")[6:], 16)
+        browser = PhoneBrowser(None, phone.mac, "")
+        browser.client = httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{self.service.port}",
+            headers={"x-CiscoIPPhoneModelName": "CP-7945G"},
+            transport=httpx.AsyncHTTPTransport(local_address=f"127.0.1.{number % 250 + 1}"),
+        )
+        page = await browser.log_in(user, PIN)
+        assert page.title == "Logged in", page
+
+    async def rings_at(self, number: str) -> set[str]:
+        """Call a number; the MACs of the phones that ring."""
+        for phone in self.phones.values():
+            phone.rings.clear()
+        await self.exchange.command(f"channel originate Local/{number}@default application Wait 5")
+        await asyncio.sleep(1.0)
+        ringing = {mac for mac, phone in self.phones.items() if phone.rings.is_set()}
+        await self.exchange.command("channel request hangup all")
+        return ringing
+
+    async def lines(self, mac: str) -> list[str]:
+        """The lines of a device in Asterisk."""
+        shown = await self.exchange.command(f"sccp show device {device_name(mac)}")
+        table = shown.partition("LineButtons")[2].partition("\n\n")[0] or shown
+        return re.findall(r"^\| *\d+ +(\d{3,}) ", table, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The service, not yet started."""
+    made = Served(
+        tmp_path_factory.mktemp("office"),
+        PHONEPROV_ASTERISK_TOKEN=TOKEN,
+        PHONEPROV_UPLOADER="served",
+        PHONEPROV_PHONE_NETWORKS="127.0.0.0/8",
+        PHONEPROV_RESTART="ami",
+        PHONEPROV_AMI_HOST="127.0.0.1",
+        PHONEPROV_AMI_USER=USER,
+        PHONEPROV_AMI_SECRET=SECRET,
+        PHONEPROV_SWITCHES_PER_PHONE="0",
+    )
+    yield made
+    made.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def office(service: Served) -> AsyncIterator[Office]:
+    def sccp(port: int) -> str:
+        text = block("sccp.conf").replace("port = 2000", f"port = {port}")
+        return text.replace("10.20.0.0/255.255.0.0", "127.0.0.0/255.0.0.0")
+
+    extconfig = block("extconfig.conf").replace(":8000/", f":{service.port}/")
+    files = {
+        "extconfig.conf": extconfig,
+        "res_curl.conf": block("res_curl.conf").replace("THE-TOKEN", TOKEN),
+        "extensions.conf": block("extensions.conf"),
+    }
+    async with running("", sccp=sccp, more=files) as exchange:
+        service.environment["PHONEPROV_AMI_PORT"] = str(exchange.ami)
+        service.start()
+        made = Office(service, exchange)
+        await made.begin()
+        yield made
+
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def test_call_follows_the_user_and_no_other_phone_restarts(office: Office) -> None:
+    first, second = await office.phone(1, own="901"), await office.phone(2, own="902")
+    others = [await office.phone(100 + n, own=f"{500 + n}") for n in range(OTHERS)]
+    await office.user("ada", NUMBER)
+    async with asyncio.timeout(SECONDS):
+        await asyncio.gather(*(phone.start() for phone in office.phones.values()))
+    assert await office.rings_at("901") == {first.mac}
+    assert await office.rings_at(NUMBER) == set()
+
+    for phone, left in ((first, second), (second, first)):
+        before = phone.registrations, left.registrations
+        began = time.monotonic()
+        await office.log_in(phone, "ada")
+        async with asyncio.timeout(10):
+            await phone.registered(before[0] + 1)
+            if left is first:
+                await left.registered(before[1] + 1)
+        assert await office.rings_at(NUMBER) == {phone.mac}
+        note(f"a call rings at the new desk alone {time.monotonic() - began:.1f} s after the login")
+    assert await office.rings_at("901") == {first.mac}
+    assert await office.rings_at("902") == set()
+    assert {phone.registrations for phone in others} == {1}
+    assert await office.rings_at("505") == {others[5].mac}
+
+
+async def test_deployment_has_the_lines_that_asterisk_has(office: Office) -> None:
+    path = f"/phones/{mac_of(2)}/deployments"
+
+    async def steps() -> list[Any]:
+        return list(data_of(await office.admin.get(path))[-1]["steps"])
+
+    async def is_read_back() -> bool:
+        return any(step["name"] == "lines" for step in await steps())
+
+    await until(is_read_back)
+    [step] = [one for one in await steps() if one["name"] == "lines"]
+    assert (step["ok"], step["message"]) == (True, f"Asterisk has the line {NUMBER} at the phone.")
+
+
+async def test_registered_phones_stay_while_the_service_is_away(office: Office) -> None:
+    phone = office.phones[mac_of(2)]
+    office.service.kill()
+    assert await office.rings_at(NUMBER) == {phone.mac}
+    before = phone.registrations
+    await office.exchange.command(f"sccp restart {device_name(phone.mac)}")
+    await asyncio.sleep(2)
+    assert phone.registrations == before
+    office.service.start()
+    began = time.monotonic()
+    async with asyncio.timeout(SECONDS):
+        await phone.registered(before + 1)
+    note(f"a refused phone is back {time.monotonic() - began:.1f} s after the service")
+    assert await office.rings_at(NUMBER) == {phone.mac}
+
+
+async def test_many_phones_register_at_once(office: Office) -> None:
+    crowd = [await office.phone(1000 + n, own=f"{2000 + n}") for n in range(CROWD)]
+    began = time.monotonic()
+    async with asyncio.timeout(SECONDS):
+        await asyncio.gather(*(phone.start() for phone in crowd))
+    note(f"{CROWD} phones registered at once in {time.monotonic() - began:.1f} s")
+    assert await office.rings_at("2199") == {crowd[199].mac}
+    log = office.exchange.log()
+    assert TOKEN not in log
