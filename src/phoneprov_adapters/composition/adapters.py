@@ -10,6 +10,7 @@ from dependency_injector.providers import Provider
 from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
+from phoneprov_adapters.asterisk.lines import ManagerLines
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.composition.checked import of, resource, singleton
 from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS
@@ -49,6 +50,7 @@ from phoneprov_core.devices.ports import (
 )
 from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, RestartBy
 from phoneprov_core.kernel.system import Clock, NewId, Pause
+from phoneprov_core.lines.comparison import CompareLines, ExchangeLines
 from phoneprov_core.provisioning.ports import FetchObserver, SharedFiles
 from phoneprov_core.templates.ports import Renderer
 from phoneprov_core.templates.recipes import Rendering
@@ -130,6 +132,20 @@ def calls_of(connection: ManagerConnection | None) -> ManagerCalls | None:
     return ManagerCalls(connection) if connection else None
 
 
+def exchange_lines_of(connection: ManagerConnection | None) -> ManagerLines | None:
+    """Reads lines back; None if no manager interface is configured."""
+    return ManagerLines(connection) if connection else None
+
+
+def compare_lines_of(
+    settings: Settings, database: Database, exchange: ExchangeLines | None, clock: Clock
+) -> CompareLines | None:
+    """Compares lines; None unless Asterisk asks for them and shows them."""
+    if exchange is None or not settings.serves_lines:
+        return None
+    return CompareLines(database, exchange, clock)
+
+
 def phone_driver_of(
     settings: Settings,
     commands: PhoneCommands | None = None,
@@ -205,6 +221,16 @@ class Adapters(containers.DeclarativeContainer):
     ami: Provider[ManagerConnection | None] = singleton(connection_of, settings=of(settings))
     manager: Provider[ManagerInterface | None] = singleton(manager_of, connection=of(ami))
     calls: Provider[ManagerCalls | None] = singleton(calls_of, connection=of(ami))
+    exchange_lines: Provider[ExchangeLines | None] = singleton(
+        exchange_lines_of, connection=of(ami)
+    )
+    compare_lines = singleton(
+        compare_lines_of,
+        settings=of(settings),
+        database=of(database),
+        exchange=of(exchange_lines),
+        clock=of(clock),
+    )
     phone_driver: Provider[PhoneDriver] = singleton(
         phone_driver_of,
         settings=of(settings),

@@ -58,7 +58,7 @@ class Switching(Adapters):
     # Deployments and batches.
     confirm = singleton(
         Confirm, database=database, watch=of(Adapters.watch), background=background,
-        journal=journal, clock=clock)
+        journal=journal, clock=clock, compare_lines=of(Adapters.compare_lines))
     limits = singleton(
         SwitchLimits, per_phone=setting(lambda it: it.switches_per_phone),
         per_caller=setting(lambda it: it.phones_per_caller))

@@ -6,13 +6,14 @@ from datetime import timedelta
 
 import msgspec
 
-from phoneprov_core.deployments.model import Confirmation, Deployment
+from phoneprov_core.deployments.model import Confirmation, Deployment, Step, StepName
 from phoneprov_core.deployments.observation import PhoneWatch, Watching
 from phoneprov_core.deployments.ports import Background, DeploymentsTransaction, Journal
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.kernel.system import Clock, millis, shown
+from phoneprov_core.lines.comparison import CompareLines
 from phoneprov_core.phones.model import Phone, speaks_sip
 
 
@@ -60,13 +61,15 @@ _GRACE_SECONDS = 10
 
 @dataclass(frozen=True)
 class Confirm:
-    """Watches phones in the background, and completes the records of their deployments."""
+    """Watches phones in the background, and completes the records of their deployments. With
+    ``compare_lines`` the lines of a phone that registered again are read back."""
 
     database: ReadAndWrite[DeploymentsTransaction]
     watch: Watch
     background: Background
     journal: Journal
     clock: Clock
+    compare_lines: CompareLines | None = None
 
     def awaited(self, record: Deployment) -> Deployment:
         """The record of a deployment whose phone is being watched."""
@@ -75,12 +78,16 @@ class Confirm:
             record, confirmation=Confirmation.PENDING, confirmation_by=shown(by)
         )
 
-    def later(self, record: Deployment, watching: Watching) -> None:
+    def later(
+        self, record: Deployment, watching: Watching, software_type: str | None = None
+    ) -> None:
         """Wait for the phone in the background."""
-        self.background(self._confirm(record, watching))
+        self.background(self._confirm(record, watching, software_type))
 
-    async def _confirm(self, record: Deployment, watching: Watching) -> None:
-        """Wait for the phone, and record whether it was seen."""
+    async def _confirm(
+        self, record: Deployment, watching: Watching, software_type: str | None
+    ) -> None:
+        """Wait for the phone, and record whether it was seen, and with which lines."""
         try:
             message = await watching.returned(self.watch.seconds)
             confirmation = Confirmation.CONFIRMED
@@ -89,10 +96,17 @@ class Confirm:
             confirmation = Confirmation.NOT_CONFIRMED
         finally:
             await watching.close()
+        steps: tuple[Step, ...] = ()
+        if confirmation is Confirmation.CONFIRMED and not speaks_sip(software_type):
+            steps = await self._lines(record.mac)
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             kept = await tx.deployments.find(record.uuid)
             current = await tx.deployments.current(record.mac)
-            if kept is None or kept.confirmation is Confirmation.CONFIRMED:
+            if kept is None:
+                return
+            kept = msgspec.structs.replace(kept, steps=kept.steps + steps)
+            if kept.confirmation is Confirmation.CONFIRMED:
+                await tx.deployments.put(kept)
                 return  # A fetch of the file has confirmed it already.
             if current is not None and current.number > record.number:
                 # It came back, but with the configuration of the later deployment.
@@ -106,3 +120,10 @@ class Confirm:
             )
             await tx.deployments.put(decided)
         self.journal(decided)
+
+    async def _lines(self, mac: str) -> tuple[Step, ...]:
+        if self.compare_lines is None:
+            return ()
+        began = millis(self.clock())
+        ok, message = await self.compare_lines(mac)
+        return (Step(StepName.LINES, ok, message, max(0, millis(self.clock()) - began)),)

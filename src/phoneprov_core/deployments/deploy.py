@@ -155,7 +155,7 @@ class Deploy:
                 raise
             self.journal(record)
         if watching is not None:
-            self.confirm.later(record, watching)
+            self.confirm.later(record, watching, family)
         return record
 
     async def _begin(self, actor: Actor, order: Order) -> Deployment:

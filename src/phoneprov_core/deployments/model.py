@@ -54,6 +54,8 @@ class StepName(Enum):
     UPLOAD = "upload"
     CLEAR_SESSION = "clear_session"
     RESTART = "restart"
+    LINES = "lines"
+    """The lines at the phone are read back from the exchange, once the phone is confirmed."""
 
 
 class Action(Enum):

@@ -1,17 +1,14 @@
 """Which requests may act for a phone."""
 
-import re
 from dataclasses import dataclass
 
 from phoneprov_core.desks.model import AtPhone
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.devices.binding import Binding, Networks
-from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.devices.names import mac_of_device
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, shown
-
-_DEVICE = re.compile(r"SEP([0-9A-F]{12})", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -50,9 +47,3 @@ def not_served() -> Forbidden:
     return Forbidden(
         "This phone cannot use the services. Ask an administrator.", code="phone_not_served"
     )
-
-
-def mac_of_device(device: str) -> str:
-    """The canonical MAC in a device name (``SEP001BD4123456``); empty for any other text."""
-    match = _DEVICE.fullmatch(device)
-    return known_mac(match[1]) if match else ""

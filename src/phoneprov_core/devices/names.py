@@ -6,10 +6,13 @@ ValueError.
 
 import re
 
+from phoneprov_core.kernel.addresses import known_mac
+
 DEFAULT_FILENAME_TEMPLATE = "SEP{MAC}.cnf.xml"
 
 _MAC = re.compile(r"[0-9A-F]{2}(:[0-9A-F]{2}){5}")
 _CONTEXT = re.compile(r"[0-9A-Za-z_-]{1,79}")
+_DEVICE = re.compile(r"SEP([0-9A-F]{12})", re.IGNORECASE | re.ASCII)
 _FILENAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -38,6 +41,12 @@ def check_filename_template(template: str) -> None:
 def device_name(mac: str) -> str:
     """The name of a phone in Asterisk: ``SEP`` and twelve hex digits."""
     return f"SEP{_digits(mac)}"
+
+
+def mac_of_device(device: str) -> str:
+    """The canonical MAC in a device name (``SEP001BD4123456``); empty for any other text."""
+    match = _DEVICE.fullmatch(device)
+    return known_mac(match[1]) if match else ""
 
 
 def is_context(text: str) -> bool:

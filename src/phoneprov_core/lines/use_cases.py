@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from phoneprov_core.access.rules import require_superadmin
-from phoneprov_core.desks.access import mac_of_device
+from phoneprov_core.devices.names import mac_of_device
 from phoneprov_core.extensions import CHAN_SCCP
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.addresses import known_mac

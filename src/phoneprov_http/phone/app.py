@@ -6,8 +6,8 @@ from typing import Any
 
 from litestar.types import HTTPScope, Receive, Send
 
-from phoneprov_core.desks.access import mac_of_device
 from phoneprov_core.desks.services import PhoneServices
+from phoneprov_core.devices.names import mac_of_device
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
 from phoneprov_core.phone_pages.render import CHARSETS, render
 from phoneprov_http.front import PHONE_PAGES

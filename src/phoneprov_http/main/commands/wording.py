@@ -6,6 +6,7 @@ STEPS = {
     StepName.UPLOAD: "upload",
     StepName.CLEAR_SESSION: "clear the services",
     StepName.RESTART: "restart",
+    StepName.LINES: "read back the lines",
 }
 
 

@@ -14,7 +14,8 @@ export function stepTimeline(deployment) {
   const running = deployment.outcome === "running";
   // A running record has no steps yet; the place is known as soon as the upload is verified.
   const at = done.size > 0 ? done.size : deployment.place === null ? 0 : 1;
-  const items = STEPS.map((name, position) => {
+  const names = done.has("lines") ? [...STEPS, "lines"] : STEPS;
+  const items = names.map((name, position) => {
     const step = done.get(name);
     if (step) {
       const isUnknown = step.ok === null || (name === "upload" && deployment.outcome === "unknown");

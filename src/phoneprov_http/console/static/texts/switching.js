@@ -23,6 +23,7 @@ export const switching = {
     upload: "Upload",
     clear_session: "Clear service session",
     restart: "Restart",
+    lines: "Lines in Asterisk",
   }),
   outcomes: /** @type {Record<string, string>} */ ({
     running: "Running",
