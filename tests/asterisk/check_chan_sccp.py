@@ -99,6 +99,6 @@ async def test_phone_that_never_registered_is_refused(shared: ManagerConnection)
         await Manager(shared).perform(sccp_restart(OTHER.mac))
 
 
-async def test_device_that_is_not_configured_is_refused(shared: ManagerConnection) -> None:
-    with pytest.raises(Refused, match="has no device"):
+async def test_device_that_is_not_in_memory_is_refused(shared: ManagerConnection) -> None:
+    with pytest.raises(Refused, match="not registered"):
         await Manager(shared).perform(sccp_restart("00:1B:D4:00:00:01"))

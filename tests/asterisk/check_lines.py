@@ -126,7 +126,8 @@ class Office:
             headers={"x-CiscoIPPhoneModelName": "CP-7945G"},
             transport=httpx.AsyncHTTPTransport(local_address=f"127.0.1.{number % 250 + 1}"),
         )
-        page = await browser.log_in(user, PIN)
+        async with browser.client:
+            page = await browser.log_in(user, PIN)
         assert page.title == "Logged in", page
 
     async def rings_at(self, number: str) -> set[str]:
@@ -138,12 +139,6 @@ class Office:
         ringing = {mac for mac, phone in self.phones.items() if phone.rings.is_set()}
         await self.exchange.command("channel request hangup all")
         return ringing
-
-    async def lines(self, mac: str) -> list[str]:
-        """The lines of a device in Asterisk."""
-        shown = await self.exchange.command(f"sccp show device {device_name(mac)}")
-        table = shown.partition("LineButtons")[2].partition("\n\n")[0] or shown
-        return re.findall(r"^\| *\d+ +(\d{3,}) ", table, re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -180,8 +175,11 @@ async def office(service: Served) -> AsyncIterator[Office]:
         service.environment["PHONEPROV_AMI_PORT"] = str(exchange.ami)
         service.start()
         made = Office(service, exchange)
-        await made.begin()
-        yield made
+        async with made.client:
+            await made.begin()
+            yield made
+        for phone in made.phones.values():
+            await phone.stop()
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

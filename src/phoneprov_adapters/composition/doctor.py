@@ -23,8 +23,10 @@ from phoneprov_adapters.sql.engines.address import embedded_file
 from phoneprov_adapters.sql.engines.choice import OwnDatabase
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema, newest
 from phoneprov_core.deployments.observation import Reach
+from phoneprov_core.devices.names import device_name
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.system import millis
+from phoneprov_core.lines.comparison import CompareLines
 from phoneprov_core.phones.model import Phone
 
 _PHONES = 5
@@ -102,7 +104,7 @@ async def _database(container: Container) -> AsyncIterator[Finding]:
         await database.open()
     except PhoneprovError as error:
         yield _failed("database", error.message, _database_step(container.settings()))
-        for check in ("schema", "keys", "clock", "phones"):
+        for check in ("schema", "keys", "clock", "phones", "lines"):
             yield Finding(check, State.SKIPPED, "The database is not available.")
         return
     try:
@@ -110,12 +112,13 @@ async def _database(container: Container) -> AsyncIterator[Finding]:
         schema = await _schema(database)
         yield schema
         if schema.state is State.FAILED:
-            for check in ("keys", "clock", "phones"):
+            for check in ("keys", "clock", "phones", "lines"):
                 yield Finding(check, State.SKIPPED, "The schema does not fit this version.")
             return
         yield await _keys(container)
         yield await _clock(container)
         yield await _phones(container)
+        yield await _lines(container)
     finally:
         await database.close()
 
@@ -184,6 +187,40 @@ async def _phones(container: Container) -> Finding:
         message + _first(silent),
         "Check PHONEPROV_PHONE_NETWORKS and the route to the phones; web access must be on.",
     )
+
+
+async def _lines(container: Container) -> Finding:
+    """Compare the phones that Asterisk has with those that it is answered."""
+    if not container.settings().serves_lines:
+        return Finding("lines", State.SKIPPED, "PHONEPROV_ASTERISK_TOKEN is not set.")
+    exchange = container.exchange_lines()
+    if exchange is None:
+        return Finding("lines", State.SKIPPED, "PHONEPROV_AMI_HOST is not set.")
+    try:
+        devices = sorted(await exchange.devices())
+        unknown = [
+            mac for mac in devices if await container.lines().device(device_name(mac)) is None
+        ]
+        compare = CompareLines(container.database(), exchange, container.clock())
+        compared = [(mac, await compare(mac)) for mac in devices[:_PHONES] if mac not in unknown]
+    except PhoneprovError as error:
+        return _failed("lines", error.message, "See docs/how-to/lines.md.")
+    if unknown:
+        return _failed(
+            "lines",
+            f"{len(unknown)} of {len(devices)} phones in Asterisk are not active phones of the "
+            f"inventory; the first is {unknown[0]}.",
+            "Add them, or remove them from sccp.conf; hotline_enabled = no refuses unknown phones.",
+        )
+    wrong = [(mac, message) for mac, (ok, message) in compared if ok is False]
+    if wrong:
+        return _failed(
+            "lines",
+            f"{len(wrong)} of {len(compared)} phones that were compared have other lines. "
+            f"{wrong[0][0]}: {wrong[0][1]}",
+            "Restart the phone, or remove its section from sccp.conf.",
+        )
+    return _ok("lines", f"Asterisk has {len(devices)} phones, all of them of the inventory.")
 
 
 def _first(silent: list[tuple[Phone, Reach]]) -> str:

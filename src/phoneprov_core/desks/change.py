@@ -115,25 +115,25 @@ class ChangeDesk:
             await tx.desks.put(desk)
             tx.trail.note(Event("desk.logout", "desk", phone.mac))
         answered = asyncio.Event()
-
-        async def clear() -> None:
-            await self._answered(answered)
-            with contextlib.suppress(PhoneprovError):
-                await self.driver.leave_services(phone)
-                if self.clear_calls and isinstance(self.driver, ForgetsCalls):
-                    await self.driver.forget_calls(phone)
-            if self.serves_lines and not speaks_sip(phone.software_type):
-                try:
-                    await self.driver.restart(phone, phone.software_type)
-                except PhoneprovError as error:
-                    log.warning("%s keeps its lines: %s", phone.mac, error.message)
-            async with self.database.write(by=actor) as tx:
-                current = await tx.desks.find(phone.mac)
-                if current.turn == desk.turn:
-                    await tx.desks.put(current.settled())
-
-        self._start(self.unbroken(clear()))
+        self._start(self.unbroken(self._clear(actor, phone, desk.turn, answered)))
         return Changed(After.NOTHING, answered.set)
+
+    async def _clear(self, actor: Actor, phone: Phone, turn: int, answered: asyncio.Event) -> None:
+        """Call the phone that a user has left, and settle its desk."""
+        await self._answered(answered)
+        with contextlib.suppress(PhoneprovError):
+            await self.driver.leave_services(phone)
+            if self.clear_calls and isinstance(self.driver, ForgetsCalls):
+                await self.driver.forget_calls(phone)
+        if self.serves_lines and not speaks_sip(phone.software_type):
+            try:
+                await self.driver.restart(phone, phone.software_type)
+            except PhoneprovError as error:
+                log.warning("%s keeps its lines: %s", phone.mac, error.message)
+        async with self.database.write(by=actor) as tx:
+            current = await tx.desks.find(phone.mac)
+            if current.turn == turn:
+                await tx.desks.put(current.settled())
 
     async def default_order(
         self, desk: DeskRecord, phone: Phone, action: Action, turn: int | None

@@ -96,7 +96,7 @@ export interface Deployment {
   filename: string;
   place: string | null;
   outcome: "deployed" | "failed" | "interrupted" | "running" | "unknown";
-  failed_step: "clear_session" | "restart" | "upload" | null;
+  failed_step: "clear_session" | "lines" | "restart" | "upload" | null;
   message: string | null;
   steps: Step[];
   restart: string | null;
@@ -279,6 +279,10 @@ export interface PhoneUse {
   default_profile_name: string | null;
 }
 
+export interface PhonesMetadata {
+  phones: string[];
+}
+
 export interface Preview {
   profile: string;
   mac: string;
@@ -335,7 +339,7 @@ export interface Revision {
 }
 
 export interface Step {
-  name: "clear_session" | "restart" | "upload";
+  name: "clear_session" | "lines" | "restart" | "upload";
   ok: boolean | null;
   message: string | null;
   duration_ms: number;

@@ -25,6 +25,25 @@ OLD, NEW = "sip:1001@10.0.0.7:5060", "sip:1001@10.0.0.7:49152"
 LONG, SHORT = 20.0, 0.3
 
 
+@pytest.mark.parametrize(
+    ("left", "is_seen"), [("XXX", True), ("SEP", True), ("YYY", False), ("XXX9", False)]
+)
+async def test_phone_of_the_realtime_configuration_unregisters_as_xxx(
+    stub: AmiStub, left: str, is_seen: bool
+) -> None:
+    watching = await ManagerEvents(connection(stub)).begin(SCCP)
+    digits = device_name(SCCP.mac).removeprefix("SEP")
+    for prefix, status in ((left, "UNREGISTERED"), ("SEP", "REGISTERED")):
+        await stub.tell(event("DeviceStatus", DeviceStatus=status, SCCPDevice=prefix + digits))
+
+    if is_seen:
+        assert "registered again" in await watching.returned(LONG)
+    else:
+        with pytest.raises(TimedOut):
+            await watching.returned(SHORT)
+    await watching.close()
+
+
 async def test_watch_restart_and_list_of_calls_take_one_login(stub: AmiStub) -> None:
     stub.one_login = True
     stub.answers["CoreShowChannels"] = listing("CoreShowChannelsComplete")
@@ -300,7 +319,7 @@ async def test_event_with_the_field_response_is_no_response(stub: AmiStub) -> No
 
     stub.answers[RESTART.name] = say
 
-    with pytest.raises(Refused, match="no device of this name"):
+    with pytest.raises(Refused, match="not registered"):
         await Manager(connection(stub)).perform(RESTART)
 
 

@@ -202,8 +202,8 @@ async def test_header_names_ignore_case_and_the_first_value_counts(
 @pytest.mark.parametrize(
     ("asterisk_message", "ours"),
     [
-        ("Device not found", "sccp.conf"),
-        ("device NOT found", "sccp.conf"),
+        ("Device not found", "not registered"),
+        ("device NOT found", "not registered"),
         ("Device not registered", "not registered"),
         ("Unable to retrieve endpoint SEP001BD4123456", "pjsip.conf"),
         ("Unable to push Notify task", "too busy"),

@@ -9,7 +9,8 @@ import pytest
 
 from phoneprov_core.deployments.order import change_use
 from phoneprov_core.desk_records import Due, end_use
-from phoneprov_core.kernel.errors import Refused, Unavailable
+from phoneprov_core.kernel.errors import PhoneprovError, Refused, Unavailable
+from phoneprov_core.lines.comparison import CompareLines, ExchangeLines
 from support.api import Caller, data_of
 from support.hotdesk import IP, OTHER_IP, OTHER_MAC, PIN, Hotdesk, hotdesk
 from support.polling import until
@@ -239,3 +240,52 @@ async def test_link_restarts_nothing_and_names_the_phones_that_show_it_later(
     # While no user is logged in, the lobby's phones show the lines of its owner.
     await office.phone().log_out()
     assert (await office.line_of(office.admin, "104"))["metadata"] == {"phones": [MAC]}
+
+
+class Exchange(ExchangeLines):
+    """The lines that an exchange shows; an error is raised."""
+
+    def __init__(self, shown: tuple[str, ...] | PhoneprovError) -> None:
+        self.shown = shown
+
+    async def numbers(self, mac: str) -> tuple[str, ...]:
+        assert mac == MAC
+        if isinstance(self.shown, PhoneprovError):
+            raise self.shown
+        return self.shown
+
+    async def devices(self) -> frozenset[str]:
+        return frozenset()
+
+
+ALL_NAMED = (
+    "Asterisk has the lines 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211 and 3 more "
+    "at the phone, and should have the line 100."
+)
+MANY = tuple(str(number) for number in range(200, 215))
+
+
+@pytest.mark.parametrize(
+    ("shown", "ok", "message"),
+    [
+        ((LOBBY,), True, "Asterisk has the line 100 at the phone."),
+        ((), False, "Asterisk has no line at the phone, and should have the line 100."),
+        (
+            (LOBBY, ADA),
+            False,
+            "Asterisk has the lines 100, 101 at the phone, and should have the line 100.",
+        ),
+        (
+            MANY,
+            False,
+            ALL_NAMED,
+        ),
+        (Refused("Asterisk does not have it."), None, "Asterisk does not have it."),
+    ],
+)
+async def test_lines_are_compared_with_those_of_the_exchange(
+    office: Office, shown: tuple[str, ...] | PhoneprovError, ok: bool | None, message: str
+) -> None:
+    clock = office.api.container.clock()
+    compare = CompareLines(office.api.database, Exchange(shown), clock)
+    assert await compare(MAC) == (ok, message)

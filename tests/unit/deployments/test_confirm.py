@@ -1,18 +1,22 @@
 """Confirmation of a switch: the background watch records whether the phone registered again."""
 
 import asyncio
+from dataclasses import replace
+from typing import cast
 
 import msgspec
 import pytest
 
 from phoneprov_adapters.testing.phone_records import a_deployment
 from phoneprov_core.deployments.confirm import CONFIRM_SECONDS
-from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
+from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome, Step, StepName
+from phoneprov_core.deployments.use_cases import SwitchProfile
 from phoneprov_core.devices.errors import REPLY_LOST
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.system import shown
+from phoneprov_core.lines.comparison import CompareLines
 from phoneprov_core.profiles.model import Profile
 from phoneprov_http.main.commands.wording import how_it_went, is_seen_through
 from support.office import Office, Settings
@@ -259,3 +263,30 @@ async def test_confirmation_pending_is_evaluated_at_read_time(
     assert {one.confirmation for one in read} == {Confirmation.NOT_CONFIRMED}
     office.watch.comes_back(MAC)
     await office.background.done()
+
+
+@pytest.mark.parametrize("has_fetched", [False, True])
+async def test_lines_are_read_back_once_the_phone_is_confirmed(
+    office: Office, ada: Actor, profile: Profile, *, has_fetched: bool
+) -> None:
+    async def compare(mac: str) -> tuple[bool | None, str]:
+        assert mac == MAC
+        office.clock.advance(2)
+        return False, "Asterisk has no line at the phone."
+
+    confirm = replace(office.deploy.confirm, compare_lines=cast("CompareLines", compare))
+    office.switch = SwitchProfile(office.database, replace(office.deploy, confirm=confirm))
+    await switch(office, ada, profile)
+    if has_fetched:
+        record = await last_deployment(office)
+        async with office.database.write() as tx:
+            fetched = msgspec.structs.replace(record, confirmation=Confirmation.CONFIRMED)
+            await tx.deployments.put(fetched)
+    office.watch.comes_back(MAC, BACK)
+    await office.background.done()
+
+    record = await last_deployment(office)
+    assert record.confirmation is Confirmation.CONFIRMED
+    expected = Step(StepName.LINES, False, "Asterisk has no line at the phone.", 2000)
+    assert record.steps[-1] == expected
+    assert [step.name for step in record.steps] == list(StepName)

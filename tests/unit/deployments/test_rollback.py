@@ -118,7 +118,7 @@ async def test_rollback_reports_its_progress(office: Office, ada: Actor, profile
 
     await office.rollback(ada, MAC, None, lambda name, step: steps.append((name, step is None)))
 
-    assert steps == [(name, begins) for name in StepName for begins in (True, False)]
+    assert steps == [(name, begins) for name in list(StepName)[:3] for begins in (True, False)]
 
 
 # Refusals

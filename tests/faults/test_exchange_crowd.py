@@ -1,0 +1,73 @@
+"""Asterisk asks for many phones at once, each on a connection of its own."""
+
+import asyncio
+import time
+from pathlib import Path
+
+from faults.served import SERVE, Served
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_link, a_user, an_extension, identifier
+from phoneprov_core.desk_records import DeskRecord, DeskUse
+from phoneprov_core.devices.names import device_name
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR
+from support.scale import note
+
+TOKEN = "a token of Asterisk"
+PHONES = 200
+SECONDS = 10.0
+"""The ``httptimeout`` of the how-to."""
+
+
+def test_phones_that_register_at_once_are_all_answered(tmp_path: Path) -> None:
+    # With this limit of open files any other client address has fewer than 200 connections.
+    limited = ("prlimit", "--nofile=1024:1024", *SERVE)
+    service = Served(tmp_path, command=limited, PHONEPROV_ASTERISK_TOKEN=TOKEN)
+    service.start()
+    try:
+        asyncio.run(populate(service))
+        seconds = asyncio.run(ask_at_once(service.port))
+    finally:
+        service.close()
+    note(f"{PHONES} phones, two requests each on new connections: the last after {seconds:.2f} s")
+    assert seconds < SECONDS
+
+
+async def populate(service: Served) -> None:
+    async with service.direct() as direct, direct.container.database().write(by=SYSTEM_ACTOR) as tx:
+        for n in range(PHONES):
+            phone, user = a_phone(n), a_user(n + 1000)
+            await tx.phones.add(phone)
+            await tx.users.add(user)
+            await tx.extensions.add(an_extension(n + 2000, extension=f"{n + 2000}"))
+            await tx.links.add(a_link(n + 3000, user.uuid, identifier(n + 2000)))
+            await tx.desks.put(DeskRecord(phone.mac).used(DeskUse(user.uuid), phone.created_at))
+
+
+async def ask_at_once(port: int) -> float:
+    """The seconds of the slowest phone."""
+    began = time.monotonic()
+    await asyncio.gather(*(register(port, n) for n in range(PHONES)))
+    return time.monotonic() - began
+
+
+async def register(port: int, n: int) -> None:
+    """What Asterisk asks for a phone that registers."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    for path, name, wanted in (
+        ("sccpdevice", device_name(a_phone(n).mac), f"button=line%2C{n + 2000}"),
+        ("sccpline", str(n + 2000), f"cid_num={n + 2000}"),
+    ):
+        body = f"name={name}"
+        writer.write(
+            f"POST /asterisk/{path}/single HTTP/1.1\r\nHost: phoneprov\r\n"
+            f"Authorization: Bearer {TOKEN}\r\nContent-Length: {len(body)}\r\n"
+            f"Content-Type: application/x-www-form-urlencoded\r\n\r\n{body}".encode()
+        )
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        assert head.startswith("HTTP/1.1 200"), head
+        [length] = [
+            int(line.partition(":")[2]) for line in head.splitlines() if "content-length" in line
+        ]
+        assert wanted in (await reader.readexactly(length)).decode()
+    writer.close()
+    await writer.wait_closed()
