@@ -28,7 +28,7 @@ CROWD = 200
 
 
 class DeskPhone(SccpPhone):
-    """A phone that restarts when it is told to. ``registrations`` counts how often it was
+    """A phone that restarts at an order. ``registrations`` counts how often it was
     registered."""
 
     def __init__(self, mac: str, port: int) -> None:
