@@ -1,6 +1,7 @@
 """A process that holds the lease of a phone until its standard input ends.
 
-Its arguments are the MAC of the phone and the file with the identifier of the running system.
+Its arguments are the MAC of the phone and the files with the identifiers of the running system and
+of the machine.
 """
 
 import asyncio
@@ -26,5 +27,5 @@ async def hold(mac: str) -> None:
 
 
 if __name__ == "__main__":
-    processes.BOOT = Path(sys.argv[2])
+    processes.BOOT, processes.MACHINE = map(Path, sys.argv[2:])
     asyncio.run(hold(sys.argv[1]))

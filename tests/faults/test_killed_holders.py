@@ -11,21 +11,20 @@ import pytest
 from faults import holding
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.sql.engines import processes
 from phoneprov_adapters.sql.engines.processes import BOOT, Processes
 from phoneprov_adapters.testing.records import a_mac
 from races.direct import KEY
 from support.postgres import new_database
 
-THIS_HOST = str(BOOT)
-
 
 @asynccontextmanager
 async def holder(
-    environment: dict[str, str], mac: str, boot: str
+    environment: dict[str, str], mac: str, *system: Path
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """A process that holds the lease of a phone until the end of the block."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, holding.__file__, mac, boot),
+        *(sys.executable, holding.__file__, mac, *map(str, system)),
         env=environment,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
@@ -61,26 +60,46 @@ async def free_after_a_start(environment: dict[str, str], *macs: str) -> list[bo
 
 
 async def test_start_releases_what_killed_processes_of_this_host_held(
-    environment: dict[str, str], tmp_path: Path
+    environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    killed, living, elsewhere = macs = [a_mac(number) for number in (1, 2, 3)]
+    killed, rebooted, living, elsewhere = macs = [a_mac(number) for number in range(1, 5)]
     is_shared = "PHONEPROV_DATABASE_URL" in environment
-    another_host = tmp_path / "boot_id"
-    another_host.write_text("another")
+    earlier, here, there = (tmp_path / name for name in ("boot_id", "machine-id", "another"))
+    for file in (earlier, here, there):
+        file.write_text(file.name)
+    monkeypatch.setattr(processes, "MACHINE", here)
     async with (
-        holder(environment, living, THIS_HOST),
-        holder(environment, killed, THIS_HOST) as one,
-        holder(environment, elsewhere, str(another_host)) as other,
+        holder(environment, living, BOOT, here),
+        holder(environment, killed, BOOT, here) as one,
+        holder(environment, rebooted, earlier, here) as two,
+        holder(environment, elsewhere, earlier, there) as other,
     ):
-        assert await free_after_a_start(environment, *macs) == [False, False, False]
-        one.kill()
-        other.kill()
-        await one.wait()
-        await other.wait()
+        assert await free_after_a_start(environment, *macs) == [False] * 4
+        for each in (one, two, other):
+            each.kill()
+            await each.wait()
         # An embedded database has one host, which was started again.
         free = await free_after_a_start(environment, *macs)
-        assert free == [True, False, not is_shared]
+        assert free == [True, True, False, not is_shared]
         assert await free_after_a_start(environment, *macs) == free
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\n"])
+async def test_host_without_an_identifier_judges_its_own_boot_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+) -> None:
+    """Containers share no identifier, or an empty one."""
+    boot, machine, folder = (tmp_path / name for name in ("boot", "machine", "processes"))
+    if content is not None:
+        machine.write_bytes(content)
+    monkeypatch.setattr(processes, "BOOT", boot)
+    monkeypatch.setattr(processes, "MACHINE", machine)
+    folder.mkdir()
+    (folder / "a..one").touch()
+    for now, found in (("two", []), ("one", ["a"]), ("one", [])):
+        boot.write_text(now)
+        async with Processes(folder, several_hosts=True).killed() as killed:
+            assert killed == found
 
 
 async def test_start_waits_for_another_one_that_releases_leases(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ for any reason: a file that can be locked is that of a process that was killed.
 import asyncio
 import contextlib
 import fcntl
+import hashlib
 import logging
 import os
 import platform
@@ -15,6 +16,9 @@ from pathlib import Path
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 """The file with the identifier of the running system."""
+
+MACHINE = Path("/etc/machine-id")
+"""The file with the identifier of this installation, which is not to be shown."""
 
 log = logging.getLogger("phoneprov.database")
 
@@ -26,17 +30,28 @@ def _this_boot() -> str:
         return platform.node()
 
 
+def _this_machine() -> str:
+    """A name of this host that outlives a boot; empty if it has none, as in some containers."""
+    try:
+        machine = MACHINE.read_bytes().strip()
+    except OSError:
+        return ""
+    name = b"phoneprov %b %b" % (machine, platform.node().encode())
+    return hashlib.sha256(name).hexdigest()[:16] if machine else ""
+
+
 class Processes:
     """The files of processes in ``folder``.
 
     Hosts that share a database may share the folder too, and not every network file system shows
-    them each other's locks: with ``several_hosts`` only processes of this boot of this host are
-    judged.
+    them each other's locks: with ``several_hosts`` only processes of this host are judged, of this
+    boot and of earlier ones.
     """
 
     def __init__(self, folder: Path, *, several_hosts: bool) -> None:
         self._folder = folder
-        self._end = f".{_this_boot()}" if several_hosts else ""
+        self._several_hosts = several_hosts
+        self._boot, self._machine = _this_boot(), _this_machine()
 
     @contextlib.contextmanager
     def registered(self, process: str) -> Iterator[None]:
@@ -48,7 +63,7 @@ class Processes:
                 draft = self._folder / f".{process}"
                 fcntl.flock(_opened(draft, stack), fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # It is locked when it appears.
-                path = draft.rename(self._folder / f"{process}{self._end}")
+                path = draft.rename(self._folder / f"{process}.{self._machine}.{self._boot}")
                 stack.callback(path.unlink, missing_ok=True)
             except OSError as error:
                 log.warning(
@@ -63,17 +78,23 @@ class Processes:
         """The processes that were killed. After the block they are forgotten, unless it raises. One
         process at a time is in the block; the others wait."""
         with contextlib.ExitStack() as stack:
-            left: list[Path] = []
+            ended: list[Path] = []
             with contextlib.suppress(OSError):
                 turn = _opened(self._folder / ".turn", stack)
                 await asyncio.to_thread(fcntl.flock, turn, fcntl.LOCK_EX)
-            for path in self._folder.glob("[!.]*"):
+            for path in filter(self._is_here, self._folder.glob("[!.]*")):
                 with contextlib.suppress(OSError):
                     fcntl.flock(_opened(path, stack), fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    left.append(path)
-            yield [path.name.partition(".")[0] for path in left if path.name.endswith(self._end)]
-            for path in left:
+                    ended.append(path)
+            yield [path.name.partition(".")[0] for path in ended]
+            for path in ended:
                 path.unlink(missing_ok=True)
+
+    def _is_here(self, file: Path) -> bool:
+        """Whether this is the file of a process of this host."""
+        machine, _, boot = file.name.partition(".")[2].partition(".")
+        is_earlier = machine == self._machine != ""
+        return not self._several_hosts or boot == self._boot or is_earlier
 
 
 def _opened(path: Path, stack: contextlib.ExitStack) -> int:

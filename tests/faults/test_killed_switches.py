@@ -1,0 +1,83 @@
+"""A service that is killed in the middle of a switch: after its start the phone is free at once."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from faults.served import Served
+from phoneprov_adapters.testing.records import a_mac
+from support.postgres import new_database
+from support.scale import note, rounds
+
+MAC = a_mac(1)
+SECONDS = 10
+"""Of a switch after the start; a lease lasts 60."""
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def service(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Served]:
+    if request.param == "sqlite":
+        made = await asyncio.to_thread(Served, tmp_path)
+        yield made
+        await asyncio.to_thread(made.kill)
+        return
+    async with new_database() as url:
+        made = await asyncio.to_thread(Served, tmp_path, url)
+        yield made
+        await asyncio.to_thread(made.kill)
+
+
+async def test_phone_of_a_killed_switch_is_free_after_the_start(service: Served) -> None:
+    connected = asyncio.Event()
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connected.set()
+        with contextlib.suppress(OSError):
+            await reader.read()
+        writer.close()
+
+    ftp = await asyncio.start_server(silent, "127.0.0.1", 0)
+    waits = []
+    with_ftp = {
+        "PHONEPROV_UPLOADER": "ftp",
+        "PHONEPROV_FTP_HOST": "127.0.0.1",
+        "PHONEPROV_FTP_PORT": str(ftp.sockets[0].getsockname()[1]),
+    }
+    service.environment["PHONEPROV_RESTART"] = "none"
+    served = {"PHONEPROV_UPLOADER": "served"}
+    service.environment |= served
+    await asyncio.to_thread(service.start)
+    token = await service.token()
+    async with service.line() as line:
+        phone = {"mac": MAC, "phone_ip": "10.1.1.1"}
+        assert (await line.ask("POST", "/phones", phone, token=token)).status == 201
+        me = (await line.ask("GET", "/me", token=token)).data["uuid"]
+        profile = {"user_uuid": me, "name": "Ada", "cnf_xml": "<device/>"}
+        made = await line.ask("POST", "/phone-profiles", profile, token=token)
+    order = {"profile_uuid": made.data["uuid"], "mac": MAC}
+    for _ in range(rounds(1, 20)):
+        service.kill()
+        service.environment |= with_ftp
+        await asyncio.to_thread(service.start)
+        connected.clear()
+        async with service.line() as line:
+            line.send("POST", "/phone-profiles/switch", order, token=token)
+            await asyncio.wait_for(connected.wait(), 30)
+            async with service.line() as other:
+                busy = await other.ask("POST", "/phone-profiles/switch", order, token=token)
+            assert busy.status == 409
+            service.kill()
+        service.environment |= served
+        await asyncio.to_thread(service.start)
+        async with service.line() as line:
+            began = time.perf_counter()
+            reply = await line.ask("POST", "/phone-profiles/switch", order, token=token)
+            waits.append(time.perf_counter() - began)
+            assert (reply.status, waits[-1] < SECONDS) == (200, True), reply
+    note(f"switch after a kill and a start, {service.name}: at most {max(waits):.2f} s")
+    ftp.close()
+    await asyncio.sleep(0.1)
