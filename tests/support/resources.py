@@ -303,6 +303,34 @@ RESOURCES = [
         ],
     ),
     Resource(
+        path="/configuration-templates",
+        noun="Template",
+        use_cases="templates",
+        is_shared=False,
+        fields=_names(
+            "uuid name description model software_type body revision created_at updated_at"
+        ),
+        new={"name": "office", "body": "<device/>"},
+        given={"revision": 1},
+        full={
+            "name": "office",
+            "description": "a\nb",
+            "model": "7945",
+            "software_type": "SCCP",
+            "body": "<device>\r\n<name>{{ user.first_name }}</name></device>\r\n",
+        },
+        change={"name": "hall", "model": None},
+        refused=[
+            ({"body": "<a>\n{{ nope }}</a>"}, {"body"}),
+            ({"body": "{% include 'x' %}"}, {"body"}),
+            ({"body": 7, "name": ""}, {"body", "name"}),
+            ({"software_type": "MPP", "model": "a\nb"}, {"software_type", "model"}),
+            ({"colour": "red"}, {"colour"}),
+            ({"body": None}, {"body"}),
+            ({"name": "x" * 256}, {"name"}),
+        ],
+    ),
+    Resource(
         path="/users",
         noun="User",
         use_cases="users",
@@ -364,20 +392,3 @@ async def check_not_found(caller: Caller, path: str) -> None:
     error_of(await caller.get(path), 404, "not_found")
     error_of(await caller.put(path, {}), 404, "not_found")
     error_of(await caller.delete(path), 404, "not_found")
-
-
-async def check_pages(reader: Caller, path: str, noun: str, rows: Sequence[object]) -> None:
-    """The list at ``path`` has these three rows, and a page has two of them."""
-    everything = await reader.get(path)
-    page = await reader.get(path, limit=2, offset=1)
-
-    assert data_of(everything, 200, f"3 {noun}(s) found") == rows
-    assert everything.json()["metadata"] == {}
-    assert data_of(page, 200, f"2 {noun}(s) found") == rows[1:]
-    assert page.json()["metadata"] == {"total": 3, "limit": 2, "offset": 1}
-
-
-async def check_deletion(caller: Caller, path: str, message: str) -> None:
-    """The record at ``path`` can be deleted, and does not exist afterwards."""
-    assert data_of(await caller.delete(path), 200, message) is None
-    await check_not_found(caller, path)

@@ -89,9 +89,9 @@ class Templates:
         """Raises ``NotFound``, and as ``create``; ``Conflict`` if ``revision`` is not the newest,
         and if another name would leave profiles without their template."""
         require_superadmin(actor)
+        name = (await self.get(actor, uuid)).name
         if patch.body is not UNSET:
             await self._require_good(patch.body)
-        name = (await self.get(actor, uuid)).name
         async with self.database.write(by=actor) as tx:
             variants, before = await _held(tx.templates, name, uuid)
             _require_newest(before.revision, patch.revision)

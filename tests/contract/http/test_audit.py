@@ -154,6 +154,10 @@ async def test_audit_login_and_logout_are_recorded(api: Api, root: Caller) -> No
     ended = await entries(root, action="session.ended")
     assert {(one["actor_uuid"], one["resource_id"]) for one in ended} == {(ada.uuid, ada.uuid)}
     assert [one["changes"]["sessions"]["new"] for one in ended] == ["all", "one"]
+    data_of(await api.anonymous.post("/auth/login", login))
+    data_of(await root.put(f"/users/{ada.uuid}", {"password": "another good one"}))
+    newest = (await entries(root, action="session.ended"))[0]
+    assert (newest["actor_uuid"], newest["resource"]) == (root.uuid, "session")
 
 
 async def test_audit_reused_refresh_token_is_recorded(api: Api, root: Caller) -> None:

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from support.api import STRANGER, Caller, data_of, error_of
-from support.resources import check_deletion, check_not_found, check_pages
+from support.api import Caller, data_of, error_of
 
 PATH = "/configuration-templates"
 BODY = "<device>\r\n<name>{{ user.first_name }}</name></device>\r\n"
@@ -50,13 +49,6 @@ async def test_variants_of_a_name_differ_in_model_or_family(admin: Caller) -> No
     error_of(reply, 409, "already_exists")
 
 
-async def test_templates_are_paged(admin: Caller) -> None:
-    made = [await template(admin, name=f"n{number}") for number in range(3)]
-    made.sort(key=lambda one: (one["created_at"], one["uuid"]))
-
-    await check_pages(admin, PATH, "template", made)
-
-
 async def test_revision_grows_with_each_change_of_the_text(admin: Caller) -> None:
     made = await template(admin)
     path = f"{PATH}/{made['uuid']}"
@@ -71,11 +63,6 @@ async def test_revision_grows_with_each_change_of_the_text(admin: Caller) -> Non
     assert error_of(reply, 409, "changed_meanwhile") == {"revision": "must be 2, the newest"}
 
 
-async def test_template_is_deleted_once(admin: Caller) -> None:
-    await check_deletion(admin, f"{PATH}/{(await template(admin))['uuid']}", "Template deleted")
-    await check_not_found(admin, f"{PATH}/{STRANGER}")
-
-
 @pytest.mark.parametrize(
     ("fields", "problems"),
     [
@@ -87,24 +74,17 @@ async def test_template_is_deleted_once(admin: Caller) -> None:
             {"body": "{% include 'x' %}"},
             {"body": "is wrong on line 1, column 4: `include` is not part of the language"},
         ),
-        ({"body": 7, "name": ""}, {"body", "name"}),
-        ({"software_type": "MPP", "model": "a\nb"}, {"software_type", "model"}),
-        ({"colour": "red"}, {"colour"}),
-        ({"body": None}, {"body"}),
-        ({"name": "x" * 256}, {"name"}),
     ],
 )
-async def test_invalid_fields_are_named(
-    admin: Caller, fields: dict[str, Any], problems: Any
+async def test_first_mistake_of_a_text_is_named_with_its_place(
+    admin: Caller, fields: dict[str, Any], problems: dict[str, str]
 ) -> None:
     made = await template(admin, name="first")
 
     created = error_of(await admin.post(PATH, {"name": "a", "body": "<a/>", **fields}), 422)
     updated = error_of(await admin.put(f"{PATH}/{made['uuid']}", fields), 422)
 
-    for found in (created, updated):
-        assert (found if isinstance(problems, dict) else set(found)) == problems
-    assert len(data_of(await admin.get(PATH))) == 1
+    assert created == updated == problems
 
 
 async def test_too_large_template_is_refused(admin: Caller) -> None:
