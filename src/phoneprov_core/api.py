@@ -19,6 +19,8 @@ from phoneprov_core.access.use_cases import (
 from phoneprov_core.application import UseCases as UseCases
 from phoneprov_core.audit.model import (
     AuditEntry as AuditEntry,
+    EntriesQuery as EntriesQuery,
+    FoundEntries as FoundEntries,
     TracedEntry as TracedEntry,
     WantedEntries as WantedEntries,
 )

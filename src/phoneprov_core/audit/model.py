@@ -1,5 +1,6 @@
 """Audit entries: one for each change, and for each event of security."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from msgspec import Struct
@@ -69,7 +70,42 @@ class WantedEntries(QueryCommand, frozen=True, kw_only=True):
     before: After | None = None
 
 
+_WORDS = (
+    "Only entries that contain every word: in actor, action, resource, address or changes. "
+    "A request compares the newest 5000 entries that the other fields allow"
+)
+
+
 class EntriesQuery(WantedEntries, frozen=True, kw_only=True):
     """Which entries a page shows, and at most how many."""
 
+    q: Annotated[AnyLine, schema(_WORDS, examples=["ada 2nd floor"])] | None = None
     limit: Limit = 1000
+
+
+class FoundEntries(Struct, frozen=True):
+    """Entries that were found. ``searched_to`` is the last entry that was compared, None if no
+    entry was left."""
+
+    entries: list[TracedEntry]
+    searched_to: str | None
+
+
+def contains(entry: AuditEntry, words: list[str]) -> bool:
+    """Whether the texts of an entry contain every word, which is in its case-folded form."""
+    texts = [entry.actor, entry.token, entry.action, entry.resource, entry.resource_id]
+    texts += [entry.client_ip, *_texts(entry.changes)]
+    text = "\n".join(filter(None, texts)).casefold()
+    return all(word in text for word in words)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The names and values of changes, which are plain JSON of two levels."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield name
+            yield from _texts(one)
+    elif isinstance(value, list | tuple):
+        yield from map(str, value)
+    elif value is not None:
+        yield str(value)

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 import msgspec
 
 from phoneprov_core.access.rules import require_superadmin
-from phoneprov_core.audit.model import TracedEntry, WantedEntries
+from phoneprov_core.audit.model import (
+    AuditEntry,
+    EntriesQuery,
+    FoundEntries,
+    TracedEntry,
+    WantedEntries,
+    contains,
+)
 from phoneprov_core.audit.ports import AuditTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable, found
@@ -15,6 +22,9 @@ from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
 from phoneprov_core.kernel.trail import Event
 
+MOST_COMPARED = 5_000
+"""Maximum number of entries that one search for words reads."""
+_PIECE = 250
 REFUSALS = Rate(60, 15 * 60 * 1000)
 """Maximum number of refusals that are recorded for one account: it must not fill the disk."""
 
@@ -44,7 +54,30 @@ class Audit:
         entry ``wanted.before``."""
         require_superadmin(actor)
         async with self.database.read() as tx:
-            last = None
-            if wanted.before is not None:
-                last = found(await tx.audit.find(wanted.before), "audit entry").entry
-            return await tx.audit.newest(wanted, limit, before=last)
+            return await tx.audit.newest(wanted, limit, before=await _before(tx, wanted))
+
+    async def search(self, actor: Actor, wanted: EntriesQuery) -> FoundEntries:
+        """Entries that contain all words of ``wanted.q``, newest first. Compares 5,000 entries at
+        most. Raises ``Forbidden``; ``NotFound`` as ``newest``."""
+        require_superadmin(actor)
+        words, rows, compared = (wanted.q or "").casefold().split(), list[TracedEntry](), 0
+        async with self.database.read() as tx:
+            last = await _before(tx, wanted)
+            while compared < MOST_COMPARED:
+                piece = await tx.audit.newest(wanted, _PIECE, before=last)
+                for one in piece:
+                    last = one.entry
+                    if contains(one.entry, words):
+                        rows.append(one)
+                        if len(rows) == wanted.limit:
+                            return FoundEntries(rows, last.uuid)
+                if len(piece) < _PIECE:
+                    return FoundEntries(rows, None)
+                compared += _PIECE
+            return FoundEntries(rows, last.uuid if last else None)
+
+
+async def _before(tx: AuditTransaction, wanted: WantedEntries) -> AuditEntry | None:
+    if wanted.before is None:
+        return None
+    return found(await tx.audit.find(wanted.before), "audit entry").entry

@@ -279,10 +279,6 @@ export interface PhoneUse {
   default_profile_name: string | null;
 }
 
-export interface PhonesMetadata {
-  phones: string[];
-}
-
 export interface Preview {
   profile: string;
   mac: string;

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.testing.records import a_mac
+from phoneprov_core.audit import use_cases
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.audit.use_cases import REFUSALS
 from support.api import PASSWORD, STRANGER, Api, Caller, data_of, error_of, opened_api
@@ -250,3 +251,24 @@ async def test_audit_background_batch_is_recorded_with_its_request(
     async with api.database.read() as tx:
         found = await tx.audit.newest(WantedEntries(resource_id=batch["uuid"]), 9)
     assert {one.traceparent for one in found} == {TRACEPARENT}
+
+
+async def test_search_finds_words_of_all_parts_and_continues_where_it_stopped(
+    root: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(use_cases, "MOST_COMPARED", 4)
+    monkeypatch.setattr(use_cases, "_PIECE", 2)
+    for number, place in enumerate(("2nd Floor", "Annex", "Annex", "Annex", "2nd floor"), 1):
+        await root.post("/phones", {"mac": a_mac(number), "location": place})
+
+    reply = await root.get("/audit", q="ROOT 2nd floor", resource="phone")
+    (found,) = data_of(reply, 200, "1 audit entry(s) found")
+    assert found["resource_id"] == a_mac(5)
+    stopped = reply.json()["metadata"]["searched_to"]
+    reply = await root.get("/audit", q="ROOT 2nd floor", resource="phone", before=stopped)
+    (found,) = data_of(reply, 200)
+    assert found["resource_id"] == a_mac(1)
+    assert [one["resource_id"] for one in await entries(root, q=a_mac(3))] == [a_mac(3)]
+    reply = await root.get("/audit", q="created", limit=1)
+    assert reply.json()["metadata"] == {"searched_to": reply.json()["data"][0]["uuid"]}
+    assert await entries(root, q="nowhere", resource="phone", resource_id=a_mac(1)) == []

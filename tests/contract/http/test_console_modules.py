@@ -79,6 +79,7 @@ WRITTEN_BY = {
     "switch.js": ["POST /phone-profiles/switch"],
     "template.js": [
         "POST /configuration-templates", "POST /configuration-templates/check",
+        "POST /configuration-templates/{uuid}/render",
         "PUT /configuration-templates/{uuid}", "DELETE /configuration-templates/{uuid}",
     ],
     "tokens.js": ["POST /me/tokens", "DELETE /me/tokens/{uuid}"],

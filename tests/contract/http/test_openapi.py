@@ -181,6 +181,7 @@ FILTERS = {
     "GET /api/v1/audit": {
         "since",
         "until",
+        "q",
         "actor_uuid",
         "action",
         "resource",

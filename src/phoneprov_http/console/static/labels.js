@@ -63,6 +63,8 @@ export const labels = {
   expires_at: "Valid until",
   read_only: "Only reads",
   body: "Template",
+  template: "Template",
+  values: "Values",
   since: "From",
   until: "Until",
 };

@@ -141,7 +141,6 @@ export const people = {
   clientAddress: "Client address",
   auditText: "Free text",
   noEntries: "No entry matches.",
-  loadedOnly: "Free text is looked for in the rows that are loaded.",
   secretChanged: "changed",
   nothing: "empty",
 };

@@ -158,6 +158,17 @@ export const switching = {
   noTemplates: "There are no templates yet. One template serves every phone of a model.",
   templateText: "Template",
   templateNameHint: "Variants of a template share the name.",
+  fromTemplate: "New from a template",
+  template: "Template",
+  values: "Values",
+  valuesHint: "Texts that the template finds in values, such as vlan for {{ values.vlan }}.",
+  valueName: "Name of the value",
+  valueText: "Text",
+  addValue: "Add a value",
+  removeValue: "Remove the value",
+  try_: "Try on a phone",
+  tryHint: "What a profile with this template gives for a phone. Nothing is deployed; secrets are masked.",
+  tryOfStored: "This is the stored text; yours is not saved yet.",
   variantHint: "Empty means all models without a variant of their own.",
 
   // Profiles

@@ -17,7 +17,7 @@ const PAGE = 100;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** @typedef {import("../../types").AuditEntry} AuditEntry */
-/** @typedef {{entry: AuditEntry, name: string, text: string, cells: import("../dom.js").Child[]}} Row */
+/** @typedef {{entry: AuditEntry, cells: import("../dom.js").Child[]}} Row */
 
 /** What can be chosen as the kind of a record. */
 const RESOURCES = [
@@ -31,6 +31,8 @@ export async function view({ element, query, signal }) {
   const more = h("button", { hidden: true, onclick: () => void load(false) }, texts.older);
   /** @type {Row[]} */
   let rows = [];
+  /** The last entry that a search for words compared. @type {string | undefined} */
+  let searchedTo;
   const search = searchBar(
     "/audit",
     [
@@ -52,18 +54,11 @@ export async function view({ element, query, signal }) {
     () => void load(true),
   );
 
-  /** The entries that hold every word of the free text. */
-  function draw() {
-    const words = search.values().q.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = rows.filter(({ text }) => words.every((word) => text.includes(word)));
-    fill(place, words.length > 0 && h("p", { className: "hint" }, texts.loadedOnly), table(found));
-  }
-
   /** @param {boolean} anew */
   async function load(anew) {
-    const { q, actor, since, until, ...filters } = search.values();
+    const { actor, since, until, ...filters } = search.values();
     try {
-      const before = anew ? undefined : rows.at(-1)?.entry.uuid;
+      const before = anew ? undefined : (searchedTo ?? rows.at(-1)?.entry.uuid);
       const actor_uuid = actor && ((await actorNamed(actor, signal)) ?? "00000000-0000-4000-8000-000000000000");
       const path = withQuery("audit", {
         ...filters,
@@ -73,12 +68,13 @@ export async function view({ element, query, signal }) {
         limit: PAGE,
         before,
       });
-      /** @type {AuditEntry[]} */
-      const found = (await api.get(path, signal)).data;
+      const { data, metadata } = await api.get(path, signal);
+      const found = /** @type {AuditEntry[]} */ (data);
+      searchedTo = metadata.searched_to;
       const named = await Promise.all(found.map(rowOf));
       rows = anew ? named : [...rows, ...named];
-      more.hidden = found.length < PAGE;
-      draw();
+      more.hidden = !searchedTo && found.length < PAGE;
+      fill(place, table(rows));
     } catch (error) {
       if (!signal.aborted) fill(place, errorBox(error));
     }
@@ -122,9 +118,6 @@ async function rowOf(entry) {
     h("li", {}, h("b", {}, labelOf(field)), ": ", ...(await changed(field, change))),
   );
   const list = h("ul", { className: "plain" }, ...(await Promise.all(items)));
-  const text = [entry.actor ?? texts.system, entry.action, actionOf(entry.action), name, list.textContent, entry.client_ip]
-    .join(" ")
-    .toLowerCase();
   const actor = entry.actor ?? texts.system;
   const cells = [
     when(entry.at),
@@ -134,7 +127,7 @@ async function rowOf(entry) {
     list,
     entry.client_ip,
   ];
-  return { entry, name, text, cells };
+  return { entry, cells };
 }
 
 /** What a record is called in its changes. @param {Record<string, any>} changes */

@@ -58,9 +58,9 @@ export async function revisionsPart(panel, path, signal) {
 }
 
 /** What the stored revision would do on a phone.
- * @param {HTMLElement} panel @param {Profile} profile @param {() => string} text
+ * @param {HTMLElement} panel @param {Profile} profile @param {() => boolean} isStored
  * @param {AbortSignal} signal */
-export async function previewPart(panel, profile, text, signal) {
+export async function previewPart(panel, profile, isStored, signal) {
   const result = h("div", { "aria-live": "polite" });
   const phone = picker({
     label: texts.previewPhone,
@@ -77,8 +77,7 @@ export async function previewPart(panel, profile, text, signal) {
     try {
       const order = { profile_uuid: profile.uuid, mac: phone.value() };
       const { data } = await api.post("phone-profiles/switch/preview", order, signal);
-      const isStored = text() === profile.cnf_xml;
-      fill(result, !isStored && h("p", { className: "state wait" }, texts.previewOfStored), ...previewed(data));
+      fill(result, !isStored() && h("p", { className: "state wait" }, texts.previewOfStored), ...previewed(data));
     } catch (error) {
       fill(result, errorBox(error));
     }

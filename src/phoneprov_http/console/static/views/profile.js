@@ -7,10 +7,11 @@ import { codeEditor } from "../elements/code-editor.js";
 import { ask } from "../elements/dialog.js";
 import { messageOf } from "../elements/error-box.js";
 import { heading } from "../elements/heading.js";
+import { pairEditor } from "../elements/pairs.js";
 import { notice } from "../elements/notice.js";
 import { recordForm } from "../elements/record-form.js";
 import { tabs } from "../elements/tabs.js";
-import { PROFILE } from "../fields.js";
+import { PROFILE, field } from "../fields.js";
 import { forgetGuards, go, guard, readdress } from "../navigation.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
@@ -42,22 +43,24 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     user_uuid: query.get("user") ?? session.me?.uuid,
   });
   const { profile, revision } = isNew ? { profile: fresh, revision: null } : await stored(path, signal);
-  let saved = profile.cnf_xml;
+  const isTemplated = isNew ? query.has("template") : Boolean(profile.template);
   let basedOn = revision;
   const conflict = h("div", { "aria-live": "polite" });
 
   /** @type {number | undefined} */
   let timer;
-  const editor = codeEditor({
-    label: texts.configuration,
-    value: profile.cnf_xml,
-    changed: () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => void check(), CHECK_MS);
-    },
-  });
+  const changed = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void check(), CHECK_MS);
+  };
+  const pairs = pairEditor({ label: texts.values, hint: texts.valuesHint, values: profile.values ?? {} });
+  const editor = isTemplated
+    ? { element: pairs.element, value: () => JSON.stringify(pairs.value(), null, 2), show: () => {} }
+    : codeEditor({ label: texts.configuration, value: profile.cnf_xml ?? "", changed });
+  let saved = editor.value();
 
   async function check() {
+    if (isTemplated) return;
     const order = { cnf_xml: editor.value(), software_type: values().software_type || null };
     try {
       const { data } = await api.post("phone-profiles/lint", order, signal);
@@ -69,7 +72,8 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     }
   }
 
-  const { form, values } = recordForm(PROFILE, profile, save, {
+  const fields = isTemplated ? [await templateField(signal), ...PROFILE] : PROFILE;
+  const { form, values } = recordForm(fields, profile, save, {
     changesOnly: !isNew,
     button: isNew ? texts.create : texts.save,
     said: ({ data }) => (isNew ? texts.created : texts.saved)(data.name),
@@ -80,10 +84,11 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     },
   });
 
-  /** @param {Record<string, any>} fields */
-  async function save(fields) {
+  /** @param {Record<string, any>} given */
+  async function save(given) {
     const text = editor.value();
-    const order = isNew || text !== saved ? { ...fields, cnf_xml: text } : fields;
+    const content = isTemplated ? { values: pairs.value() } : { cnf_xml: text };
+    const order = isNew || text !== saved ? { ...given, ...content } : given;
     fill(conflict);
     try {
       const reply = isNew
@@ -99,7 +104,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
         basedOn = now.revision;
         form.requestSubmit();
       };
-      fill(conflict, conflictBox(now.profile.cnf_xml, text, overwrite));
+      fill(conflict, conflictBox(textOf(now.profile), text, overwrite));
       return null;
     }
   }
@@ -125,7 +130,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
           [
             { name: "edit", title: texts.edit, show: (panel) => panel.append(edited) },
             { name: "revisions", title: texts.revisions, show: (panel) => revisionsPart(panel, path, signal) },
-            { name: "preview", title: texts.preview, show: (panel) => previewPart(panel, profile, editor.value, signal) },
+            { name: "preview", title: texts.preview, show: (panel) => previewPart(panel, profile, () => editor.value() === saved, signal) },
             { name: "phones", title: texts.deployedOn, show: (panel) => usesPart(panel, profile, signal) },
           ],
           query.get("tab") ?? "edit",
@@ -133,6 +138,18 @@ export async function view({ element, parameters: [uuid], query, signal }) {
         ),
   );
   await check();
+}
+
+/** What is compared of a profile. @param {Profile} profile */
+const textOf = ({ cnf_xml, values }) => cnf_xml ?? JSON.stringify(values, null, 2);
+
+/** The names of templates as choices; others than level 0 know the name.
+ * @param {AbortSignal} signal @returns {Promise<import("../fields.js").Field>} */
+async function templateField(signal) {
+  if (!session.isAdmin) return field("template", { isRequired: true });
+  const all = await api.all("configuration-templates", {}, signal);
+  const names = [...new Set(all.map(({ name }) => name))];
+  return field("template", { isRequired: true, choices: names.map((one) => [one, one]) });
 }
 
 /** A problem of the body as a finding: the message of the server names the line and the column.

@@ -24,7 +24,7 @@ export async function view({ element, query }) {
   );
   const add = h("a", { className: "button primary", href: "#/profiles/new" }, texts.newProfile);
   element.classList.add("with-list");
-  fill(element, heading(texts.profiles, add, session.isAdmin && h("a", { className: "button", href: "#/templates" }, texts.templates)), search.element, list);
+  fill(element, heading(texts.profiles, add, h("a", { className: "button", href: "#/profiles/new?template=" }, texts.fromTemplate), session.isAdmin && h("a", { className: "button", href: "#/templates" }, texts.templates)), search.element, list);
   await list.configure({
     caption: texts.profiles,
     name: "profiles",
@@ -33,6 +33,7 @@ export async function view({ element, query }) {
       { title: texts.description, cell: (one) => one.description, isOptional: true },
       { title: texts.softwareType, cell: (one) => one.software_type ?? texts.any, width: "8rem" },
       { title: texts.models, cell: (one) => one.compatible_models.join(", ") || texts.any, isOptional: true },
+      { title: texts.template, cell: (one) => one.template ?? "", isOptional: true },
       { title: texts.owner, cell: (one) => one.owner, isOptional: true, isHidden: !session.isAdmin },
       {
         title: texts.changed,

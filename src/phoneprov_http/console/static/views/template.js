@@ -4,12 +4,16 @@ import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { codeEditor } from "../elements/code-editor.js";
 import { ask } from "../elements/dialog.js";
-import { messageOf } from "../elements/error-box.js";
+import { errorBox, messageOf } from "../elements/error-box.js";
 import { heading } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
+import { MOST_CHOICES, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
+import { simpleTable } from "../elements/simple-table.js";
+import { tabs } from "../elements/tabs.js";
+import { badge } from "../elements/facts.js";
 import { TEMPLATE } from "../fields.js";
-import { forgetGuards, go, guard } from "../navigation.js";
+import { forgetGuards, go, guard, readdress } from "../navigation.js";
 import { texts } from "../texts.js";
 import { ApiError } from "../transport.js";
 import { conflictBox } from "./profile-parts.js";
@@ -94,6 +98,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
   form.querySelector(".actions")?.before(conflict);
   guard(() => form.isConnected && editor.value() !== saved);
   const others = isNew ? [] : (await api.get(withQuery(list, { name: template.name }), signal)).data;
+  const edited = h("div", { className: "profile" }, form, editor.element);
   element.classList.add("wide");
   fill(
     element,
@@ -111,7 +116,17 @@ export async function view({ element, parameters: [uuid], query, signal }) {
           .filter((/** @type {Template} */ one) => one.uuid !== uuid)
           .flatMap((/** @type {Template} */ one) => [" ", h("a", { href: `#/templates/${one.uuid}` }, variantTitle(one))]),
       ),
-    h("div", { className: "profile" }, form, editor.element),
+    isNew
+      ? edited
+      : tabs(
+          texts.template,
+          [
+            { name: "edit", title: texts.edit, show: (panel) => panel.append(edited) },
+            { name: "try", title: texts.try_, show: (panel) => tryPart(panel, path, () => editor.value() === saved, signal) },
+          ],
+          query.get("tab") ?? "edit",
+          (name) => readdress(withQuery(`/templates/${uuid}`, { tab: name === "edit" ? "" : name })),
+        ),
   );
   await check();
 }
@@ -129,4 +144,49 @@ async function remove(path, template) {
   } catch (error) {
     notice(messageOf(error), "failed");
   }
+}
+
+/** What a profile gives for a phone with the stored text.
+ * @param {HTMLElement} panel @param {string} path @param {() => boolean} isStored
+ * @param {AbortSignal} signal */
+async function tryPart(panel, path, isStored, signal) {
+  const result = h("div", { "aria-live": "polite" });
+  const profile = picker({
+    label: texts.profile,
+    path: (q) => withQuery("phone-profiles", { q, limit: MOST_CHOICES }),
+    option: (one) => ({ value: one.uuid, text: one.name }),
+    changed: () => void show(),
+  });
+  const phone = picker({
+    label: texts.phone,
+    path: (q) => withQuery("phones", { q, limit: MOST_CHOICES }),
+    option: (one) => ({ value: one.mac, text: [one.mac, one.name, one.model].filter(Boolean).join(", ") }),
+    changed: () => void show(),
+  });
+  async function show() {
+    if (!profile.value() || !phone.value()) return;
+    try {
+      const order = { profile_uuid: profile.value(), mac: phone.value() };
+      const { data } = await api.post(`${path}/render`, order, signal);
+      fill(
+        result,
+        !isStored() && h("p", { className: "state wait" }, texts.tryOfStored),
+        h("pre", { className: "code", tabIndex: 0, role: "region", "aria-label": texts.configuration }, data.configuration),
+        simpleTable(
+          texts.findings,
+          [texts.line, texts.state, texts.message],
+          data.findings.map((/** @type {import("../../types").Finding} */ one) => [
+            one.line,
+            badge(one.severity, texts.severities),
+            one.message,
+          ]),
+          texts.noFindings,
+        ),
+      );
+    } catch (error) {
+      if (!signal.aborted) fill(result, errorBox(error));
+    }
+  }
+  fill(panel, h("p", { className: "quiet" }, texts.tryHint), h("div", { className: "record" }, profile.element, phone.element), result);
+  await Promise.all([profile.ready, phone.ready]);
 }
