@@ -114,7 +114,7 @@ class Deployment(Struct, frozen=True):
         str, schema("Name of the profile at that time", examples=["Ada at the front desk"])
     ]
     revision: RevisionNumber
-    sha256: Sha256 | None
+    sha256: Sha256
     size: Size
     owner_uuid: Annotated[Uuid, schema("UUID of the owner of the profile at that time")]
     user_uuid: Annotated[Uuid, schema("Account that requested it; all zeros for the command line")]
@@ -184,11 +184,8 @@ class Deployment(Struct, frozen=True):
         return None if lost else self.restart == RESTARTED
 
     def brought_other_than(self, other: Self) -> bool:
-        """Whether the two deployed different configurations. If a hash is missing, different
-        revisions count as different."""
-        if self.sha256 is not None and other.sha256 is not None:
-            return self.sha256 != other.sha256
-        return (self.profile_uuid, self.revision) != (other.profile_uuid, other.revision)
+        """Whether the two deployed different configurations."""
+        return self.sha256 != other.sha256
 
     def as_of(self, now: str) -> Self:
         """The deployment as of a shown moment: a confirmation that is pending for longer than its

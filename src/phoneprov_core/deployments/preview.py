@@ -158,7 +158,7 @@ def _changed(order: Order, before: _Before) -> bool | None:
     if before.text is not None:
         return before.text.text != order.cnf_xml
     deployment = before.deployment
-    if deployment is None or deployment.outcome is Outcome.UNKNOWN or deployment.sha256 is None:
+    if deployment is None or deployment.outcome is Outcome.UNKNOWN:
         return None
     return deployment.sha256 != hashlib.sha256(order.cnf_xml.encode()).hexdigest()
 

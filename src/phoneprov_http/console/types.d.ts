@@ -89,7 +89,7 @@ export interface Deployment {
   profile_uuid: string;
   profile_name: string;
   revision: number;
-  sha256: string | null;
+  sha256: string;
   size: number;
   owner_uuid: string;
   user_uuid: string;

@@ -138,15 +138,14 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
 
     def _row_of(self, entity: Deployment) -> dict[str, Any]:
         row: dict[str, Any] = msgspec.to_builtins(entity)
-        sha256 = entity.sha256 and bytes.fromhex(entity.sha256)
-        row |= _SHA256.sealed(self._box, sha256 or None, entity.uuid)
+        row |= _SHA256.sealed(self._box, bytes.fromhex(entity.sha256), entity.uuid)
         row["steps"] = msgspec.json.encode(entity.steps).decode()
         return row
 
     def _entity_of(self, row: Row) -> Deployment:
         *plain, key_id, data = row
         fields = dict(zip(_PLAIN, plain, strict=True))
-        fields["sha256"] = data and _SHA256.opened(self._box, key_id, data, fields["uuid"]).hex()
+        fields["sha256"] = _SHA256.opened(self._box, key_id, data, fields["uuid"]).hex()
         for name, kind in _ENUMS.items():
             fields[name] = None if fields[name] is None else kind(fields[name])
         fields["steps"] = msgspec.json.decode(fields["steps"], type=tuple[Step, ...])

@@ -1,6 +1,5 @@
 """Profiles and their revisions in SQL; the configurations are encrypted in the revisions."""
 
-import hashlib
 from typing import Any
 
 import msgspec
@@ -99,7 +98,7 @@ class SqlRevisions(SqlRows[Revision], RevisionStore):
     """Revisions, by uuid."""
 
     def __init__(self, connection: Connection, box: SecretBox, deployed: DeploymentStore) -> None:
-        super().__init__(connection, _REVISIONS)
+        super().__init__(connection, _REVISIONS, self._revision)
         self._box = box
         self._deployed = deployed
 
@@ -116,11 +115,11 @@ class SqlRevisions(SqlRows[Revision], RevisionStore):
         row = await self._connection.fetch_one(
             _FIND_REVISION, profile_uuid=profile_uuid, number=number
         )
-        return None if row is None else await self._revision(row)
+        return None if row is None else self._revision(row)
 
     async def newest(self, profile_uuid: str) -> Revision | None:
         row = await self._connection.fetch_one(_NEWEST, profile_uuid=profile_uuid)
-        return None if row is None else await self._revision(row)
+        return None if row is None else self._revision(row)
 
     async def content(self, uuid: str) -> Content | None:
         row = await self._connection.fetch_one(_CONTENT_OF, uuid=uuid)
@@ -155,24 +154,9 @@ class SqlRevisions(SqlRows[Revision], RevisionStore):
             for one in targets
         )
 
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: Revision | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[Revision]:
-        found = await self._read(limit, after, offset, owner)
-        return [await self._revision(row) for row in found]
-
-    async def _revision(self, row: Row) -> Revision:
+    def _revision(self, row: Row) -> Revision:
         *plain, key_id, data = row
         fields = dict(zip(_PLAIN, plain, strict=True))
-        if data is None:  # A revision from before schema 0005.
-            content = await self.content(fields["uuid"])
-            sha256 = hashlib.sha256(content.text.encode() if content else b"")
-            return Revision(**fields, sha256=sha256.hexdigest())
         opened = _SHA256.opened(self._box, key_id, data, fields["uuid"])
         return Revision(**fields, sha256=opened.hex())
 

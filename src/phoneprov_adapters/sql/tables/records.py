@@ -82,8 +82,11 @@ def only_on(dialect: str, index: Index) -> SchemaItem:
 
 def sealed_hash() -> tuple[Column[bytes], Column[str]]:
     """The encrypted SHA-256 of a configuration. With a plain one, every reader of the database
-    could try out short secrets. Null if it was not stored (before schema 0005)."""
-    return Column("sha256_sealed", LargeBinary), Column("sha256_key_id", string(16))
+    could try out short secrets."""
+    return (
+        Column("sha256_sealed", LargeBinary, nullable=False),
+        Column("sha256_key_id", string(16), nullable=False),
+    )
 
 
 def owner(name: str, table: str, **options: Any) -> Column[str]:
