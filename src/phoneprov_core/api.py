@@ -53,6 +53,12 @@ from phoneprov_core.auth.sessions import (
 )
 from phoneprov_core.batches.commands import CreateBatch as CreateBatch, WantedPhones as WantedPhones
 from phoneprov_core.batches.model import Batch as Batch, BatchPhone as BatchPhone
+from phoneprov_core.batches.plan import (
+    Plan as Plan,
+    PlanBatch as PlanBatch,
+    PlanGroup as PlanGroup,
+    PlanProblem as PlanProblem,
+)
 from phoneprov_core.batches.use_cases import Batches as Batches
 from phoneprov_core.configuration.comparison import (
     Compare as Compare,

@@ -9,6 +9,7 @@ from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.accounts import CreateAdmin, Register
 from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
+from phoneprov_core.batches.plan import PlanBatch
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
@@ -73,6 +74,7 @@ class UseCases:
     rollback: Rollback
     deployments: Deployments
     batches: Batches
+    plan_batch: PlanBatch
     audit: Audit
     company_directory: CompanyDirectory
     kems: Kems

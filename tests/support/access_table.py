@@ -216,6 +216,7 @@ def table() -> Iterator[Route]:
         ("GET", "/{uuid}", "level 0", a_new_batch),
         ("GET", "/{uuid}/phones", "level 0", a_new_batch),
         ("POST", "", "level 0", a_new_phone, sending(action="restart", model="7945"), 202),
+        ("POST", "/plan", "level 0", a_new_phone, sending(action="restart", model="7945")),
         ("DELETE", "/{uuid}", "level 0", a_new_batch),
     )
     yield from of(

@@ -141,6 +141,7 @@ class Container(Switching):
         profiles=of(profiles), switch_profile=of(Switching.switch_profile),
         preview_switch=of(Switching.preview_switch), rollback=of(Switching.rollback),
         deployments=of(Switching.deployments), batches=of(Switching.batches),
+        plan_batch=of(Switching.plan_batch),
         audit=of(audit), company_directory=of(company_directory), kems=of(kems),
         vendor_services=of(vendor_services), personal_directory=of(personal_directory),
         vendor_phones=of(vendor_phones), vendor_users=of(vendor_users),

@@ -23,6 +23,7 @@ from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.runtime.journal import log_batch
 from phoneprov_adapters.runtime.tasks import process_batches
 from phoneprov_core.auth.throttle import AddressLimit
+from phoneprov_core.batches.plan import PlanBatch
 from phoneprov_core.batches.run import RunBatches
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.batches.work import PhoneWork
@@ -88,6 +89,9 @@ class Switching(Adapters):
     batches = singleton(
         Batches, database=database, run=of(batch_worker), background=background,
         clock=clock, new_id=new_id)
+
+    plan_batch = singleton(
+        PlanBatch, database=database, deploy=of(deploy), compare=of(Adapters.compare))
 
     # Desks and the pages of phones.
     change_desk = singleton(

@@ -2,22 +2,30 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
+from msgspec import Struct
+
 from phoneprov_core.batches.model import (
     AtOnce,
     FamilyFilter,
+    First,
+    FirstMinutes,
     LocationFilter,
     ModelFilter,
+    OnlyChanged,
     PerMinute,
     ProfileToSwitch,
     RevisionToSwitch,
+    StartAt,
     StopAfterFailures,
+    TemplateFilter,
+    UndoOnStop,
     WaitMinutes,
 )
 from phoneprov_core.kernel import addresses, values
 from phoneprov_core.kernel.commands import Command, QueryCommand, invalid, settle
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.field_types import Check
-from phoneprov_core.kernel.fields import MacAddress, schema
+from phoneprov_core.kernel.fields import MacAddress, Uuid, schema
 from phoneprov_core.phones.model import Phone, bare_model, family_of
 
 MOST_MACS = 5000
@@ -27,18 +35,47 @@ def _macs(given: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values.each(addresses.mac, most=MOST_MACS)(given)))
 
 
-_FILTERS = ("model", "location", "software_type")
+class BatchTarget(Struct, frozen=True, forbid_unknown_fields=True):
+    """A phone, and the profile that it gets."""
+
+    mac: Annotated[MacAddress, schema("MAC address of the phone")]
+    profile_uuid: Annotated[Uuid, schema("UUID of the profile")]
+
+
+def _items(given: tuple[BatchTarget, ...]) -> tuple[BatchTarget, ...]:
+    if len(given) > MOST_MACS:
+        raise ValueError(f"must have at most {MOST_MACS} elements")
+    checked: dict[str, BatchTarget] = {}
+    for number, item in enumerate(given, 1):
+        try:
+            item = BatchTarget(addresses.mac(item.mac), values.uuid(item.profile_uuid))  # noqa: PLW2901
+        except ValueError as error:
+            raise ValueError(f"has element {number}, of which a field {error}") from None
+        if checked.setdefault(item.mac, item) != item:
+            raise ValueError(f"names two profiles for {item.mac}")
+    return tuple(checked.values())
+
+
+_FILTERS = ("model", "location", "software_type", "template")
 _TEXT = {"type": "string"}
 _NULL = {"type": "null"}
+_NO_FILTERS = {name: {"enum": [None, ""]} for name in _FILTERS}
 _LISTED = {
     "required": ["macs"],
+    "properties": {"macs": {"type": "array"}, "items": _NULL, **_NO_FILTERS},
+}
+_PAIRED = {
+    "required": ["items"],
     "properties": {
-        "macs": {"type": "array"},
-        **{name: {"enum": [None, ""]} for name in _FILTERS},
+        "items": {"type": "array"},
+        "macs": _NULL,
+        "profile_uuid": _NULL,
+        "action": {"const": "switch"},
+        **_NO_FILTERS,
     },
 }
 _FILTERED = {
-    "properties": {"macs": _NULL},
+    "properties": {"macs": _NULL, "items": _NULL},
     "anyOf": [
         {"required": [name], "properties": {name: {**_TEXT, "minLength": 1}}} for name in _FILTERS
     ],
@@ -47,7 +84,8 @@ _PROFILE = {"required": ["profile_uuid"], "properties": {"profile_uuid": _TEXT}}
 _SWITCH = {"properties": {"action": {"const": "switch"}}}
 _TOGETHER = {
     "allOf": [
-        {"oneOf": [_LISTED, _FILTERED]},
+        {"oneOf": [_LISTED, _PAIRED, _FILTERED]},
+        {"anyOf": [_SWITCH, {"properties": dict.fromkeys(("first",), _NULL)}]},
         {"anyOf": [{"properties": {"revision": _NULL}}, _PROFILE]},
         {"anyOf": [_SWITCH, {"properties": {"profile_uuid": _NULL}}]},
     ]
@@ -58,10 +96,10 @@ _TOGETHER = {
 class CreateBatch(Command, frozen=True, kw_only=True):
     """A batch to be started: its phones, the action and the rate.
 
-    The phones are listed in ``macs``, or are all active ones that match the given filters
-    ``model``, ``location`` and ``software_type``. A switch deploys the newest revision of one
-    profile, or its ``revision``; without ``profile_uuid`` the newest revision of the profile that
-    is on each phone.
+    The phones are listed in ``macs``, or in ``items`` with a profile for each, or are all active
+    ones that match the given filters ``model``, ``location``, ``software_type`` and ``template``.
+    A switch deploys the newest revision of one profile, or its ``revision``; without
+    ``profile_uuid`` the newest revision of the profile that is on each phone.
     """
 
     action: Annotated[Literal["switch", "restart"], schema("Action on each phone")]
@@ -87,6 +125,24 @@ class CreateBatch(Command, frozen=True, kw_only=True):
     per_minute: PerMinute | None = None
     stop_after_failures: StopAfterFailures | None = 25
     wait_minutes: WaitMinutes = 60
+    items: (
+        Annotated[
+            tuple[BatchTarget, ...],
+            Check(_items),
+            schema(
+                "Phones with the profile that each gets, in the order in which they are switched",
+                minItems=1,
+                maxItems=MOST_MACS,
+            ),
+        ]
+        | None
+    ) = None
+    template: TemplateFilter | None = None
+    start_at: StartAt | None = None
+    first: First | None = None
+    first_minutes: FirstMinutes = 10
+    undo_on_stop: UndoOnStop = False
+    only_changed: OnlyChanged = False
 
     JSON_SCHEMA: ClassVar[dict[str, Any]] = {
         **_TOGETHER,
@@ -110,14 +166,33 @@ class CreateBatch(Command, frozen=True, kw_only=True):
             problems.append(Problem("profile_uuid", "is not allowed with `action=restart`"))
         if self.revision is not None and self.profile_uuid is None:
             problems.append(Problem("profile_uuid", "is required with `revision`"))
+        problems += [
+            Problem(name, "is not allowed with `action=restart`")
+            for name in ("first", "undo_on_stop", "only_changed")
+            if self.action == "restart" and getattr(self, name)
+        ]
         filters = [name for name in _FILTERS if getattr(self, name)]
+        if self.items is not None:
+            others = ("macs", "profile_uuid", *_FILTERS)
+            problems += [
+                Problem(name, "is not allowed with `items`")
+                for name in others
+                if getattr(self, name)
+            ]
+            if self.action == "restart":
+                problems.append(Problem("items", "is not allowed with `action=restart`"))
+            if not self.items:
+                problems.append(Problem("items", "must name at least one phone"))
         if self.macs is not None and not self.macs:
             problems.append(Problem("macs", "must name at least one phone"))
         if self.macs is not None and filters:
             problems.append(Problem(filters[0], "is not allowed with `macs`"))
-        if self.macs is None and not filters:
+        if self.macs is None and self.items is None and not filters:
             problems.append(
-                Problem("macs", "is required, or one of model, location and software_type")
+                Problem(
+                    "macs",
+                    "is required, or items, or one of model, location, software_type and template",
+                )
             )
         if problems:
             raise invalid(problems)

@@ -29,11 +29,15 @@ class BatchAction(Enum):
 
     SWITCH = "switch"
     RESTART = "restart"
+    UNDO = "undo"
+    """Each phone gets back what was there before a deployment of another batch."""
 
 
 class BatchState(Enum):
     """State of a batch. Only a running batch starts further phones."""
 
+    PLANNED = "planned"
+    """It begins at its ``start_at``."""
     RUNNING = "running"
     DONE = "done"
     """Every phone was processed."""
@@ -117,6 +121,54 @@ RevisionToSwitch = Annotated[
 ]
 
 
+MOST_FIRST = 1000
+TemplateFilter = Annotated[
+    OptionalLine,
+    schema("Only phones whose configuration was rendered from this template", examples=["office"]),
+]
+StartAt = Annotated[
+    str,
+    Check(values.moment),
+    schema(
+        "Time when the batch begins, with an offset or in UTC; null: at once",
+        format="date-time",
+        examples=["2026-01-31T20:00:00+01:00"],
+    ),
+]
+First = Annotated[
+    int,
+    Check(values.from_to(1, MOST_FIRST)),
+    schema(
+        "Number of phones that are switched first; the others follow when all of these are "
+        "confirmed, otherwise the batch stops",
+        minimum=1,
+        maximum=MOST_FIRST,
+        examples=[5],
+    ),
+]
+FirstMinutes = Annotated[
+    int,
+    Check(values.from_to(1, MOST_WAIT_MINUTES)),
+    schema(
+        "Maximum minutes to wait for the confirmation of the first phones",
+        minimum=1,
+        maximum=MOST_WAIT_MINUTES,
+        examples=[10],
+    ),
+]
+UndoOnStop = Annotated[
+    bool,
+    schema(
+        "Whether a stop is followed by a batch that gives the changed phones back what was there",
+        examples=[False],
+    ),
+]
+OnlyChanged = Annotated[
+    bool,
+    schema("Whether phones that have exactly this configuration are left alone", examples=[False]),
+]
+
+
 class Counts(Struct, frozen=True):
     """Number of phones of a batch per state, and in total."""
 
@@ -166,10 +218,24 @@ class Batch(Struct, frozen=True):
     created_at: CreatedAt
     ended_at: Annotated[Timestamp, schema("Time when its last phone ended; null until then")] | None
     phones: Annotated[Counts, schema("Number of phones per state")] = Counts()
+    template: TemplateFilter | None = None
+    start_at: StartAt | None = None
+    first: First | None = None
+    first_minutes: FirstMinutes = 10
+    undo_on_stop: UndoOnStop = False
+    only_changed: OnlyChanged = False
+    undo_of: (
+        Annotated[Uuid, schema("UUID of the batch that this one undoes; null otherwise")] | None
+    ) = None
+
+    def begun(self) -> "Batch":
+        """The planned batch when its time has come."""
+        return msgspec.structs.replace(self, state=BatchState.RUNNING)
 
     def halted(self, state: BatchState, message: str | None) -> "Batch | None":
-        """The batch in this state, which starts no further phones; None if it is not running."""
-        if self.state is not BatchState.RUNNING:
+        """The batch in this state, which starts no further phones; None if it is neither running
+        nor planned."""
+        if self.state not in {BatchState.RUNNING, BatchState.PLANNED}:
             return None
         return msgspec.structs.replace(self, state=state, message=message)
 
@@ -191,6 +257,9 @@ class BatchPhone(Struct, frozen=True):
     state: Annotated[PhoneState, schema("State of the phone in the batch")]
     tries: Annotated[int, schema("Number of attempts", minimum=0, examples=[1])]
     deployment_uuid: Annotated[Uuid, schema("UUID of the deployment")] | None
+    profile_uuid: (
+        Annotated[Uuid, schema("Profile of this phone; null for that of the batch")] | None
+    )
     message: Annotated[str, schema("Reason of the state, or of the wait; null otherwise")] | None
     started_at: Annotated[Timestamp, schema("Time of the last attempt")] | None
     ended_at: EndedAt | None

@@ -57,7 +57,7 @@ class BatchStore(NewestRows[Batch], Protocol):
 
     async def take(self, holder: str, seconds: int) -> Hold | None:
         """Acquire an open batch that no worker holds for ``seconds``, in one statement; None if
-        there is none."""
+        there is none. A planned batch is not acquired before its time."""
 
     async def keep(self, hold: Hold, seconds: int) -> BatchState | None:
         """Extend the lease to ``seconds`` from now: the state of the batch, or None if the lease
@@ -70,10 +70,13 @@ class BatchStore(NewestRows[Batch], Protocol):
         """Release every batch that workers of this process acquired; to be called only when it has
         ended."""
 
-    async def claim(self, hold: Hold, most: int, transition: Transition) -> list[Turn]:
+    async def claim(
+        self, hold: Hold, most: int, transition: Transition, *, first: int | None = None
+    ) -> list[Turn]:
         """Apply a transition to at most ``most`` phones that are due, in one statement: those never
-        tried first, then those that were due first, then by position. Returns them by position. To
-        be called after ``keep`` in its transaction."""
+        tried first, then those that were due first, then by position; with ``first`` only of the
+        phones up to this position. Returns them by position. To be called after ``keep`` in its
+        transaction."""
 
     async def abandoned(self, hold: Hold, most: int) -> list[Turn]:
         """At most ``most`` running phones that were claimed under an earlier lease."""

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field
 import msgspec
 
 from phoneprov_core.audit.model import AuditEntry, WantedEntries
-from phoneprov_core.batches.changes import halt
+from phoneprov_core.batches.changes import add_undo, halt, judge_first
 from phoneprov_core.batches.model import Batch, BatchState
 from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal
 from phoneprov_core.batches.rules import Pace, stopped_because, too_many_failures
@@ -127,6 +127,7 @@ class _Run:
     _at_work: set[asyncio.Future[None]] = field(default_factory=set, init=False)
     _is_idle: bool = field(default=True, init=False)
     """Phones that earlier holders started come first."""
+    _are_first_confirmed: bool = field(default=False, init=False)
 
     async def __call__(self) -> None:
         """Process the batch until it ended or the lease was lost."""
@@ -166,11 +167,17 @@ class _Run:
                 return None
             if self._is_idle:
                 await self._recover(tx, batch)
-            if state is BatchState.RUNNING and free:
-                if await self._stopped(tx, batch):
-                    state = BatchState.STOPPED
-                else:
-                    turns = await tx.batches.claim(self.hold, free, claimed(self.hold, now))
+            if state is BatchState.PLANNED:
+                await self._begin(tx)
+                state = BatchState.RUNNING
+            if state is BatchState.RUNNING:
+                held_back = await self._first_phones(tx, batch)
+                if isinstance(held_back, str):
+                    await self._stop(tx, batch, held_back)
+                elif not await self._stopped(tx, batch) and free:
+                    turns = await tx.batches.claim(
+                        self.hold, free, claimed(self.hold, now), first=held_back
+                    )
             self._is_idle = not turns and not self._at_work
             if self._is_idle and await self._finished(tx, now):
                 return None
@@ -184,14 +191,35 @@ class _Run:
             return False
         await tx.batches.put(finished)
         tx.trail.note(Event("batch.finished", "batch", finished.uuid))
+        if finished.state is BatchState.STOPPED and finished.undo_on_stop:
+            await add_undo(tx, finished, now, self.work.new_id)
         return True
+
+    async def _begin(self, tx: BatchesTransaction) -> None:
+        batch = await tx.batches.find(self.hold.batch_uuid)
+        if batch is not None:
+            await tx.batches.put(batch.begun())
+            tx.trail.note(Event("batch.begun", "batch", batch.uuid))
+
+    async def _first_phones(self, tx: BatchesTransaction, batch: Batch) -> int | str | None:
+        """The last position that may be started while the first phones are not confirmed, the
+        reason to stop if they cannot be, or None if all may be started."""
+        if batch.first is None or self._are_first_confirmed:
+            return None
+        verdict = await judge_first(tx, batch, self.clock())
+        if verdict is True:
+            self._are_first_confirmed = True
+            return None
+        return verdict or batch.first
 
     async def _stopped(self, tx: BatchesTransaction, batch: Batch) -> bool:
         """Whether the batch was stopped just now, for too many failures."""
         counts = await tx.batches.counts(batch.uuid)
         if not too_many_failures(batch.stop_after_failures, counts):
             return False
-        reason = stopped_because(counts)
+        return await self._stop(tx, batch, stopped_because(counts))
+
+    async def _stop(self, tx: BatchesTransaction, batch: Batch, reason: str) -> bool:
         stopped = await halt(tx.batches, batch.uuid, BatchState.STOPPED, reason)
         if stopped:
             tx.trail.note(Event("batch.stopped", "batch", batch.uuid, {"message": reason}))

@@ -17,8 +17,9 @@ class BatchItem(Struct, frozen=True):
     ``attempt_uuid`` names the attempt: it is the uuid of the deployment, and the holder of the
     phone's lease. ``fence`` is that of the batch's lease under which the phone was claimed.
     ``cut_off`` is the number of attempts that a crash interrupted, ``waiting_since`` the time when
-    the phone was first found busy. The phone is due from ``not_before`` on, in milliseconds of the
-    database's clock.
+    the phone was first found busy. ``profile_uuid`` is the profile of this phone, None for that of
+    the batch; ``undoes`` the deployment that is undone. The phone is due from ``not_before`` on, in
+    milliseconds of the database's clock.
     """
 
     batch_uuid: str
@@ -35,6 +36,8 @@ class BatchItem(Struct, frozen=True):
     message: str | None = None
     started_at: str | None = None
     ended_at: str | None = None
+    profile_uuid: str | None = None
+    undoes: str | None = None
 
 
 class Turn(Struct, frozen=True):
@@ -47,6 +50,8 @@ class Turn(Struct, frozen=True):
     fence: int
     cut_off: int
     waiting_since: str | None
+    profile_uuid: str | None = None
+    undoes: str | None = None
 
 
 class Hold(Struct, frozen=True):

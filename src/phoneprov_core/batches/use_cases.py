@@ -9,9 +9,10 @@ from phoneprov_core.batches.commands import CreateBatch, WantedPhones
 from phoneprov_core.batches.model import Batch, BatchAction, BatchPhone, BatchState
 from phoneprov_core.batches.ports import BatchesTransaction, NoPhones
 from phoneprov_core.batches.transitions import BatchItem
+from phoneprov_core.deployments.model import Wanted
 from phoneprov_core.deployments.ports import Background
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import record_of
+from phoneprov_core.kernel.commands import record_of, wrong
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -83,15 +84,16 @@ class Batches:
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
             batch = await self._batch(tx, actor, new)
-            unknown = await tx.phones.unknown(new.macs or ())
+            unknown = await tx.phones.unknown(named_macs(new))
+            await require_known(tx, new)
             if unknown:
                 raise NotFound(f"There is no phone {unknown[0]} in the inventory.")
             await tx.batches.add(batch)
             total = 0
-            async for macs in _selected(tx, new):
+            async for targets in selected(tx, new):
                 phones = [
-                    BatchItem(batch.uuid, position, mac, self.new_id())
-                    for position, mac in enumerate(macs, total + 1)
+                    BatchItem(batch.uuid, position, mac, self.new_id(), profile_uuid=profile)
+                    for position, (mac, profile) in enumerate(targets, total + 1)
                 ]
                 await tx.batches.add_phones(phones)
                 total += len(phones)
@@ -103,6 +105,7 @@ class Batches:
                 "profile_uuid": batch.profile_uuid,
                 "revision": batch.revision,
                 "phones": total,
+                "start_at": batch.start_at,
             }
             tx.trail.note(Event("batch.created", "batch", batch.uuid, fields))
         self.background(self.run())
@@ -116,6 +119,9 @@ class Batches:
             batch = found(await tx.batches.find(known_id(uuid)), "batch")
             if await halt(tx.batches, batch.uuid, BatchState.CANCELLED, None):
                 tx.trail.note(Event("batch.cancelled", "batch", batch.uuid))
+                if batch.state is BatchState.PLANNED:
+                    halted = found(await tx.batches.find(batch.uuid), "batch")
+                    await tx.batches.put(halted.finished(shown(self.clock())) or halted)
             return found(await tx.batches.find(batch.uuid), "batch")
 
     async def _newest(self, before: str, limit: int) -> list[Batch]:
@@ -127,6 +133,9 @@ class Batches:
 
     async def _batch(self, tx: BatchesTransaction, actor: Actor, new: CreateBatch) -> Batch:
         profile, revision = None, None
+        now = shown(self.clock())
+        if new.start_at is not None and new.start_at <= now:
+            raise wrong("start_at", "must be in the future")
         if new.profile_uuid is not None:
             profile = found(await tx.profiles.find(new.profile_uuid), "profile")
             if new.revision is None:
@@ -145,19 +154,60 @@ class Batches:
             location=new.location or None,
             software_type=new.software_type or None,
             user_uuid=actor.user_uuid,
-            state=BatchState.RUNNING,
+            state=BatchState.RUNNING if new.start_at is None else BatchState.PLANNED,
             message=None,
-            created_at=shown(self.clock()),
+            created_at=now,
             ended_at=None,
+            template=new.template or None,
         )
 
 
-async def _selected(tx: BatchesTransaction, new: CreateBatch) -> AsyncIterator[list[str]]:
-    """The MACs of the requested phones, in pieces."""
-    if new.macs is not None:
-        yield list(new.macs)
+Target = tuple[str, str | None]
+"""A phone, and its own profile if it has one."""
+
+
+def named_macs(new: CreateBatch) -> list[str]:
+    """The phones that a batch names."""
+    return [*(new.macs or ()), *(item.mac for item in new.items or ())]
+
+
+async def require_known(tx: BatchesTransaction, new: CreateBatch) -> None:
+    """Raises ``NotFound`` for a template or a profile that does not exist."""
+    if new.template and not await tx.templates.variants(new.template):
+        raise NotFound(f"There is no template {new.template}.")
+    if new.profile_uuid is not None:
+        found(await tx.profiles.find(new.profile_uuid), "profile")
+    for uuid in dict.fromkeys(item.profile_uuid for item in new.items or ()):
+        if await tx.profiles.find(uuid) is None:
+            raise NotFound(f"There is no profile {uuid}.")
+
+
+async def selected(tx: BatchesTransaction, new: CreateBatch) -> AsyncIterator[list[Target]]:
+    """The requested phones, in pieces."""
+    if new.items is not None:
+        yield [(item.mac, item.profile_uuid) for item in new.items]
         return
+    if new.macs is not None:
+        yield [(mac, None) for mac in new.macs]
+        return
+    rendered = await _rendered_from(tx, new.template) if new.template else None
     last = None
     while phones := await tx.phones.rows(PIECE, after=last):
-        yield [phone.mac for phone in phones if new.selects(phone)]
+        yield [
+            (phone.mac, None)
+            for phone in phones
+            if new.selects(phone) and (rendered is None or phone.mac in rendered)
+        ]
         last = phones[-1]
+
+
+async def _rendered_from(tx: BatchesTransaction, name: str) -> set[str]:
+    """The phones whose configuration was rendered from a template."""
+    variants = {template.uuid for template in await tx.templates.variants(name)}
+    macs: set[str] = set()
+    current = tx.deployments.matching(Wanted(current=True))
+    last = None
+    while deployments := await current.rows(PIECE, after=last):
+        macs.update(one.mac for one in deployments if one.template_uuid in variants)
+        last = deployments[-1]
+    return macs

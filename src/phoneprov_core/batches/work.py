@@ -1,5 +1,6 @@
 """Processing of one phone of a batch until its result is stored."""
 
+import hashlib
 from dataclasses import dataclass
 
 import msgspec
@@ -14,6 +15,7 @@ from phoneprov_core.deployments.errors import PhoneInactive
 from phoneprov_core.deployments.model import RESTARTED, Action, Deployment, Outcome, StepName
 from phoneprov_core.deployments.order import Order, current_of, load_order
 from phoneprov_core.deployments.ports import Unbroken
+from phoneprov_core.deployments.rollback import order_again
 from phoneprov_core.deployments.steps import unexpected
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, REPLY_LOST
 from phoneprov_core.devices.ports import Calls, PhoneDriver, is_in_call
@@ -27,6 +29,13 @@ from phoneprov_core.phones.model import Phone, software_type_of
 
 _IN_A_CALL = "The phone is in a call."
 _BUSY = "Another switch of the phone is under way."
+
+
+UNCHANGED = "The phone has this configuration already; it was left alone."
+
+
+class _LeftAlone(Exception):
+    """The phone is not undone, for the reason of the text."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +90,18 @@ class PhoneWork:
 
     async def _switch(self, actor: Actor, batch: Batch, turn: Turn, phone: Phone) -> None:
         try:
-            order = await self._order(batch, turn, phone)
+            order = await self._order(actor, batch, turn, phone)
+            if batch.only_changed:
+                order = await self.deploy.rendered(order)
+                if await self._has_it(order):
+                    await self._end(turn, PhoneState.DONE, UNCHANGED)
+                    return
             record = await self.deploy(actor, order)
         except Unavailable:
             raise
+        except _LeftAlone as reason:
+            await self._end(turn, PhoneState.LEFT_OUT, str(reason))
+            return
         except PhoneprovError as error:
             await self._failed(batch, turn, error)
             return
@@ -102,10 +119,34 @@ class PhoneWork:
         else:
             await self._end(turn, _state_after(error), error.message)
 
-    async def _order(self, batch: Batch, turn: Turn, phone: Phone) -> Order:
-        """The revision that the phone gets. Raises ``NotFound``."""
+    async def _has_it(self, order: Order) -> bool:
+        """Whether exactly this text is on the phone, as far as is known."""
+        sha256 = hashlib.sha256(order.cnf_xml.encode()).hexdigest()
         async with self.database.read() as tx:
-            profile_uuid = batch.profile_uuid
+            current = await current_of(tx.deployments, order.phone)
+        return current is not None and current.is_certain and current.sha256 == sha256
+
+    async def _undo(self, actor: Actor, turn: Turn, phone: Phone) -> Order:
+        """The order of what was there before the deployment that is undone. Raises ``_LeftAlone``,
+        and ``NotFound`` if that was deleted."""
+        async with self.database.read() as tx:
+            current = await current_of(tx.deployments, phone)
+            if current is None or current.uuid != turn.undoes:
+                raise _LeftAlone("Another deployment followed; the phone was left alone.")
+            before = await tx.deployments.placed_before(current)
+            if before is None or before.created_at < phone.created_at:
+                raise _LeftAlone("No earlier configuration is recorded; the phone was left alone.")
+            if not before.is_certain:
+                raise _LeftAlone("What was there before is not known; the phone was left alone.")
+            order = await order_again(tx, actor, phone, before)
+        return msgspec.structs.replace(order, uuid=turn.attempt_uuid)
+
+    async def _order(self, actor: Actor, batch: Batch, turn: Turn, phone: Phone) -> Order:
+        """The revision that the phone gets. Raises ``NotFound``."""
+        if turn.undoes is not None:
+            return await self._undo(actor, turn, phone)
+        async with self.database.read() as tx:
+            profile_uuid = turn.profile_uuid or batch.profile_uuid
             if profile_uuid is None:
                 current = await current_of(tx.deployments, phone)
                 if current is None:

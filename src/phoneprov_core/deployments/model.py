@@ -183,6 +183,11 @@ class Deployment(Struct, frozen=True):
         lost = any(step.name is StepName.RESTART and step.ok is None for step in self.steps)
         return None if lost else self.restart == RESTARTED
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether its file is known to be the one in place."""
+        return self.place is not None and self.outcome is not Outcome.UNKNOWN
+
     def brought_other_than(self, other: Self) -> bool:
         """Whether the two deployed different configurations."""
         return self.sha256 != other.sha256

@@ -48,6 +48,10 @@ class DeploymentStore(Protocol):
         a place and a smaller number the one with the largest number that ``brought_other_than`` the
         current one."""
 
+    async def placed_before(self, deployment: Deployment) -> Deployment | None:
+        """The deployment of the phone with a place and the largest number below that of
+        ``deployment``, or None."""
+
     async def interrupt_abandoned(self, now: str) -> int:
         """Mark as interrupted, at ``now``, every running deployment whose phone's lease was lost,
         has expired, or has another holder. Returns their number."""

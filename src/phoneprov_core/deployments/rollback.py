@@ -96,7 +96,7 @@ class Rollback:
             else:
                 earlier = await _of_phone(tx, actor, phone, request.deployment_uuid)
             try:
-                return await _again(tx, actor, phone, earlier)
+                return await order_again(tx, actor, phone, earlier)
             except NotRendered:
                 raise
             except NotFound:
@@ -127,7 +127,7 @@ async def _order_of(
     return found(await load_order(tx, Action.ROLLBACK, profile, phone, number), "revision")
 
 
-async def _again(
+async def order_again(
     tx: DeploymentsTransaction, actor: Actor, phone: Phone, earlier: Deployment
 ) -> Order:
     """The order of the exact text of an earlier deployment. Raises ``NotFound``."""

@@ -95,6 +95,10 @@ def expected(annotation: Any) -> str:
     return "must be " + " or ".join(dict.fromkeys(words))
 
 
+def _is_struct(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, Struct)
+
+
 def may_be_null(annotation: Any) -> bool:
     """Whether null is a value of the type."""
     words: list[str] = []
@@ -116,7 +120,8 @@ def _collect_words(annotation: Any, words: list[str]) -> None:
     elif origin is Literal:
         words.append("one of " + ", ".join(value for value in get_args(annotation) if value))
     elif origin is tuple or origin is list:
-        words.append("a list of text")
+        inner = get_args(annotation)[0]
+        words.append("a list of objects" if _is_struct(inner) else "a list of text")
     elif origin is dict:
         words.append("an object of texts")
     else:

@@ -2,15 +2,16 @@
 
 from phoneprov_core.batches.commands import CreateBatch, WantedPhones
 from phoneprov_core.batches.model import Batch, BatchPhone
+from phoneprov_core.batches.plan import Plan, PlanBatch
 from phoneprov_core.batches.ports import NoPhones
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import FromNewest
 from phoneprov_http.envelope import Envelope, Listed, listed, record
-from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid, level_0
+from phoneprov_http.routes.handlers import READS, ApiRequest, Body, Query, Routes, Uuid, level_0
 
 
-def batch_routes(batches: Batches) -> Routes:
+def batch_routes(batches: Batches, plan: PlanBatch) -> Routes:
     """``/batches``."""
     routes = Routes("Batches", guards=[level_0])
 
@@ -36,15 +37,22 @@ def batch_routes(batches: Batches) -> Routes:
     @routes.post("/batches", status_code=202, raises=[NotFound, NoPhones])
     async def start_batch(request: ApiRequest, data: Body[CreateBatch]) -> Envelope[Batch]:
         """Start a batch. Responds at once; the batch runs in the background and is resumed after a
-        restart of the service. `macs` lists the phones, or `model`, `location` and
-        `software_type` select them. A switch without `profile_uuid` uploads the newest revision
-        of the profile that is on each phone."""
+        restart of the service. `macs` or `items` list the phones, or `model`, `location`,
+        `software_type` and `template` select them. A switch without `profile_uuid` uploads the
+        newest revision of the profile that is on each phone. With `start_at` it is planned."""
         return record("Batch started", await batches.start(request.user, data))
+
+    @routes.post("/batches/plan", status_code=200, opt=READS, raises=[NotFound, NoPhones])
+    async def plan_batch(request: ApiRequest, data: Body[CreateBatch]) -> Envelope[Plan]:
+        """Plan a batch. Takes the body of a batch, changes nothing, and shows what would change:
+        groups of phones with the same difference, most first."""
+        result = await plan(request.user, data)
+        return record(f"{result.changed} phone(s) would change", result)
 
     @routes.delete("/batches/{uuid:str}")
     async def cancel_batch(request: ApiRequest, uuid: Uuid) -> Envelope[Batch]:
-        """Cancel a batch. Start no further phone. Running phones finish. The batch stays as a
-        record; a batch that has ended is not changed."""
+        """Cancel a batch, also one that is planned. Start no further phone. Running phones finish.
+        The batch stays as a record; a batch that has ended is not changed."""
         return record("Batch cancelled", await batches.cancel(request.user, uuid))
 
     return routes

@@ -66,7 +66,9 @@ def template_routes(templates: Templates, try_template: TryTemplate) -> Routes:
         result = await templates.check(request.user, data)
         return record(f"{len(result.findings)} finding(s) found", result)
 
-    @routes.post("/configuration-templates/{uuid:str}/render", status_code=200, raises=[NotFound])
+    @routes.post(
+        "/configuration-templates/{uuid:str}/render", status_code=200, opt=READS, raises=[NotFound]
+    )
     async def render_template(
         request: ApiRequest, uuid: Uuid, data: Body[RenderRequest]
     ) -> Envelope[Trial]:

@@ -65,6 +65,7 @@ UNCHANGING = {
     f"POST {V1}/phone-profiles/switch/preview",
     f"POST {V1}/phone-profiles/lint",
     f"POST {V1}/configuration-templates/check",
+    f"POST {V1}/batches/plan",
     f"DELETE {V1}/me/tokens/{{uuid}}",  # of its owner only
     f"POST {V1}/configuration-templates/{{uuid}}/render",
     "POST /console/session/refresh",  # like the next: without a cookie there is no session
@@ -206,6 +207,7 @@ READS = {
     f"POST {V1}/phone-profiles/switch/preview",
     f"POST {V1}/phone-profiles/lint",
     f"POST {V1}/configuration-templates/check",
+    f"POST {V1}/batches/plan",
 }
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import (
     cast,
     insert,
     literal_column,
+    or_,
     select,
     update,
 )
@@ -22,7 +23,7 @@ from phoneprov_adapters.sql.engines.statements import (
     now_ms,
 )
 from phoneprov_adapters.sql.tables.switching import batch_phones as phones, batches
-from phoneprov_core.batches.model import Batch, PhoneState
+from phoneprov_core.batches.model import Batch, BatchState, PhoneState
 from phoneprov_core.batches.transitions import BatchItem, Turn
 
 _WAITING, _RUNNING = PhoneState.WAITING.value, PhoneState.RUNNING.value
@@ -55,7 +56,11 @@ PUT = (
     .returning(batches.c.uuid)
 )
 
-_FREE = (batches.c.ended_at.is_(None), is_over(batches.c.expires_at))
+_FREE = (
+    batches.c.ended_at.is_(None),
+    is_over(batches.c.expires_at),
+    or_(batches.c.state != BatchState.PLANNED.value, batches.c.begins_at <= now_ms()),
+)
 ANY_FREE = select(batches.c.uuid).where(*_FREE).limit(1)
 _until = now_ms() + bindparam("lifetime_ms", type_=_MILLIS)
 _oldest = (
@@ -136,7 +141,12 @@ def claim(shape: Shape) -> Statement:
     """Apply a transition to the phones that are due."""
     due = (
         select(phones.c.position)
-        .where(_IN_BATCH, phones.c.state == shape[0], is_over(phones.c.not_before))
+        .where(
+            _IN_BATCH,
+            phones.c.state == shape[0],
+            is_over(phones.c.not_before),
+            phones.c.position <= bindparam("last"),
+        )
         .order_by(phones.c.not_before, phones.c.position)
         .limit(bindparam("most"))
     )

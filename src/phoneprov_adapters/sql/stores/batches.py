@@ -1,6 +1,7 @@
 """Batches in SQL: reading, leases of batches and claims of their phones."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -25,6 +26,7 @@ from phoneprov_core.batches.ports import BatchStore
 from phoneprov_core.batches.transitions import BatchItem, Hold, Transition, Turn
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.store import Rows
+from phoneprov_core.kernel.system import millis
 
 _STATES = tuple(state.value for state in PhoneState)
 _PHONE_COLUMNS = [batch_phones.c[name] for name in BatchPhone.__struct_fields__]
@@ -108,7 +110,10 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
         self._process = process
 
     async def add(self, batch: Batch) -> None:
-        free = {"holder": "", "process": "", "fence": 0, "expires_at": 0}
+        begins_at = 0
+        if batch.start_at is not None:
+            begins_at = millis(datetime.fromisoformat(batch.start_at))
+        free = {"holder": "", "process": "", "fence": 0, "expires_at": 0, "begins_at": begins_at}
         await self._connection.fetch_all(sql.ADD, **msgspec.to_builtins(batch), **free)
 
     async def add_phones(self, phones: Sequence[BatchItem]) -> None:
@@ -161,10 +166,12 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
     async def release_of(self, process: str) -> None:
         await self._connection.fetch_all(sql.RELEASE_OF, the_process=process)
 
-    async def claim(self, hold: Hold, most: int, transition: Transition) -> list[Turn]:
+    async def claim(
+        self, hold: Hold, most: int, transition: Transition, *, first: int | None = None
+    ) -> list[Turn]:
         statement, values = sql.claim(_shape(transition)), _values(transition)
         rows = await self._connection.fetch_all(
-            statement, the_uuid=hold.batch_uuid, most=most, **values
+            statement, the_uuid=hold.batch_uuid, most=most, last=first or 2**31 - 1, **values
         )
         return sorted((Turn(*row) for row in rows), key=lambda turn: turn.position)
 

@@ -189,6 +189,9 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
                 return None
             limit = min(4 * limit, _LARGEST_PIECE)
 
+    async def placed_before(self, deployment: Deployment) -> Deployment | None:
+        return await self._one(_BEFORE, mac=deployment.mac, number=deployment.number, limit=1)
+
     async def interrupt_abandoned(self, now: str) -> int:
         interrupted = await self._connection.fetch_all(_INTERRUPT, now=now)
         for mac, number in sorted(tuple(row) for row in interrupted):

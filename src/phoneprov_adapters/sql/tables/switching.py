@@ -170,6 +170,15 @@ batches = Table(
     Column("process", string(36), nullable=False),
     Column("fence", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
+    Column("template", Text),
+    moment("start_at", nullable=True),
+    # The same in milliseconds: the clock of the database decides.
+    Column("begins_at", BigInteger, nullable=False),
+    Column("first", Integer),
+    Column("first_minutes", Integer, nullable=False),
+    Column("undo_on_stop", Boolean, nullable=False),
+    Column("only_changed", Boolean, nullable=False),
+    Column("undo_of", string(36)),
     Index(None, "created_at", "uuid"),
     Index(None, "ended_at"),
 )
@@ -191,6 +200,8 @@ batch_phones = Table(
     Column("message", Text),
     moment("started_at", nullable=True),
     moment("ended_at", nullable=True),
+    Column("profile_uuid", string(36)),
+    Column("undoes", string(36)),
     UniqueConstraint("batch_uuid", "mac"),
     # Finds the next phone and counts phones per state without reading the other rows.
     Index(None, "batch_uuid", "state", "not_before", "position"),

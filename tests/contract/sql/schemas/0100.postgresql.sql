@@ -370,6 +370,14 @@ CREATE TABLE batches (
 	process VARCHAR(36) COLLATE "C" NOT NULL,
 	fence BIGINT NOT NULL,
 	expires_at BIGINT NOT NULL,
+	template TEXT,
+	start_at VARCHAR(24) COLLATE "C",
+	begins_at BIGINT NOT NULL,
+	first INTEGER,
+	first_minutes INTEGER NOT NULL,
+	undo_on_stop BOOLEAN NOT NULL,
+	only_changed BOOLEAN NOT NULL,
+	undo_of VARCHAR(36) COLLATE "C",
 	CONSTRAINT pk_batches PRIMARY KEY (uuid)
 );
 
@@ -591,6 +599,8 @@ CREATE TABLE batch_phones (
 	message TEXT,
 	started_at VARCHAR(24) COLLATE "C",
 	ended_at VARCHAR(24) COLLATE "C",
+	profile_uuid VARCHAR(36) COLLATE "C",
+	undoes VARCHAR(36) COLLATE "C",
 	CONSTRAINT pk_batch_phones PRIMARY KEY (batch_uuid, position),
 	CONSTRAINT uq_batch_phones_batch_uuid_mac UNIQUE (batch_uuid, mac),
 	CONSTRAINT fk_batch_phones_batch_uuid FOREIGN KEY(batch_uuid) REFERENCES batches (uuid) ON DELETE CASCADE

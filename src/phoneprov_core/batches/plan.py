@@ -1,0 +1,298 @@
+"""Plans: what a batch would change, in groups of phones with the same difference."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from msgspec import Struct
+
+from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.batches.commands import CreateBatch
+from phoneprov_core.batches.model import BatchAction
+from phoneprov_core.batches.ports import BatchesTransaction, NoPhones
+from phoneprov_core.batches.use_cases import Target, named_macs, require_known, selected
+from phoneprov_core.configuration.comparison import Compare, Comparison
+from phoneprov_core.configuration.well_formed import fault_in
+from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.errors import PhoneInactive
+from phoneprov_core.deployments.model import Action
+from phoneprov_core.deployments.order import (
+    Order,
+    current_of,
+    deployed_text,
+    load_order,
+    require_fitting,
+)
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.kernel.field_types import SECRET, Redacted
+from phoneprov_core.kernel.fields import StoredMac, schema
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.templates.ports import Mark, Rendered
+
+MOST_NAMED = 20
+"""Maximum number of phones that a group names."""
+MOST_GROUPS = 500
+"""Maximum number of groups; phones with other differences are one more group."""
+LONGEST_DIFF = 16 * 1024
+"""Maximum number of characters of a difference that is shown."""
+OTHERS = "Other differences.\n"
+_SHORTEST = 3
+"""Minimum number of characters of a value that is looked for in a text without marks."""
+
+
+class PlanGroup(Redacted, frozen=True):
+    """Phones with the same difference."""
+
+    count: Annotated[int, schema("Number of phones", minimum=1, examples=[118])]
+    macs: Annotated[tuple[StoredMac, ...], schema(f"The first {MOST_NAMED} of them")]
+    diff: Annotated[
+        str,
+        SECRET,
+        schema(
+            "The changed lines without context, secrets masked; what differs from person to person "
+            "is replaced by the name of its variable"
+        ),
+    ]
+
+
+class PlanProblem(Struct, frozen=True):
+    """Phones that the batch would not switch, for the same reason."""
+
+    count: Annotated[int, schema("Number of phones", minimum=1, examples=[2])]
+    macs: Annotated[tuple[StoredMac, ...], schema(f"The first {MOST_NAMED} of them")]
+    message: Annotated[str, schema("Reason")]
+
+
+class Plan(Struct, frozen=True):
+    """What a batch would change."""
+
+    phones: Annotated[int, schema("All phones of the batch", minimum=1, examples=[200])]
+    unchanged: Annotated[int, schema("Phones that have their configuration already")]
+    changed: Annotated[int, schema("Phones that would get another configuration")]
+    unfit: Annotated[int, schema("Phones that would not be switched")]
+    groups: Annotated[tuple[PlanGroup, ...], schema("Groups of equal differences, most first")]
+    problems: Annotated[tuple[PlanProblem, ...], schema("Why phones are unfit, most first")]
+
+
+@dataclass(eq=False)
+class _Group:
+    what: str
+    count: int = 0
+    macs: list[str] = field(default_factory=list)
+
+    def add(self, mac: str) -> None:
+        self.count += 1
+        if len(self.macs) < MOST_NAMED:
+            self.macs.append(mac)
+
+
+@dataclass(frozen=True)
+class PlanBatch:
+    """The dry run of a batch; it requires level 0, and changes nothing."""
+
+    database: ReadAndWrite[BatchesTransaction]
+    deploy: Deploy
+    compare: Compare
+
+    async def __call__(self, actor: Actor, new: CreateBatch) -> Plan:
+        """One phone at a time: memory does not grow with the number of phones. Raises like the
+        start of the batch, and ``Unavailable``."""
+        require_superadmin(actor)
+        run = _Planning(self, new)
+        async with self.database.read() as tx:
+            await require_known(tx, new)
+            unknown = await tx.phones.unknown(named_macs(new))
+            if unknown:
+                raise NotFound(f"There is no phone {unknown[0]} in the inventory.")
+            pieces = [piece async for piece in selected(tx, new)]
+        for target in (target for piece in pieces for target in piece):
+            await run.look_at(target)
+        return run.result()
+
+
+@dataclass(eq=False)
+class _Planning:
+    plan: PlanBatch
+    new: CreateBatch
+    phones: int = 0
+    unchanged: int = 0
+    changed: int = 0
+    groups: dict[bytes, _Group] = field(default_factory=dict)
+    unfit: dict[str, _Group] = field(default_factory=dict)
+
+    async def look_at(self, target: Target) -> None:
+        """Count one phone."""
+        self.phones += 1
+        mac = target[0]
+        try:
+            async with self.plan.database.read() as tx:
+                phone = await tx.phones.find(mac)
+                if phone is None:
+                    raise NotFound("The phone is no longer in the inventory.")
+                if self.new.action == BatchAction.RESTART.value:
+                    if not phone.is_active:
+                        raise PhoneInactive
+                    self.unchanged += 1
+                    return
+                order, old = await self._order(tx, phone, target[1])
+            require_fitting(order.profile, phone)
+            order = await self.plan.deploy.rendered(order)
+        except (Conflict, NotFound) as error:
+            # One reason with the name of one phone in it is a reason for each phone.
+            message = error.message.replace(mac, "the phone")
+            self.unfit.setdefault(message, _Group(message)).add(mac)
+            return
+        if old is not None and old.text == order.cnf_xml:
+            self.unchanged += 1
+            return
+        self.changed += 1
+        new = order.source.rendered if order.source else Rendered(order.cnf_xml)
+        await self._group(mac, old, new, known_values(phone, old, new))
+
+    async def _order(
+        self, tx: BatchesTransaction, phone: Phone, profile_uuid: str | None
+    ) -> tuple[Order, Rendered | None]:
+        current = await current_of(tx.deployments, phone)
+        profile_uuid = profile_uuid or self.new.profile_uuid
+        if profile_uuid is None:
+            if current is None:
+                raise NotFound(
+                    "No deployment of this phone is recorded; switch it to a profile first."
+                )
+            profile_uuid = current.profile_uuid
+        profile = await tx.profiles.find(profile_uuid)
+        order = None
+        if profile is not None:
+            order = await load_order(tx, Action.SWITCH, profile, phone, self.new.revision)
+        if order is None:
+            raise NotFound("The profile was deleted.")
+        old = None
+        if current is not None and current.is_certain:
+            old = await deployed_text(tx, current)
+        return order, old
+
+    async def _group(
+        self, mac: str, old: Rendered | None, new: Rendered, known: dict[str, str]
+    ) -> None:
+        before, after = named(old, new, known)
+        key = hashlib.blake2b(
+            b"%d\0%b\0%b" % (old is None, before.encode(), after.encode()), digest_size=16
+        ).digest()
+        group = self.groups.get(key)
+        if group is None:
+            if len(self.groups) >= MOST_GROUPS:
+                group = self.groups.setdefault(b"", _Group(OTHERS))
+            else:
+                group = self.groups[key] = _Group(await self._diff(old, before, after))
+        group.add(mac)
+
+    async def _diff(self, old: Rendered | None, before: str, after: str) -> str:
+        compared = await self.plan.compare(
+            Comparison(old="<none/>" if old is None else before, new=after)
+        )
+        lines = [
+            line
+            for line in (compared.diff or "").splitlines()[2:]
+            if line[:1] in "+-" and line != "-<none/>"
+        ]
+        text = "\n".join([*lines, ""])
+        if len(text) > LONGEST_DIFF:
+            return text[:LONGEST_DIFF].rpartition("\n")[0] + "\n...\n"
+        return text
+
+    def result(self) -> Plan:
+        """Raises ``NoPhones``."""
+        if not self.phones:
+            raise NoPhones
+        return Plan(
+            self.phones,
+            self.unchanged,
+            self.changed,
+            sum(group.count for group in self.unfit.values()),
+            tuple(PlanGroup(one.count, tuple(one.macs), one.what) for one in _most(self.groups)),
+            tuple(PlanProblem(one.count, tuple(one.macs), one.what) for one in _most(self.unfit)),
+        )
+
+
+def _most(groups: dict[bytes, _Group] | dict[str, _Group]) -> list[_Group]:
+    return sorted(groups.values(), key=lambda group: -group.count)
+
+
+def known_values(phone: Phone, *texts: Rendered | None) -> dict[str, str]:
+    """The values of a phone and its user, with their names: what is replaced in a text without
+    marks."""
+    values = {phone.mac: "phone.mac", phone.mac.replace(":", ""): "phone.hex"}
+    for rendered in texts:
+        content = rendered.text.encode() if rendered else b""
+        for mark in rendered.marks if rendered else ():
+            value = content[mark.start : mark.end].decode()
+            if (
+                len(value) >= _SHORTEST
+                and " " not in mark.name
+                and not mark.name.startswith("values.")
+            ):
+                values.setdefault(value, mark.name)
+    return values
+
+
+def named(old: Rendered | None, new: Rendered, known: dict[str, str]) -> tuple[str, str]:
+    """Both texts with given values replaced by their names. A value that itself differs between
+    the two shows in which of them it is; a text of ``values`` that differs is shown."""
+    before, after = old or Rendered(""), new
+    was, is_now = _values(before), _values(after)
+    both = was.keys() & is_now.keys()
+    same = {name for name in both if was[name] == is_now[name]}
+    texts = []
+    for rendered, side in ((before, "before"), (after, "after")):
+        if rendered.marks:
+            text = _replaced(rendered, same, both - same, side)
+        else:
+            text = _by_value(rendered.text, known)
+        # A name in a place where XML has no text would make it ill-formed.
+        faulty = rendered.text and fault_in(text.encode()) is not None
+        texts.append(rendered.text if faulty else text)
+    return texts[0], texts[1]
+
+
+def _values(rendered: Rendered) -> dict[str, list[bytes]]:
+    content = rendered.text.encode()
+    values: dict[str, list[bytes]] = {}
+    for mark in rendered.marks:
+        found = values.setdefault(mark.name, [])
+        value = content[mark.start : mark.end]
+        if value not in found:
+            found.append(value)
+    return values
+
+
+def _replaced(rendered: Rendered, same: set[str], differ: set[str], side: str) -> str:
+    content, pieces, done = rendered.text.encode(), [], 0
+    for mark in rendered.marks:
+        pieces.append(content[done : mark.start])
+        if mark.name in differ and (mark.secret or not _is_value(mark)):
+            pieces.append(f"{{{{ {mark.name}, {side} }}}}".encode())
+        elif mark.name in same or mark.secret or not _is_value(mark):
+            pieces.append(f"{{{{ {mark.name} }}}}".encode())
+        else:
+            pieces.append(content[mark.start : mark.end])
+        done = mark.end
+    return b"".join([*pieces, content[done:]]).decode()
+
+
+def _is_value(mark: Mark) -> bool:
+    """Whether it is a text of the profile, which is shown when it changes."""
+    return mark.name.startswith("values.")
+
+
+def _by_value(text: str, known: dict[str, str]) -> str:
+    longest_first: Sequence[str] = sorted(known, key=len, reverse=True)
+    pattern = "|".join(re.escape(value) for value in longest_first)
+    return re.sub(
+        rf"(?<![0-9A-Za-z])(?:{pattern})(?![0-9A-Za-z])|(?<=SEP)(?:{pattern})",
+        lambda match: f"{{{{ {known[match[0]]} }}}}",
+        text,
+    )

@@ -1,0 +1,392 @@
+"""Rollouts: a profile for each phone, templates, planned batches, first phones, undo, plans."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from phoneprov_adapters.memory.system import compare_directly
+from phoneprov_adapters.rendering.renderer import JinjaRenderer
+from phoneprov_adapters.testing.records import a_mac
+from phoneprov_core.batches.commands import BatchTarget, CreateBatch
+from phoneprov_core.batches.model import Batch, BatchAction, BatchState, PhoneState
+from phoneprov_core.batches.plan import OTHERS, PlanBatch
+from phoneprov_core.batches.work import UNCHANGED
+from phoneprov_core.deployments.rollback import RollbackRequest
+from phoneprov_core.extensions import CreateExtension
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import command_of
+from phoneprov_core.kernel.errors import Invalid, NotFound
+from phoneprov_core.kernel.system import shown
+from phoneprov_core.links import CreateLink
+from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
+from phoneprov_core.templates.model import CreateTemplate, Template, TemplatePatch
+from phoneprov_core.templates.use_cases import Templates
+from support.floor import FLOOR, begin, create_floor, ended, phones_of
+from support.office import Office, Settings
+from support.switching import NOWHERE, XML, switch
+
+BODY = (
+    "<device>\n<load>old</load>\n<mac>{{ phone.hex }}</mac>\n<name>{{ user.last_name }}</name>\n"
+    "{% for line in lines %}<line>{{ line.number }}</line>\n<pw>{{ line.password }}</pw>\n"
+    "{% endfor %}<v>{{ values.v|default('none') }}</v>\n</device>"
+)
+
+
+@pytest.fixture
+def watched() -> Office:
+    return Office(Settings(with_watch=True))
+
+
+def templates(office: Office) -> Templates:
+    return Templates(office.database, JinjaRenderer(), office.clock, office.new_id)
+
+
+async def templated(
+    office: Office, root: Actor, phones: int = 4, **fields: Any
+) -> tuple[Template, list[Profile]]:
+    """A floor of which each phone has the profile of its own user, with a line, from one
+    template."""
+    await create_floor(office, root, root, phones)
+    made = await templates(office).create(root, CreateTemplate(name="office", body=BODY, **fields))
+    profiles = []
+    for number in range(1, phones + 1):
+        user = await office.add_user(f"user{number}")
+        extension = await office.extensions.create(
+            root,
+            CreateExtension(
+                type="chan_sccp", extension=f"100{number}", name="x", password=f"secret {number}"
+            ),
+        )
+        await office.links.create(
+            root, CreateLink(user_uuid=user.user_uuid, extension_uuid=extension.uuid)
+        )
+        profile = await office.profiles.create(
+            root, CreateProfile(user_uuid=user.user_uuid, name="desk", template="office")
+        )
+        await switch(office, root, profile, a_mac(number))
+        profiles.append(profile)
+    office.uploader.uploads.clear()
+    return made, profiles
+
+
+def sent(office: Office) -> dict[str, bytes]:
+    return {upload.filename[-11:-8]: upload.content for upload in office.uploader.uploads}
+
+
+async def plan(office: Office, root: Actor, **fields: Any) -> Any:
+    use_case = PlanBatch(office.database, office.deploy, compare_directly)
+    return await use_case(root, CreateBatch(**{"action": "switch", **fields}))
+
+
+async def test_each_item_gets_its_own_profile(
+    office: Office, root: Actor, ada: Actor, profile: Profile
+) -> None:
+    other = await office.profiles.create(
+        root, CreateProfile(user_uuid=root.user_uuid, name="Other", cnf_xml="<other/>")
+    )
+    items = (BatchTarget(a_mac(2), other.uuid), BatchTarget("001bd4000001", profile.uuid))
+
+    new = CreateBatch(action="switch", items=items)
+    batch = await ended(office, root, await office.batches.start(root, new))
+
+    assert sent(office) == {"001": XML.encode(), "002": b"<other/>"}
+    assert [(one.mac, one.profile_uuid) for one in await phones_of(office, root, batch)] == [
+        (a_mac(2), other.uuid),
+        (a_mac(1), profile.uuid),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "problems"),
+    [
+        ({"items": []}, {"items"}),
+        ({"items": [{"mac": "x", "profile_uuid": NOWHERE}]}, {"items"}),
+        ({"items": [{"mac": a_mac(1), "profile_uuid": "x"}]}, {"items"}),
+        ({"items": [{"mac": a_mac(1)}]}, {"items"}),
+        ({"items": [{"mac": a_mac(1), "profile_uuid": NOWHERE, "x": 1}]}, {"items"}),
+        ({"items": [{"mac": a_mac(1), "profile_uuid": uuid}
+                    for uuid in (NOWHERE, NOWHERE.replace("f", "e"))]}, {"items"}),
+        ({"items": [{"mac": a_mac(1), "profile_uuid": NOWHERE}], "macs": [a_mac(1)],
+          "profile_uuid": NOWHERE, "location": "x"}, {"macs", "profile_uuid", "location"}),
+        ({"macs": [a_mac(1)], "template": "x"}, {"template"}),
+        ({"location": "x", "action": "restart", "first": 3, "undo_on_stop": True,
+          "only_changed": True}, {"first", "undo_on_stop", "only_changed"}),
+        ({"location": "x", "start_at": "2026-01-31T08:15:30"}, {"start_at"}),
+        ({"location": "x", "first": 0, "first_minutes": 0}, {"first", "first_minutes"}),
+    ],
+)  # fmt: skip
+def test_contradicting_fields_are_named(fields: dict[str, Any], problems: set[str]) -> None:
+    with pytest.raises(Invalid) as invalid:
+        command_of(CreateBatch, {"action": "switch", **fields})
+
+    assert {problem.field for problem in invalid.value.problems} == problems
+
+
+async def test_missing_profile_template_and_past_are_refused(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    items = (BatchTarget(a_mac(1), NOWHERE),)
+    with pytest.raises(NotFound, match=NOWHERE):
+        await office.batches.start(root, CreateBatch(action="switch", items=items))
+    with pytest.raises(NotFound, match="no template office"):
+        await office.batches.start(root, CreateBatch(action="switch", template="office"))
+    past = shown(office.clock() - timedelta(seconds=1))
+    with pytest.raises(Invalid, match="start_at must be in the future"):
+        await begin(office, root, profile, start_at=past)
+    assert (await (await office.batches.all(root)).everything()) == []
+
+
+async def test_template_selects_the_phones_that_were_rendered_from_it(
+    office: Office, root: Actor
+) -> None:
+    template, _ = await templated(office, root)
+    plain = await office.profiles.create(
+        root, CreateProfile(user_uuid=root.user_uuid, name="Plain", cnf_xml="<plain/>")
+    )
+    await switch(office, root, plain, a_mac(2))
+    office.uploader.uploads.clear()
+    await templates(office).update(
+        root, template.uuid, TemplatePatch(body=BODY.replace("old", "new"))
+    )
+
+    batch = await office.batches.start(root, CreateBatch(action="switch", template="office"))
+    batch = await ended(office, root, batch)
+
+    assert (batch.template, batch.phones.done) == ("office", 3)
+    assert sorted(sent(office)) == ["001", "003", "004"]
+    assert all(b"<load>new</load>" in content for content in sent(office).values())
+
+
+async def test_planned_batch_begins_at_its_time_and_once(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    # The clocks change on 29 March in this zone: 03:30 there is 01:30 in UTC.
+    at = "2026-03-29T03:30:00+02:00"
+    batch = await begin(office, root, profile, start_at=at)
+    await office.background.done()
+
+    assert (batch.state, batch.start_at) == (BatchState.PLANNED, "2026-03-29T01:30:00.000Z")
+    office.clock.now = office.clock.now.replace(month=3, day=29, hour=1, minute=29, second=59)
+    await asyncio.gather(*(office.another_runner()() for _ in range(3)))
+    assert office.uploader.uploads == []
+    assert (await office.batches.get(root, batch.uuid)).state is BatchState.PLANNED
+
+    office.clock.advance(1)
+    await asyncio.gather(*(office.another_runner()() for _ in range(3)))
+
+    batch = await office.batches.get(root, batch.uuid)
+    assert (batch.state, batch.phones.done) == (BatchState.DONE, 12)
+    assert len(office.uploader.uploads) == 12
+
+
+async def test_planned_batch_whose_worker_was_killed_is_continued_once(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    batch = await begin(office, root, profile, start_at=shown(office.clock() + timedelta(days=300)))
+    await office.background.done()
+    office.clock.advance(300 * 86_400)
+    async with office.database.write() as tx:
+        assert await tx.batches.take("a killed process", 30)
+
+    await office.another_runner()()
+    assert office.uploader.uploads == []
+    office.clock.advance(31)
+    await office.another_runner()()
+
+    assert (await office.batches.get(root, batch.uuid)).phones.done == 12
+    assert len(office.uploader.uploads) == 12
+
+
+async def test_cancelled_planned_batch_ends_at_once(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    at = shown(office.clock() + timedelta(hours=1))
+    batch = await begin(office, root, profile, start_at=at)
+
+    cancelled = await office.batches.cancel(root, batch.uuid)
+    office.clock.advance(7200)
+    await office.another_runner()()
+
+    assert (cancelled.state, cancelled.phones.left_out) == (BatchState.CANCELLED, 12)
+    assert cancelled.ended_at is not None
+    assert office.uploader.uploads == []
+
+
+async def until_it_ended(office: Office, root: Actor, batch: Batch, seen: set[str]) -> Batch:
+    """Phones in ``seen`` register again, others are missed."""
+    for _ in range(4000):
+        await asyncio.sleep(0)
+        for mac in list(office.watch.watched):
+            (office.watch.comes_back if mac in seen else office.watch.goes_missing)(mac)
+        now = await office.batches.get(root, batch.uuid)
+        if now.ended_at is not None:
+            return now
+    raise AssertionError("the batch did not end")
+
+
+@pytest.mark.parametrize("missed", [0, 1])
+async def test_others_follow_when_the_first_phones_are_confirmed(
+    watched: Office, missed: int
+) -> None:
+    root = await watched.add_user("root", level=0)
+    profile = await create_floor(watched, root, root, 6)
+    seen = {a_mac(number) for number in range(1, 7)} - {a_mac(missed)}
+
+    batch = await begin(watched, root, profile, first=2, at_once=6)
+    batch = await until_it_ended(watched, root, batch, seen)
+
+    if not missed:
+        assert (batch.state, batch.phones.done) == (BatchState.DONE, 6)
+        return
+    assert (batch.state, batch.phones.done, batch.phones.left_out) == (BatchState.STOPPED, 2, 4)
+    assert f"{a_mac(1)}, one of the first phones, is not confirmed" in str(batch.message)
+    assert len(watched.uploader.uploads) == 2
+
+
+async def test_unwatched_first_phones_stop_the_batch(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    batch = await ended(office, root, await begin(office, root, profile, first=3))
+
+    assert (batch.state, batch.phones.done) == (BatchState.STOPPED, 3)
+    assert "is not confirmed" in str(batch.message)
+
+
+async def test_undo_gives_back_exactly_what_was_there(office: Office, root: Actor) -> None:
+    template, _ = await templated(office, root, 4)
+    async with office.database.read() as tx:
+        before = [await tx.deployments.current(a_mac(number)) for number in range(1, 5)]
+    await templates(office).update(root, template.uuid, TemplatePatch(body="<new/>"))
+
+    batch = await begin(office, root, None, action="switch", first=3, undo_on_stop=True)
+    batch = await ended(office, root, batch)
+
+    (undo,) = [
+        one
+        for one in await (await office.batches.all(root)).everything()
+        if one.action is BatchAction.UNDO
+    ]
+    assert (batch.state, undo.undo_of) == (BatchState.STOPPED, batch.uuid)
+    assert (undo.state, undo.phones.done, undo.phones.total) == (BatchState.DONE, 3, 3)
+    async with office.database.read() as tx:
+        after = [await tx.deployments.current(a_mac(number)) for number in range(1, 5)]
+    assert [one and one.sha256 for one in after] == [one and one.sha256 for one in before]
+    assert [one and one.template_revision for one in after] == [1, 1, 1, 1]
+
+
+async def test_undo_leaves_phones_alone_that_were_changed_meanwhile(
+    office: Office, root: Actor
+) -> None:
+    await templated(office, root, 3)
+    plain = await office.profiles.create(
+        root, CreateProfile(user_uuid=root.user_uuid, name="Plain", cnf_xml="<plain/>")
+    )
+    batch = await begin(office, root, plain, undo_on_stop=True, at_once=1)
+    await office.background.done()
+    # Somebody switches one of the phones, and then the batch counts as stopped.
+    await office.rollback(root, a_mac(2), RollbackRequest())
+    async with office.database.write() as tx:
+        kept = await tx.batches.find(batch.uuid)
+        assert kept is not None
+        stopped = msgspec.structs.replace(kept, state=BatchState.STOPPED, ended_at=None)
+        await tx.batches.put(stopped)
+    office.uploader.uploads.clear()
+
+    await office.another_runner()()
+
+    undo = (await (await office.batches.all(root)).everything())[-1]
+    phones = await phones_of(office, root, undo)
+    assert [one.state for one in phones] == [
+        PhoneState.DONE, PhoneState.LEFT_OUT, PhoneState.DONE
+    ]  # fmt: skip
+    assert phones[1].message == "Another deployment followed; the phone was left alone."
+    assert sorted(sent(office)) == ["001", "003"]
+
+
+async def test_unchanged_phones_are_left_alone(office: Office, root: Actor) -> None:
+    _, profiles = await templated(office, root)
+    await office.profiles.update(root, profiles[1].uuid, ProfilePatch(values={"v": "7"}))
+
+    batch = await begin(office, root, None, action="switch", only_changed=True)
+    batch = await ended(office, root, batch)
+
+    assert list(sent(office)) == ["002"]
+    messages = [one.message for one in await phones_of(office, root, batch)]
+    assert messages == [UNCHANGED, None, UNCHANGED, UNCHANGED]
+
+
+async def test_one_change_of_a_template_is_one_group(office: Office, root: Actor) -> None:
+    template, _ = await templated(office, root)
+    body = BODY.replace("old", "new").replace("</name>", " x</name>")
+    await templates(office).update(root, template.uuid, TemplatePatch(body=body))
+
+    found = await plan(office, root, template="office")
+
+    assert (found.phones, found.changed, found.unchanged, found.unfit) == (4, 4, 0, 0)
+    (group,) = found.groups
+    assert (group.count, group.macs) == (4, tuple(a_mac(number) for number in range(1, 5)))
+    assert group.diff == (
+        "-<load>old</load>\n+<load>new</load>\n"
+        "-<name>{{ user.last_name }}</name>\n+<name>{{ user.last_name }} x</name>\n"
+    )
+    assert office.uploader.uploads == []
+
+
+async def test_plan_groups_by_difference_and_shows_no_secret(office: Office, root: Actor) -> None:
+    _, profiles = await templated(office, root, 5)
+    await office.profiles.update(root, profiles[0].uuid, ProfilePatch(values={"v": "7"}))
+    await office.profiles.update(root, profiles[1].uuid, ProfilePatch(values={"v": "8"}))
+    await office.profiles.update(root, profiles[2].uuid, ProfilePatch(compatible_models=("8851",)))
+    extension = (await (await office.extensions.all(root)).everything())[3]
+    patch: Any = {"password": "another secret"}
+    await office.extensions.update(root, extension.uuid, command_of_patch(patch))
+
+    found = await plan(office, root, location=FLOOR)
+
+    assert (found.phones, found.changed, found.unchanged, found.unfit) == (5, 3, 1, 1)
+    assert {group.diff for group in found.groups} == {
+        "-<v>none</v>\n+<v>7</v>\n",
+        "-<v>none</v>\n+<v>8</v>\n",
+        "-<pw>{{ lines.password, before }}</pw>\n+<pw>{{ lines.password, after }}</pw>\n",
+    }
+    (problem,) = found.problems
+    assert (problem.count, problem.macs) == (1, (a_mac(3),))
+    assert "it is for 8851, not for CP-7945G" in problem.message
+    assert "secret" not in repr(found)
+
+
+def command_of_patch(fields: dict[str, Any]) -> Any:
+    from phoneprov_core.extensions import ExtensionPatch  # noqa: PLC0415
+
+    return ExtensionPatch(**fields)
+
+
+async def test_plan_from_own_texts_to_a_template_is_one_group(office: Office, root: Actor) -> None:
+    _, profiles = await templated(office, root, 3)
+    for number, profile in enumerate(profiles, 1):
+        mac = a_mac(number).replace(":", "")
+        text = f"<device>\n<load>old</load>\n<mac>{mac}</mac>\n<line>100{number}</line>\n</device>"
+        await office.profiles.update(root, profile.uuid, ProfilePatch(cnf_xml=text))
+        await switch(office, root, profile, a_mac(number))
+        await office.profiles.update(root, profile.uuid, ProfilePatch(template="office"))
+
+    found = await plan(office, root, location=FLOOR)
+
+    assert [group.count for group in found.groups] == [3]
+    assert "{{ phone.hex }}" not in found.groups[0].diff
+    assert "+<name>{{ user.last_name }}</name>" in found.groups[0].diff
+
+
+async def test_plan_of_phones_without_a_deployment(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    found = await plan(office, root, location=FLOOR, profile_uuid=profile.uuid)
+    without = await plan(office, root, location=FLOOR)
+
+    assert (found.phones, found.changed, len(found.groups)) == (12, 12, 1)
+    assert found.groups[0].diff.startswith("+<device>\n")
+    assert (without.unfit, without.problems[0].count) == (12, 12)
+    assert OTHERS.endswith("\n")
