@@ -286,7 +286,7 @@ async def test_undo_leaves_phones_alone_that_were_changed_meanwhile(
     )
     batch = await begin(office, root, plain, undo_on_stop=True, at_once=1)
     await office.background.done()
-    # Somebody switches one of the phones, and then the batch counts as stopped.
+    # Another user switches one of the phones, and then the batch counts as stopped.
     await office.rollback(root, a_mac(2), RollbackRequest())
     async with office.database.write() as tx:
         kept = await tx.batches.find(batch.uuid)
