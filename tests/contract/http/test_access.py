@@ -204,8 +204,8 @@ NEED_A_LOGIN = {
     f"DELETE {V1}/vendor-users/{{user_uuid}}",
 }
 READS = {
-    f"POST {V1    f"POST {V1}/configuration-templates/{{uuid}}/render",
-}/phone-profiles/switch/preview",
+    f"POST {V1}/phone-profiles/switch/preview",
+    f"POST {V1}/configuration-templates/{{uuid}}/render",
     f"POST {V1}/phone-profiles/lint",
     f"POST {V1}/configuration-templates/check",
     f"POST {V1}/batches/plan",
