@@ -24,11 +24,13 @@ SECRET = {
 
 
 def secret_fields(kind: type[msgspec.Struct]) -> set[str]:
-    """Whether the values of a field are names of secret columns, not secrets."""
+    """The fields that hold secrets: texts, not names of columns or whether something is secret."""
     return {
         field.name
         for field in msgspec.structs.fields(kind)
-        if field.name in SECRET and get_origin(field.type) is not tuple
+        if field.name in SECRET
+        and get_origin(field.type) not in {tuple, frozenset}
+        and field.type is not bool
     }
 
 

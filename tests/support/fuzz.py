@@ -47,11 +47,15 @@ IN_WORDS = {
         ["a password of the tests", "\u00e9\u00e8" * 100, "blue Elephants 9"]
     ),
     "cnf_xml": st.sampled_from(["<device/>", "<d a='1'>\u00fc<e/>\n</d>", "<x><![CDATA[<]]></x>"]),
+    "body": st.sampled_from(
+        ["<a>{{ phone.mac }}</a>", "{% if user.email %}<a/>{% endif %}", "<b/>"]
+    ),
     "url": st.sampled_from(
         ["http://pbx/menu.xml", "HTTPS://[::1]:8443/?a=b#c", "http://u@h\u00f6"]
     ),
 }
 
+_BY_NAME = {"cnf_xml", "body", "phone_ip", "ip"}
 
 # One service can have several clients.
 _beginnings = itertools.count(0x10_0000, 0x10_0000)
@@ -210,10 +214,10 @@ def _with_formats(document: dict[str, Any]) -> dict[str, Any]:
         schemathesis.openapi.format(name, strategy)
     document = copy.deepcopy(document)
     for title, schema in document["components"]["schemas"].items():
-        if title == "LintRequest":
-            continue  # the linter takes every text
+        if title in {"LintRequest", "CheckTemplate"}:
+            continue  # a check takes every text
         for name, field in schema["properties"].items():
-            if (name in IN_WORDS and "pattern" in field) or name in {"cnf_xml", "phone_ip", "ip"}:
+            if (name in IN_WORDS and "pattern" in field) or name in _BY_NAME:
                 field["format"] = name
                 field.pop("pattern", None)
     return document

@@ -51,8 +51,9 @@ _NAMED = {
     "users", "permissions", "phones", "profiles", "company_contacts", "personal_contacts", "kems",
     "vendor_phones", "extensions", "api_tokens",
 }  # fmt: skip
+_PATHS = {"templates": "configuration_templates"}
 OTHERS = [kind for kind in KINDS if kind.name not in _NAMED]
-"""Kinds that need no other record, with paths of the same name."""
+"""Kinds that need no other record, with paths of the same name or of ``_PATHS``."""
 
 RECORDS = Records(
     {
@@ -68,7 +69,7 @@ RECORDS = Records(
         "/deployments": 10_000,
         "/batches": 11_000,
         **{
-            f"/{kind.name.replace('_', '-')}": 20_000 + 1000 * place
+            f"/{_PATHS.get(kind.name, kind.name).replace('_', '-')}": 20_000 + 1000 * place
             for place, kind in enumerate(OTHERS)
         },
     },

@@ -12,7 +12,7 @@ from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.choice import OwnDatabase, database_at
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
-from phoneprov_adapters.testing.phone_records import a_deployment, a_profile
+from phoneprov_adapters.testing.phone_records import a_deployment, a_profile, a_template
 from phoneprov_adapters.testing.records import (
     a_mac,
     a_pin,
@@ -84,6 +84,7 @@ async def put_secrets(tx: SqlTransaction, number: int, word: str) -> None:
     profile = a_profile(number, OWNER)
     deployment = a_deployment(number, a_mac(number), sha256=_hash(number, word))
     await _put(tx.extensions, extension)
+    await _put(tx.templates, a_template(number, body=f"template {word} {number}"))
     await _put(tx.profiles, profile)
     await _put(tx.deployments, deployment)
     await tx.served_files.put(_served(number, word))
@@ -129,6 +130,8 @@ async def secrets_of(tx: SqlTransaction, number: int) -> tuple[str | None, ...]:
     deployment = await tx.deployments.find(identifier(number))
     assert extension is not None
     assert deployment is not None
+    template = await tx.templates.find(identifier(number))
+    assert template is not None
     served = await tx.served_files.find(_served(number, "").name)
     assert served is not None
     content = await tx.revisions.content(identifier(number))
@@ -139,6 +142,7 @@ async def secrets_of(tx: SqlTransaction, number: int) -> tuple[str | None, ...]:
         deployment.sha256,
         served.content.decode(),
         revision,
+        template.body,
     )
 
 
@@ -150,6 +154,7 @@ def expected(number: int, word: str = "before") -> tuple[str, ...]:
         _hash(number, word),
         f"served {word} {number}",
         _kept(number),
+        f"template {word} {number}",
     )
 
 
