@@ -21,8 +21,10 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
+from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.profiles.model import Revision
 from phoneprov_core.provisioning.model import ServedFile
+from phoneprov_core.templates.ports import Rendered
 from support import postgres
 from support.data_folder import create_database
 from support.keys import argon2_parameters
@@ -90,6 +92,7 @@ async def put_secrets(tx: SqlTransaction, number: int, word: str) -> None:
     await tx.served_files.put(_served(number, word))
     if await tx.revisions.find(profile.uuid, 1) is None:  # it never changes
         await tx.revisions.add(_revision(number, profile.uuid), _kept(number))
+        await tx.renderings.keep(_rendered(number), Rendered(_kept(number)), ())
 
 
 async def _put(store: _Store[E], record: E) -> None:
@@ -120,6 +123,12 @@ def _revision(number: int, profile_uuid: str) -> Revision:
     )
 
 
+def _rendered(number: int) -> Deployment:
+    """A deployment whose text was rendered, and never changes."""
+    sha256 = hashlib.sha256(_kept(number).encode()).hexdigest()
+    return a_deployment(number, a_mac(number), sha256=sha256, profile_uuid=identifier(number))
+
+
 def _kept(number: int) -> str:
     return f"<device>kept {number}</device>"
 
@@ -134,6 +143,7 @@ async def secrets_of(tx: SqlTransaction, number: int) -> tuple[str | None, ...]:
     assert template is not None
     served = await tx.served_files.find(_served(number, "").name)
     assert served is not None
+    rendered = await tx.renderings.of(_rendered(number))
     content = await tx.revisions.content(identifier(number))
     revision = content.text if content else None
     return (
@@ -143,6 +153,7 @@ async def secrets_of(tx: SqlTransaction, number: int) -> tuple[str | None, ...]:
         served.content.decode(),
         revision,
         template.body,
+        rendered.text if rendered else None,
     )
 
 
@@ -155,6 +166,7 @@ def expected(number: int, word: str = "before") -> tuple[str, ...]:
         f"served {word} {number}",
         _kept(number),
         f"template {word} {number}",
+        _kept(number),
     )
 
 
