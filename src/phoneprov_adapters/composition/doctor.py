@@ -4,11 +4,10 @@ import asyncio
 import shutil
 import stat
 from collections.abc import AsyncIterator, Iterator, Mapping
-from enum import Enum
-
-from msgspec import Struct
 
 from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.doctor_lines import SERVICE, answers, compared
+from phoneprov_adapters.composition.findings import Finding, State, failed, ok
 from phoneprov_adapters.composition.installation import require_installation, require_keys
 from phoneprov_adapters.composition.lifecycle import prepare, require_schema
 from phoneprov_adapters.composition.settings import (
@@ -23,10 +22,8 @@ from phoneprov_adapters.sql.engines.address import embedded_file
 from phoneprov_adapters.sql.engines.choice import OwnDatabase
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema, newest
 from phoneprov_core.deployments.observation import Reach
-from phoneprov_core.devices.names import device_name
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.system import millis
-from phoneprov_core.lines.comparison import CompareLines
 from phoneprov_core.phones.model import Phone
 
 _PHONES = 5
@@ -43,38 +40,20 @@ _LEAST_SHARE = 0.05
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
-class State(Enum):
-    """The result of a check."""
-
-    OK = "ok"
-    FAILED = "failed"
-    SKIPPED = "skipped"
-    """Not set up, or not possible because another check failed."""
-
-
-class Finding(Struct, frozen=True):
-    """The result of one check. ``next_step`` says what to do about a failure."""
-
-    check: str
-    state: State
-    message: str
-    next_step: str | None = None
-
-
-async def examine(environment: Mapping[str, str]) -> AsyncIterator[Finding]:
+async def examine(environment: Mapping[str, str], url: str = SERVICE) -> AsyncIterator[Finding]:
     """Check the installation that these variables describe. Changes nothing but for a test file
-    on the FTP server, which is deleted."""
+    on the FTP server, which is deleted. ``url`` is that of the service as Asterisk reaches it."""
     try:
         settings = read_settings(environment)
         check_names(settings)
-        yield _ok("settings", "All settings are valid.")
+        yield ok("settings", "All settings are valid.")
         require_installation(settings)
     except SettingsError as error:
-        yield _failed("settings", str(error), "Correct it; phoneprov settings shows all values.")
+        yield failed("settings", str(error), "Correct it; phoneprov settings shows all values.")
         return
     if settings.secret_keys is None and not key_file(settings.data_dir).exists():
         # To go on would make a new key.
-        yield _failed(
+        yield failed(
             "keys",
             f"There is no key file {key_file(settings.data_dir)}.",
             "Put the key file back from the backup, or set PHONEPROV_SECRET_KEYS.",
@@ -85,40 +64,41 @@ async def examine(environment: Mapping[str, str]) -> AsyncIterator[Finding]:
     try:
         container = prepare(settings)
     except SettingsError as error:
-        yield _failed("keys", str(error), "Correct it; phoneprov keys status shows what is needed.")
+        yield failed("keys", str(error), "Correct it; phoneprov keys status shows what is needed.")
         return
     try:
         container.use_cases()
     except SettingsError as error:
-        yield _failed("adapters", str(error), "Correct it; phoneprov settings shows all values.")
+        yield failed("adapters", str(error), "Correct it; phoneprov settings shows all values.")
         return
-    async for finding in _database(container):
+    async for finding in _database(container, url):
         yield finding
     yield await _server(container)
     yield await _asterisk(container)
 
 
-async def _database(container: Container) -> AsyncIterator[Finding]:
+async def _database(container: Container, url: str) -> AsyncIterator[Finding]:
     database = container.database()
     try:
         await database.open()
     except PhoneprovError as error:
-        yield _failed("database", error.message, _database_step(container.settings()))
-        for check in ("schema", "keys", "clock", "phones", "lines"):
+        yield failed("database", error.message, _database_step(container.settings()))
+        for check in ("schema", "keys", "clock", "phones", "exchange", "lines"):
             yield Finding(check, State.SKIPPED, "The database is not available.")
         return
     try:
-        yield _ok("database", "The database answers.")
+        yield ok("database", "The database answers.")
         schema = await _schema(database)
         yield schema
         if schema.state is State.FAILED:
-            for check in ("keys", "clock", "phones", "lines"):
+            for check in ("keys", "clock", "phones", "exchange", "lines"):
                 yield Finding(check, State.SKIPPED, "The schema does not fit this version.")
             return
         yield await _keys(container)
         yield await _clock(container)
         yield await _phones(container)
-        yield await _lines(container)
+        yield await answers(container, url)
+        yield await compared(container)
     finally:
         await database.close()
 
@@ -134,18 +114,18 @@ async def _schema(database: OwnDatabase) -> Finding:
         await require_schema(database)
         await database.require_privileges()
     except UnfitSchema as error:
-        return _failed("schema", error.message, "See docs/how-to/upgrade.md.")
+        return failed("schema", error.message, "See docs/how-to/upgrade.md.")
     except PhoneprovError as error:
-        return _failed("schema", error.message, "Grant the privileges, or restore a backup.")
-    return _ok("schema", f"The schema is {newest()}.")
+        return failed("schema", error.message, "Grant the privileges, or restore a backup.")
+    return ok("schema", f"The schema is {newest()}.")
 
 
 async def _keys(container: Container) -> Finding:
     try:
         await require_keys(container)
     except (SettingsError, PhoneprovError) as error:
-        return _failed("keys", str(error), "See docs/how-to/rotate-keys.md.")
-    return _ok("keys", "Every stored secret can be read.")
+        return failed("keys", str(error), "See docs/how-to/rotate-keys.md.")
+    return ok("keys", "Every stored secret can be read.")
 
 
 async def _clock(container: Container) -> Finding:
@@ -153,12 +133,12 @@ async def _clock(container: Container) -> Finding:
         async with container.database().read() as tx:
             theirs = await tx.statistics.clock()
     except PhoneprovError as error:
-        return _failed("clock", error.message, "See the finding on the database.")
+        return failed("clock", error.message, "See the finding on the database.")
     ours = millis(container.clock()())
     seconds = abs(ours - theirs) / 1000
     if seconds <= _CLOCK_SECONDS:
-        return _ok("clock", "This host and the database agree about the time.")
-    return _failed(
+        return ok("clock", "This host and the database agree about the time.")
+    return failed(
         "clock",
         f"This host and the database differ by {seconds:,.0f} seconds.",
         "Synchronize both with NTP: timedatectl shows the state.",
@@ -170,7 +150,7 @@ async def _phones(container: Container) -> Finding:
         async with container.database().read() as tx:
             found = await tx.phones.rows(_SEARCHED)
     except PhoneprovError as error:
-        return _failed("phones", error.message, "See the finding on the database.")
+        return failed("phones", error.message, "See the finding on the database.")
     asked = [phone for phone in found if phone.is_active and phone.phone_ip][:_PHONES]
     if not asked:
         return Finding("phones", State.SKIPPED, "No active phone has an address.")
@@ -181,46 +161,12 @@ async def _phones(container: Container) -> Finding:
     ]
     message = f"{len(asked) - len(silent)} of {len(asked)} phones that were asked answer."
     if len(silent) < len(asked):
-        return _ok("phones", message + _first(silent))
-    return _failed(
+        return ok("phones", message + _first(silent))
+    return failed(
         "phones",
         message + _first(silent),
         "Check PHONEPROV_PHONE_NETWORKS and the route to the phones; web access must be on.",
     )
-
-
-async def _lines(container: Container) -> Finding:
-    """Compare the phones that Asterisk has with those that it is answered."""
-    if not container.settings().serves_lines:
-        return Finding("lines", State.SKIPPED, "PHONEPROV_ASTERISK_TOKEN is not set.")
-    exchange = container.exchange_lines()
-    if exchange is None:
-        return Finding("lines", State.SKIPPED, "PHONEPROV_AMI_HOST is not set.")
-    try:
-        devices = sorted(await exchange.devices())
-        unknown = [
-            mac for mac in devices if await container.lines().device(device_name(mac)) is None
-        ]
-        compare = CompareLines(container.database(), exchange, container.clock())
-        compared = [(mac, await compare(mac)) for mac in devices[:_PHONES] if mac not in unknown]
-    except PhoneprovError as error:
-        return _failed("lines", error.message, "See docs/how-to/lines.md.")
-    if unknown:
-        return _failed(
-            "lines",
-            f"{len(unknown)} of {len(devices)} phones in Asterisk are not active phones of the "
-            f"inventory; the first is {unknown[0]}.",
-            "Add them, or remove them from sccp.conf; hotline_enabled = no refuses unknown phones.",
-        )
-    wrong = [(mac, message) for mac, (ok, message) in compared if ok is False]
-    if wrong:
-        return _failed(
-            "lines",
-            f"{len(wrong)} of {len(compared)} phones that were compared have other lines. "
-            f"{wrong[0][0]}: {wrong[0][1]}",
-            "Restart the phone, or remove its section from sccp.conf.",
-        )
-    return _ok("lines", f"Asterisk has {len(devices)} phones, all of them of the inventory.")
 
 
 def _first(silent: list[tuple[Phone, Reach]]) -> str:
@@ -238,20 +184,20 @@ async def _server(container: Container) -> Finding:
         return Finding("ftp", State.SKIPPED, reach.message)
     advice = "Check the settings PHONEPROV_FTP_... and the server."
     if not reach.reachable:
-        return _failed("ftp", reach.message, advice)
+        return failed("ftp", reach.message, advice)
     uploader = container.uploader()
     if not isinstance(uploader, FtpUploader):
-        return _ok("ftp", reach.message)
+        return ok("ftp", reach.message)
     try:
         notes = await uploader.try_upload(container.new_id()())
     except PhoneprovError as error:
-        return _failed(
+        return failed(
             "ftp", f"{reach.message} The upload of a test file failed: {error.message}", advice
         )
     message = " ".join([reach.message, "A test file was uploaded and deleted.", *notes])
     if any(UNREADABLE in note for note in notes):
-        return _failed("ftp", message, "Set the umask of the FTP server to 022.")
-    return _ok("ftp", message)
+        return failed("ftp", message, "Set the umask of the FTP server to 022.")
+    return ok("ftp", message)
 
 
 async def _asterisk(container: Container) -> Finding:
@@ -263,25 +209,25 @@ async def _asterisk(container: Container) -> Finding:
             answer = await session.ask("ListCommands")
             receives_events = session.has_events
     except PhoneprovError as error:
-        return _failed(
+        return failed(
             "asterisk", error.message, "Check PHONEPROV_AMI_... and manager.conf of Asterisk."
         )
     if not answer.ok:
-        return _failed("asterisk", answer.message, "Check manager.conf of Asterisk.")
+        return failed("asterisk", answer.message, "Check manager.conf of Asterisk.")
     if _NEEDED.isdisjoint(answer.response):
-        return _failed(
+        return failed(
             "asterisk",
             "The manager account may not restart phones, or neither res_pjsip_notify nor chan_sccp "
             "is loaded.",
             "Give the account write = system,reporting in manager.conf.",
         )
     if not receives_events:
-        return _failed(
+        return failed(
             "asterisk",
             "The manager account does not receive the events of registrations.",
             "Give the account read = system,call in manager.conf.",
         )
-    return _ok("asterisk", "The login to the manager interface succeeds.")
+    return ok("asterisk", "The login to the manager interface succeeds.")
 
 
 def _folder_and_disk(settings: Settings) -> Iterator[Finding]:
@@ -290,24 +236,16 @@ def _folder_and_disk(settings: Settings) -> Iterator[Finding]:
         yield Finding("folder", State.SKIPPED, f"There is no data folder {folder}.")
         return
     if folder.stat().st_mode & _OTHERS:
-        yield _failed(
+        yield failed(
             "folder", f"Other users can read the folder {folder}.", f"Run chmod 700 {folder}."
         )
     else:
-        yield _ok("folder", f"Only its owner can read the folder {folder}.")
+        yield ok("folder", f"Only its owner can read the folder {folder}.")
     usage = shutil.disk_usage(folder)
     free = f"{usage.free / 1024**3:,.1f} GiB of {usage.total / 1024**3:,.1f} GiB are free."
     if usage.free < _LEAST_FREE or usage.free < _LEAST_SHARE * usage.total:
-        yield _failed(
+        yield failed(
             "disk", free, "Make room; phoneprov prune --dry-run shows what can be removed."
         )
     else:
-        yield _ok("disk", free)
-
-
-def _ok(check: str, message: str) -> Finding:
-    return Finding(check, State.OK, message)
-
-
-def _failed(check: str, message: str, next_step: str) -> Finding:
-    return Finding(check, State.FAILED, message, next_step)
+        yield ok("disk", free)

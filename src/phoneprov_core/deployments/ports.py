@@ -5,9 +5,11 @@ from typing import Protocol, TypeVar
 
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.desk_records import DeskRecords
+from phoneprov_core.extensions import Extension
 from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import NewestRows, Store
 from phoneprov_core.kernel.trail import Notes
+from phoneprov_core.lines.ports import LineStore
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.ports import ProfilesTransaction
 from phoneprov_core.templates.ports import Rendered
@@ -120,6 +122,10 @@ class DeploymentsTransaction(ProfilesTransaction, RecipeTransaction, Protocol):
     def desks(self) -> DeskRecords: ...
     @property
     def rates(self) -> RateStore: ...
+    @property
+    def extensions(self) -> Store[Extension]: ...
+    @property
+    def lines(self) -> LineStore: ...
     @property
     def trail(self) -> Notes: ...
 

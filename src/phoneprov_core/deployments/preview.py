@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 from msgspec import Struct
 
 from phoneprov_core.configuration.comparison import Compare, Comparison
-from phoneprov_core.configuration.findings import Finding
+from phoneprov_core.configuration.findings import Finding, Severity
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.deployments.observation import Reach, Reachability
@@ -20,9 +20,17 @@ from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.fields import Size, StoredMac, schema
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis, shown
+from phoneprov_core.lines.use_cases import lacks_line
+from phoneprov_core.phones.model import software_type_of, speaks_sip
 from phoneprov_core.profiles.model import ProfileName, RevisionNumber, Sha256, SwitchRequest
 from phoneprov_core.profiles.use_cases import profile_of
 from phoneprov_core.templates.ports import Rendered, secrets_of
+
+NO_LINE = (
+    "With this default profile the phone has no line while no user is logged in, and cannot call "
+    "for help: link an extension of the type chan_sccp to the owner of the profile, or give the "
+    "desk a number (extension_uuid)."
+)
 
 
 class Preview(Struct, frozen=True):
@@ -107,6 +115,7 @@ class PreviewSwitch:
             self.reachability.phone(order.phone),
             self.compare(_comparison(order, before)),
         )
+        findings = (*await self._lines(order), *compared.findings)
         content, on_phone = order.cnf_xml.encode(), before.deployment
         return Preview(
             profile=order.profile.name,
@@ -124,8 +133,20 @@ class PreviewSwitch:
             needs_reset=compared.needs_reset,
             server=server,
             phone=phone,
-            findings=compared.findings,
+            findings=findings,
         )
+
+    async def _lines(self, order: Order) -> tuple[Finding, ...]:
+        """A warning about a default profile without any line."""
+        family = software_type_of(order.phone, order.profile.software_type)
+        if not self.deploy.serves_lines or speaks_sip(family):
+            return ()
+        async with self.database.read() as tx:
+            desk = await tx.desks.find(order.phone.mac)
+            if desk.default_profile_uuid != order.profile.uuid:
+                return ()
+            is_mute = await lacks_line(tx, order.phone.mac, order.profile.user_uuid)
+        return (Finding(Severity.WARNING, 1, 1, "no_line", NO_LINE),) if is_mute else ()
 
     async def _before(self, actor: Actor, order: Order) -> _Before:
         async with self.database.read() as tx:

@@ -5,6 +5,7 @@ from typing import Protocol
 from phoneprov_core.extensions import Extension
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.lines.model import Number, PhoneNumbers, UsedPhone
+from phoneprov_core.profiles.model import ProfileRecord
 
 
 class LineStore(Protocol):
@@ -14,6 +15,9 @@ class LineStore(Protocol):
     async def at(self, mac: str) -> PhoneNumbers | None:
         """A phone of the inventory by its canonical MAC, with the numbers of the user of its desk
         and of the owner of its current deployment; None for any other MAC."""
+
+    async def of_user(self, user_uuid: str) -> list[Number]:
+        """The numbers of a user, the oldest link first."""
 
     async def find(self, number: str) -> Number | None:
         """The extension with exactly this number, linked or not; None if there is none."""
@@ -28,5 +32,7 @@ class LinesTransaction(Protocol):
 
     @property
     def extensions(self) -> Store[Extension]: ...
+    @property
+    def profiles(self) -> Store[ProfileRecord]: ...
     @property
     def lines(self) -> LineStore: ...

@@ -23,6 +23,12 @@ from phoneprov_core.lines.rules import (
 )
 
 
+async def lacks_line(tx: LinesTransaction, mac: str, owner_uuid: str) -> bool:
+    """Whether a phone has no line while no user is logged in and it has a profile of this owner."""
+    phone = await tx.lines.at(mac)
+    return phone is not None and phone.used.own is None and not await tx.lines.of_user(owner_uuid)
+
+
 @dataclass(frozen=True)
 class Lines:
     """Devices and lines for the exchange. ``context`` is the dialplan context of all lines."""
@@ -65,6 +71,15 @@ class Lines:
                 return []
             used = await tx.lines.phones_of(user_uuid)
         return [one.phone.mac for one in used if holder_of(one, now) == user_uuid]
+
+    async def lacks_default_line(self, mac: str) -> bool:
+        """Whether the phone has a default profile, and no line while it has that: neither the desk
+        nor the owner of the profile has one."""
+        async with self.database.read() as tx:
+            phone = await tx.lines.at(mac)
+            default = phone.used.desk.default_profile_uuid if phone else None
+            profile = await tx.profiles.find(default) if default else None
+            return profile is not None and await lacks_line(tx, mac, profile.user_uuid)
 
     async def _phone(self, mac: str) -> PhoneNumbers | None:
         if not mac:

@@ -42,6 +42,7 @@ def test_doctor_healthy_installation_ends_with_0(data: Path) -> None:
         "keys": "ok",
         "clock": "ok",
         "phones": "skipped",
+        "exchange": "skipped",
         "lines": "skipped",
         "ftp": "ok",
         "asterisk": "skipped",

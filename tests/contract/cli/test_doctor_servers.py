@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.composition.doctor import Finding, State, examine
+from phoneprov_adapters.composition.doctor import examine
+from phoneprov_adapters.composition.findings import Finding, State
 from support.ami_stub import SECRET, USER, AmiStub, event
 from support.data_folder import populate
 from support.ftp_servers import PASSWORD, USER as FTP_USER, PlainHandler, pyftpdlib_server

@@ -289,3 +289,22 @@ async def test_lines_are_compared_with_those_of_the_exchange(
     clock = office.api.container.clock()
     compare = CompareLines(office.api.database, Exchange(shown), clock)
     assert await compare(MAC) == (ok, message)
+
+
+async def test_preview_warns_about_a_default_profile_without_any_line(office: Office) -> None:
+    async def warned(profile: str) -> bool:
+        body = {"profile_uuid": profile, "mac": MAC}
+        reply = await office.admin.post("/phone-profiles/switch/preview", body)
+        findings = data_of(reply, metadata=False)["findings"]
+        return "no_line" in {one["code"] for one in findings}
+
+    assert not await warned(office.lobby)
+    [link] = data_of(await office.admin.get(f"/user-extensions/by-user/{office.admin.uuid}"))
+    data_of(await office.admin.delete(f"/user-extensions/{link['uuid']}"))
+    assert await warned(office.lobby)
+    bob = await office.person("bob")
+    [profile] = (await bob.get("/phone-profiles")).json()["data"]
+    assert not await warned(profile["uuid"])  # it is no default profile
+    own = {"extension_uuid": await office.extension(OWN)}
+    data_of(await office.admin.put(f"/phones/{MAC}/desk", own))
+    assert not await warned(office.lobby)

@@ -10,7 +10,7 @@ from sqlalchemy.dialects import sqlite
 from phoneprov_adapters.sql.engines.connection import Compiler
 from phoneprov_adapters.sql.engines.postgres_reading import compiled_for
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores.lines import AT, FIND, PHONES_OF
+from phoneprov_adapters.sql.stores.lines import AT, FIND, OF_USER, PHONES_OF
 from support.data_folder import create_database
 
 VALUES = {
@@ -18,7 +18,9 @@ VALUES = {
     "number": "101",
     "user": "00000000-0000-4000-8000-000000000001",
 }
-STATEMENTS = pytest.mark.parametrize("statement", [AT, FIND, PHONES_OF], ids=["at", "find", "of"])
+STATEMENTS = pytest.mark.parametrize(
+    "statement", [AT, FIND, OF_USER, PHONES_OF], ids=["at", "find", "user", "of"]
+)
 
 
 @STATEMENTS

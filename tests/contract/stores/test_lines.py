@@ -75,6 +75,11 @@ class TestLines(DatabaseTests):
         assert found.numbers == ()
         assert found.used.deployed_owner == CARLA
 
+    async def test_numbers_of_a_user_are_those_of_the_active_lines(self) -> None:
+        async with self.database.read() as tx:
+            assert [one.number for one in await tx.lines.of_user(ADA)] == ["5", "2"]
+            assert await tx.lines.of_user(CARLA) == []
+
     async def test_own_number_must_be_an_active_line(self) -> None:
         for number in (206, 207, 999):
             desk = DeskRecord(PHONE.mac, extension_uuid=identifier(number))

@@ -64,6 +64,19 @@ AT: Select[Any] = (
 FIND: Select[Any] = select(*_number(extensions)).where(
     extensions.c.extension == bindparam("number"), _is_line(extensions)
 )
+OF_USER: Select[Any] = (
+    select(*_number(extensions))
+    .select_from(
+        user_extensions.join(
+            users, and_(users.c.uuid == user_extensions.c.user_uuid, users.c.is_active)
+        ).join(
+            extensions,
+            and_(extensions.c.uuid == user_extensions.c.extension_uuid, _is_line(extensions)),
+        )
+    )
+    .where(user_extensions.c.user_uuid == bindparam("user"))
+    .order_by(user_extensions.c.created_at, user_extensions.c.uuid)
+)
 PHONES_OF: Select[Any] = (
     select(*_USED)
     .select_from(_USED_BY)
@@ -92,6 +105,10 @@ class SqlLines(SqlQueries, LineStore):
         linked = [row[len(_USED) :] for row in rows]
         numbers = [(of[0], Number(*of[1:])) for of in linked if of[0] and of[1] is not None]
         return PhoneNumbers(_used(rows[0]), tuple(numbers))
+
+    async def of_user(self, user_uuid: str) -> list[Number]:
+        rows = await self._connection.fetch_all(OF_USER, user=user_uuid)
+        return [Number(*row) for row in rows]
 
     async def find(self, number: str) -> Number | None:
         row = await self._connection.fetch_one(FIND, number=number)

@@ -7,6 +7,7 @@ from xml.sax.saxutils import escape
 
 import click
 
+from phoneprov_core.deployments.preview import NO_LINE
 from phoneprov_core.desks.model import Desk, DeskPatch
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.options import MAC, as_json, print_json
@@ -86,16 +87,20 @@ def set_default(mac: str, profile: str | None, *, clear: bool, hotdesk: bool | N
     if (profile is not None and clear) or (profile is None and not clear and hotdesk is None):
         raise click.UsageError("Name a profile, or use --none.")
 
-    async def change(at: Acting) -> Desk:
+    async def change(at: Acting) -> tuple[Desk, bool]:
         fields: dict[str, Any] = {} if hotdesk is None else {"hotdesk": hotdesk}
         if clear or profile is not None:
             uuid = None if profile is None else await profile_called(at, profile)
             fields["default_profile_uuid"] = uuid
-        return await at.container.desks().update(at.actor, mac, DeskPatch(**fields))
+        changed = await at.container.desks().update(at.actor, mac, DeskPatch(**fields))
+        serves = at.container.settings().serves_lines
+        return changed, serves and await at.container.lines().lacks_default_line(changed.mac)
 
-    changed = as_operator(change)
+    changed, is_mute = as_operator(change)
     default = "no default profile" if changed.default_profile_uuid is None else "a default profile"
     click.echo(f"{mac} has {default}; users can{'' if changed.hotdesk else 'not'} log in.")
+    if is_mute:
+        click.echo(f"Warning: {NO_LINE}", err=True)
 
 
 @desk.command("logout")

@@ -7,22 +7,28 @@ import sys
 
 import click
 
-from phoneprov_adapters.composition.doctor import Finding, State, examine
+from phoneprov_adapters.composition.doctor import examine
+from phoneprov_adapters.composition.doctor_lines import SERVICE
+from phoneprov_adapters.composition.findings import Finding, State
 from phoneprov_http.main.commands.options import as_json, print_json
 from phoneprov_http.main.commands.output import table
 
 
 @click.command()
+@click.option(
+    "--url", default=SERVICE, show_default=True, help="The service as Asterisk reaches it."
+)
 @as_json
-def doctor(*, as_json: bool) -> None:
+def doctor(*, url: str, as_json: bool) -> None:
     """Check settings, keys, database, servers and phones.
 
-    Says what to do about each fault. Changes nothing; the service may run meanwhile. It logs in on
-    the FTP server and on Asterisk, and asks up to five phones. Exits with 0 if no check fails, with
-    1 otherwise.
+    Says what to do about each fault. Changes nothing; the service may run meanwhile. It logs in
+    on the FTP server and on Asterisk, and asks up to five phones. Where Asterisk asks for lines, it
+    asks the service as Asterisk does, and compares the phones of both. Exits with 0 if no check
+    fails, with 1 otherwise.
     """
     logging.getLogger("phoneprov").addHandler(logging.NullHandler())
-    findings = asyncio.run(_all())
+    findings = asyncio.run(_all(url))
     if as_json:
         print_json(findings)
     else:
@@ -36,5 +42,5 @@ def doctor(*, as_json: bool) -> None:
         sys.exit(1)
 
 
-async def _all() -> list[Finding]:
-    return [finding async for finding in examine(os.environ)]
+async def _all(url: str) -> list[Finding]:
+    return [finding async for finding in examine(os.environ, url)]

@@ -12,7 +12,7 @@ from phoneprov_core.kernel.paging import Listing, Window
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.options import MAC, as_json, print_json
 from phoneprov_http.main.commands.output import table
-from phoneprov_http.main.commands.wording import how_it_went, moment
+from phoneprov_http.main.commands.wording import how_it_went, lines_of, moment
 
 Outcome = Literal["running", "deployed", "failed", "unknown", "interrupted"]
 
@@ -78,7 +78,7 @@ def history(
             str(one.revision),
             (
                 f"{'rollback: ' if one.action is Action.ROLLBACK else ''}"
-                f"{how_it_went(one, briefly=True)}"
+                f"{how_it_went(one, briefly=True)}{lines_of(one)}"
             ),
         )
         for one in found

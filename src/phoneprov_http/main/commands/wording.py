@@ -10,6 +10,12 @@ STEPS = {
 }
 
 
+def lines_of(deployment: Deployment) -> str:
+    """What was read back of the lines, empty if nothing was."""
+    step = next((one for one in deployment.steps if one.name is StepName.LINES), None)
+    return f"; {step.message}" if step and step.message else ""
+
+
 def what(deployment: Deployment) -> str:
     """Profile and revision of a deployment."""
     return f"{deployment.profile_name}, revision {deployment.revision}"

@@ -1,0 +1,101 @@
+"""Checks of the lines that Asterisk asks for."""
+
+import asyncio
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from urllib.parse import urlsplit
+
+from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.findings import Finding, State, failed, ok
+from phoneprov_core.devices.names import device_name
+from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.lines.comparison import CompareLines
+
+SERVICE = "http://127.0.0.1:8000"
+"""Where the service listens by default."""
+
+_PHONES = 5
+_SEARCHED = 200
+_ANSWER_SECONDS = 5.0
+_MOST_BYTES = 65_536
+_OLD = "Restart phoneprov serve with the settings of this check."
+_STEPS = {
+    401: "The service runs with another PHONEPROV_ASTERISK_TOKEN: restart it.",
+    403: "Add this host to PHONEPROV_ASTERISK_NETWORKS, or run the check on the host of Asterisk.",
+}
+
+
+async def answers(container: Container, url: str) -> Finding:
+    """Ask the service as Asterisk does."""
+    token = container.settings().asterisk_token
+    if token is None:
+        return Finding("exchange", State.SKIPPED, "PHONEPROV_ASTERISK_TOKEN is not set.")
+    try:
+        async with container.database().read() as tx:
+            active = [one for one in await tx.phones.rows(_SEARCHED) if one.is_active]
+        name = device_name(active[0].mac) if active else "SEP000000000000"
+        status, body = await asyncio.to_thread(_asked, url, token, name)
+    except PhoneprovError as error:
+        return failed("exchange", error.message, "See the finding on the database.")
+    except (OSError, ValueError, HTTPException) as error:
+        return failed(
+            "exchange",
+            f"The service does not answer at {url}: {type(error).__name__}.",
+            "Start phoneprov serve; --url says where Asterisk reaches it.",
+        )
+    if status == 200 and body.startswith(f"name={name}&".encode()):
+        return ok("exchange", f"The service answers for {name} as Asterisk asks.")
+    if status == 404 and not body and not active:
+        return ok("exchange", "The service answers as Asterisk asks; no phone is active.")
+    next_step = _STEPS.get(status, _OLD)
+    return failed("exchange", f"The service answers {status} for {name}.", next_step)
+
+
+def _asked(url: str, token: str, name: str) -> tuple[int, bytes]:
+    parts = urlsplit(url)
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    connection = kind(parts.hostname or "", parts.port, timeout=_ANSWER_SECONDS)
+    try:
+        path = f"{parts.path.rstrip('/')}/asterisk/sccpdevice/single"
+        headers = {
+            "Authorization": f"Bearer {token}",
+            "Content-Type": "application/x-www-form-urlencoded",
+        }
+        connection.request("POST", path, f"name={name}", headers)
+        reply = connection.getresponse()
+        return reply.status, reply.read(_MOST_BYTES)
+    finally:
+        connection.close()
+
+
+async def compared(container: Container) -> Finding:
+    """Compare the phones that Asterisk has with those that it is answered."""
+    if not container.settings().serves_lines:
+        return Finding("lines", State.SKIPPED, "PHONEPROV_ASTERISK_TOKEN is not set.")
+    exchange = container.exchange_lines()
+    if exchange is None:
+        return Finding("lines", State.SKIPPED, "PHONEPROV_AMI_HOST is not set.")
+    try:
+        devices = sorted(await exchange.devices())
+        unknown = [
+            mac for mac in devices if await container.lines().device(device_name(mac)) is None
+        ]
+        compare = CompareLines(container.database(), exchange, container.clock())
+        seen = [(mac, await compare(mac)) for mac in devices[:_PHONES] if mac not in unknown]
+    except PhoneprovError as error:
+        return failed("lines", error.message, "See docs/how-to/lines.md.")
+    if unknown:
+        return failed(
+            "lines",
+            f"{len(unknown)} of {len(devices)} phones in Asterisk are not active phones of the "
+            f"inventory; the first is {unknown[0]}.",
+            "Add them, or remove them from sccp.conf; hotline_enabled = no refuses unknown phones.",
+        )
+    wrong = [(mac, message) for mac, (is_same, message) in seen if is_same is False]
+    if wrong:
+        return failed(
+            "lines",
+            f"{len(wrong)} of {len(seen)} phones that were compared have other lines. "
+            f"{wrong[0][0]}: {wrong[0][1]}",
+            "Restart the phone, or remove its section from sccp.conf.",
+        )
+    return ok("lines", f"Asterisk has {len(devices)} phones, all of them of the inventory.")
