@@ -34,8 +34,6 @@ NOT_CALLED = {
     "/vendor-phones/{mac}", "/vendor-users/by-user/{userUuid}",
     *(f"/{kind.path}/{{uuid}}" for kind in STANDARD),
     *(f"/{path}" for path in NOT_SHOWN),
-    # Without a page so far.
-    "/fleet", "/phones/{mac}/state",
 }  # fmt: skip
 # Which module sends each writing request; records.js and its like through record-dialog.js.
 WRITTEN_BY = {

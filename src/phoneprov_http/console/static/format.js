@@ -5,7 +5,6 @@ import { h } from "./dom.js";
 const number = new Intl.NumberFormat();
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
-const dayOf = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
 const language = moment.resolvedOptions().locale;
 
@@ -45,8 +44,9 @@ export function ago(iso, now = Date.now()) {
   return h("time", { dateTime: iso, lang: language, title }, text);
 }
 
+const dayUtc = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
 /** @param {Date} date */
-export const day = (date) => dayOf.format(date);
+export const utcDay = (date) => dayUtc.format(date);
 
 /** @param {number} ms */
 export const duration = (ms) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);

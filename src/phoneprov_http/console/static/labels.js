@@ -69,6 +69,13 @@ export const labels = {
   until: "Until",
 };
 
+/** A sentence of the server with the names that the console gives to fields. @param {string} text */
+export const inWords = (text) =>
+  text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => (name in labels ? inSentence(labels[name]) : name));
+
+/** @param {string} label */
+const inSentence = (label) => (/^[A-Z]{2}/.test(label) ? label : label.toLowerCase());
+
 /** @param {string} field */
 export function labelOf(field) {
   const [name] = field.replace(/_uuid$/, "").split(/[.[]/);

@@ -4,7 +4,8 @@ import { h, s } from "../dom.js";
 import { count } from "../format.js";
 import { texts } from "../texts.js";
 
-const [WIDTH, HEIGHT, FOOT, LEFT] = [640, 170, 20, 34];
+const MOST_LABELS = 8;
+const [WIDTH, HEIGHT, FOOT, LEFT, RIGHT] = [640, 170, 20, 34, 16];
 
 /**
  * Stacked bars.
@@ -14,7 +15,7 @@ const [WIDTH, HEIGHT, FOOT, LEFT] = [640, 170, 20, 34];
  */
 export function barChart({ caption, series, rows }) {
   const most = Math.max(1, ...rows.map(({ values }) => values.reduce((sum, one) => sum + one, 0)));
-  const step = (WIDTH - LEFT) / Math.max(rows.length, 1);
+  const step = (WIDTH - LEFT - RIGHT) / Math.max(rows.length, 1);
   const scale = (HEIGHT - FOOT - 8) / most;
   const lines = [0, most / 2, most].map((value) => {
     const y = HEIGHT - FOOT - value * scale;
@@ -32,7 +33,9 @@ export function barChart({ caption, series, rows }) {
       y -= height;
       return value > 0 && s("rect", { x, y, width: step * 0.6, height, class: series[at].className });
     });
-    const foot = s("text", { x: x + step * 0.3, y: HEIGHT - 5, "text-anchor": "middle" }, label);
+    // As many labels as have room, the last one always.
+    const isLabelled = (rows.length - 1 - place) % Math.ceil(rows.length / MOST_LABELS) === 0;
+    const foot = isLabelled && s("text", { x: x + step * 0.3, y: HEIGHT - 5, "text-anchor": "middle" }, label);
     const group = [s("title", {}, said), ...parts, foot];
     return href ? s("a", { href, tabindex: -1 }, ...group) : s("g", {}, ...group);
   });

@@ -1,7 +1,7 @@
 /** An error in words, with each field concerned by the name that the console gives it. */
 
 import { h } from "../dom.js";
-import { labelOf } from "../labels.js";
+import { inWords, labelOf } from "../labels.js";
 import { texts } from "../texts.js";
 import { ApiError, ConnectionLost } from "../transport.js";
 
@@ -11,7 +11,7 @@ export function messageOf(error) {
     return texts.wrongInput;
   }
   const isKnown = error instanceof ApiError || error instanceof ConnectionLost;
-  return isKnown ? error.message : texts.unexpected(String(error));
+  return isKnown ? inWords(error.message) : texts.unexpected(String(error));
 }
 
 /**
@@ -30,7 +30,7 @@ export function errorBox(error, isShown = () => false) {
         "ul",
         {},
         ...others.map(({ field, message }) =>
-          h("li", {}, field ? `${labelOf(field)} ${message}` : message),
+          h("li", {}, field ? `${labelOf(field)} ${inWords(message)}` : inWords(message)),
         ),
       ),
   );

@@ -36,6 +36,13 @@ const MEANINGS = {
   pending: "wait",
   waiting: "wait",
   warning: "wait",
+  fine: "good",
+  foreign: "bad",
+  unreachable: "bad",
+  wrong_model: "wait",
+  unregistered: "bad",
+  file_changed: "wait",
+  never_seen: "unknown",
 };
 
 /** @param {string} state */

@@ -107,12 +107,35 @@ export const phones = {
   replaced: (mac, phone) => `${mac} is replaced by ${phone}.`,
   noDiscovered: "Every phone that asked for its files is in the inventory.",
 
+  // The state of the fleet
+  fleetState: "State",
+  states: /** @type {Record<string, string>} */ ({
+    fine: "Fine",
+    foreign: "Another phone answers",
+    unreachable: "Not reachable",
+    wrong_model: "Another model or firmware",
+    unregistered: "Not registered",
+    file_changed: "File changed",
+    never_seen: "Never seen",
+  }),
+  /** @param {string} state @param {number} count */
+  inState: (state, count) => `${number.format(count)} ${count === 1 ? "phone" : "phones"}: ${state}`,
+  seenAt: "Last seen",
+  neverSeen: "Never",
+  nextStep: "Next step",
+  reports: "Reports",
+  serial: "Serial number",
+  registered: "Registered",
+  notLookedAt: "Not looked at yet: phoneprov watch, or PHONEPROV_WATCH_MINUTES, looks at the phones.",
+  byModel: "By model",
+  byLoad: "By firmware",
+
   // Overview
   phonesTotal: "Phones",
   inUse: "Desks in use",
   attention: "Needs attention",
   nothingNeedsAttention: "Nothing needs attention.",
-  lastDays: "Deployments of the last seven days",
+  lastDays: "Deployments of the last 30 days (UTC)",
   runningBatches: "Batches",
   noBatchRuns: "No batch is running.",
   recentFailures: "Newest failures",

@@ -4,25 +4,33 @@ import { NEWEST, api, withQuery } from "../api.js";
 import { fill, h, update } from "../dom.js";
 import { barChart, barList } from "../elements/chart.js";
 import { errorBox } from "../elements/error-box.js";
-import { badge } from "../elements/facts.js";
+import { badge, meaningOf } from "../elements/facts.js";
 import { progressBar } from "../elements/progress.js";
 import { heading } from "../elements/heading.js";
 import { simpleTable } from "../elements/simple-table.js";
-import { ago, count, day } from "../format.js";
+import { ago, count, utcDay } from "../format.js";
 import { icon } from "../icons.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
 import { newestBatches } from "./batches.js";
 import { problemOf } from "./deployment.js";
 
-const DAYS = 7;
+const DAYS = 30;
+const FAILURE_DAYS = 7;
+const DAY_MS = 86_400_000;
 const POLL_MS = 30_000;
 const MOST_PLACES = 12;
 const OUTCOMES = ["deployed", "failed", "unknown", "interrupted"];
 
+/**
+ * @typedef {{phones: number, states: Record<string, number>, last_outcomes: Record<string, number>,
+ *   models: Record<string, number>, loads: Record<string, number>,
+ *   days: {day: string, outcomes: Record<string, number>}[]}} Numbers
+ */
+
 /** @type {import("../router.js").View} */
 export async function view({ element, signal }) {
-  const parts = [numbers, attention, days, places, batches, failures];
+  const parts = [numbers, attention, days, places, models, batches, failures];
   const panels = parts.map(({ name: id }) => h("section", { className: `panel ${id}` }));
   fill(
     element,
@@ -33,16 +41,18 @@ export async function view({ element, signal }) {
     ),
     h("div", { className: "dashboard" }, ...panels),
   );
-  const draw = () =>
-    Promise.all(
+  const draw = async () => {
+    const fleet = api.get(`fleet?days=${DAYS}`, signal).then(({ data }) => /** @type {Numbers} */ (data));
+    await Promise.all(
       parts.map(async (part, place) => {
         try {
-          update(panels[place], ...(await part(signal)));
+          update(panels[place], ...(await part(signal, await fleet)));
         } catch (error) {
           if (!signal.aborted) fill(panels[place], errorBox(error));
         }
       }),
     );
+  };
   await draw();
   void (async () => {
     for (;;) {
@@ -63,39 +73,46 @@ function tile(title, href, value, more = "") {
   );
 }
 
-/** @param {AbortSignal} signal */
-async function numbers(signal) {
-  const [all, inactive, used, ...outcomes] = await Promise.all([
-    api.count("phones", {}, signal),
+/** @param {AbortSignal} signal @param {Numbers} fleet */
+async function numbers(signal, fleet) {
+  const [inactive, used] = await Promise.all([
     api.count("phones", { is_active: false }, signal),
     api.count("phones", { in_use: true }, signal),
-    ...["deployed", "none"].map((one) => api.count("phones", { last_outcome: one }, signal)),
   ]);
+  const { deployed = 0, none = 0 } = fleet.last_outcomes;
+  const { never_seen: unseen = 0, fine = 0 } = fleet.states;
+  const isWatched = unseen < fleet.phones;
   return [
     h("h2", { className: "hidden" }, texts.phonesTotal),
     h(
       "div",
       { className: "tiles" },
-      tile(texts.phonesTotal, "#/phones", all, inactive ? texts.inactivePhones(inactive) : ""),
-      tile(texts.outcomes.deployed, "#/phones?last_outcome=deployed", outcomes[0]),
-      tile(texts.neverDeployed, "#/phones?last_outcome=none", outcomes[1]),
+      tile(texts.phonesTotal, "#/phones?is_active=true", fleet.phones, inactive ? texts.inactivePhones(inactive) : ""),
+      isWatched && tile(texts.states.fine, "#/phones?state=fine", fine),
+      tile(texts.outcomes.deployed, "#/phones?last_outcome=deployed&is_active=true", deployed),
+      tile(texts.neverDeployed, "#/phones?last_outcome=none&is_active=true", none),
       tile(texts.inUse, "#/desks?in_use=true", used),
     ),
   ];
 }
 
-/** @param {AbortSignal} signal */
-async function attention(signal) {
-  const [failed, unknown, interrupted, discovered] = await Promise.all([
-    ...["failed", "unknown", "interrupted"].map((one) =>
-      api.count("phones", { last_outcome: one }, signal),
-    ),
-    api.count("discovered-phones", {}, signal),
-  ]);
+/** @param {AbortSignal} signal @param {Numbers} fleet */
+async function attention(signal, fleet) {
+  const discovered = await api.count("discovered-phones", {}, signal);
+  const { failed = 0, unknown = 0, interrupted = 0 } = fleet.last_outcomes;
+  const outcome = (/** @type {string} */ one) => `#/phones?last_outcome=${one}&is_active=true`;
   const rows = /** @type {[number, string, string, string][]} */ ([
-    [failed, "bad", "#/phones?last_outcome=failed", texts.failedPhones(failed)],
-    [unknown, "unknown", "#/phones?last_outcome=unknown", texts.unknownPhones(unknown)],
-    [interrupted, "bad", "#/phones?last_outcome=interrupted", texts.interruptedPhones(interrupted)],
+    [failed, "bad", outcome("failed"), texts.failedPhones(failed)],
+    [unknown, "unknown", outcome("unknown"), texts.unknownPhones(unknown)],
+    [interrupted, "bad", outcome("interrupted"), texts.interruptedPhones(interrupted)],
+    ...Object.entries(fleet.states)
+      .filter(([state]) => state !== "fine" && state !== "never_seen")
+      .map(([state, number]) => [
+        number,
+        meaningOf(state),
+        `#/phones?state=${state}`,
+        texts.inState(texts.states[state].toLowerCase(), number),
+      ]),
     [discovered, "wait", "#/discovered", texts.discoveredPhones(discovered)],
   ]).filter(([number]) => number > 0);
   return [
@@ -112,34 +129,38 @@ async function attention(signal) {
   ];
 }
 
-/** @param {AbortSignal} signal */
-async function days(signal) {
-  const midnight = new Date();
-  midnight.setHours(0, 0, 0, 0);
-  const begins = Array.from({ length: DAYS }, (_, place) => {
-    const begin = new Date(midnight);
-    begin.setDate(begin.getDate() - (DAYS - 1 - place));
-    return begin;
+/** @param {AbortSignal} _ @param {Numbers} fleet */
+function days(_, fleet) {
+  const found = new Map(fleet.days.map((one) => [one.day, one.outcomes]));
+  const rows = Array.from({ length: DAYS }, (_one, place) => {
+    const begin = new Date(Date.now() - (DAYS - 1 - place) * DAY_MS);
+    const name = begin.toISOString().slice(0, 10);
+    const since = new Date(`${name}T00:00:00Z`);
+    const range = { since: localOf(since), until: localOf(new Date(since.getTime() + DAY_MS)) };
+    const values = OUTCOMES.map((outcome) => found.get(name)?.[outcome] ?? 0);
+    return { label: utcDay(since), href: `#${withQuery("/deployments", range)}`, values };
   });
-  const rows = await Promise.all(
-    begins.map(async (begin) => {
-      const end = new Date(begin);
-      end.setDate(end.getDate() + 1);
-      const range = { since: begin.toISOString(), until: end.toISOString() };
-      const values = await Promise.all(
-        OUTCOMES.map((outcome) => api.count("deployments", { ...range, outcome }, signal)),
-      );
-      const local = { since: localOf(begin), until: localOf(end) };
-      return { label: day(begin), href: `#${withQuery("/deployments", local)}`, values };
-    }),
-  );
   const series = OUTCOMES.map((one) => ({ name: texts.outcomes[one], className: one }));
   return [h("h2", {}, texts.lastDays), barChart({ caption: texts.lastDays, series, rows })];
 }
 
 /** As a field of the browser shows it. @param {Date} date */
-const localOf = (date) =>
-  `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, "0")}-${String(date.getDate()).padStart(2, "0")}T00:00`;
+const localOf = (date) => new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+
+/** @param {AbortSignal} _ @param {Numbers} fleet */
+function models(_, fleet) {
+  const bars = (/** @type {Record<string, number>} */ counts, /** @type {string} */ name) =>
+    Object.entries(counts)
+      .slice(0, MOST_PLACES)
+      .map(([label, value]) => ({ label, value, href: `#${withQuery("/phones", { [name]: label, is_active: true })}` }));
+  const loads = bars(fleet.loads, "q");
+  return [
+    h("h2", {}, texts.byModel),
+    barList(bars(fleet.models, "model")),
+    loads.length > 0 && h("h2", {}, texts.byLoad),
+    loads.length > 0 && barList(loads),
+  ];
+}
 
 /** @param {AbortSignal} signal */
 async function places(signal) {
@@ -173,7 +194,7 @@ async function batches(signal) {
 
 /** @param {AbortSignal} signal */
 async function failures(signal) {
-  const since = new Date(Date.now() - DAYS * 86_400_000).toISOString();
+  const since = new Date(Date.now() - FAILURE_DAYS * DAY_MS).toISOString();
   const path = withQuery("deployments", { outcome: "failed", since, before: NEWEST, limit: 8 });
   const { data } = await api.get(path, signal);
   return [

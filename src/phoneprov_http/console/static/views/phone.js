@@ -4,12 +4,14 @@ import { NEWEST, api, withQuery } from "../api.js";
 import { fill, h, update } from "../dom.js";
 import { ask, show } from "../elements/dialog.js";
 import { messageOf } from "../elements/error-box.js";
-import { facts } from "../elements/facts.js";
+import { badge, facts } from "../elements/facts.js";
 import { heading } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
 import { recordForm } from "../elements/record-form.js";
 import { tabs } from "../elements/tabs.js";
 import { phoneFields } from "../fields.js";
+import { ago } from "../format.js";
+import { inWords } from "../labels.js";
 import { go, readdress } from "../navigation.js";
 import { showAgain } from "../router.js";
 import { session } from "../session.js";
@@ -44,6 +46,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
     api.get(path, signal).then(({ data }) => data),
     deployedOn(path, signal),
   ]);
+  const seen = session.isAdmin ? (await api.get(`${path}/state`, signal)).data : null;
   const state = h("section", { className: "on-phone", "aria-live": "polite" });
   const rollBackButton = h(
     "button",
@@ -89,6 +92,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
         [texts.softwareType, phone.software_type],
         [texts.softwareVersion, phone.software_version],
         [texts.isActive, phone.is_active ? texts.yes : texts.no],
+        ...seenFacts(seen),
         ...(phone.description ? [/** @type {[string, string]} */ ([texts.description, phone.description])] : []),
       ]),
     ),
@@ -108,6 +112,21 @@ export async function view({ element, parameters: [mac], query, signal }) {
       update(state, ...(await onPhone(now)));
     }
   }
+}
+
+/** What was seen of the phone when it was last looked at.
+ * @param {any} seen @returns {[string, import("../dom.js").Child][]} */
+function seenFacts(seen) {
+  if (seen === null) return [];
+  if (seen.since === null) return [[texts.fleetState, texts.notLookedAt]];
+  const reports = [seen.reported_model, seen.reported_load].filter(Boolean).join(", ");
+  return [
+    [texts.fleetState, h("span", {}, badge(seen.state, texts.states), " ", inWords(seen.message))],
+    ...(seen.next_step ? [/** @type {[string, string]} */ ([texts.nextStep, inWords(seen.next_step)])] : []),
+    [texts.seenAt, ago(seen.seen_at) || texts.neverSeen],
+    ...(reports ? [/** @type {[string, string]} */ ([texts.reports, reports])] : []),
+    ...(seen.serial ? [/** @type {[string, string]} */ ([texts.serial, seen.serial])] : []),
+  ];
 }
 
 /** @param {string} path @param {Phone} phone */

@@ -39,6 +39,9 @@ const LAST_OUTCOME = {
   choices: [...Object.entries(texts.outcomes), ["none", texts.neverDeployed]],
 };
 
+/** @type {Filter} */
+const STATE = { name: "state", label: texts.fleetState, choices: Object.entries(texts.states) };
+
 const ME = "me";
 
 /** Who is logged in at the phone: any user for level 0, otherwise the caller.
@@ -114,7 +117,7 @@ export async function view({ element, query }) {
       counted("location"),
       { name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES },
       loggedIn(),
-      ...(session.isAdmin ? [LAST_OUTCOME] : []),
+      ...(session.isAdmin ? [LAST_OUTCOME, STATE] : []),
       yesOrNo("is_active", texts.isActive),
     ],
     query,
