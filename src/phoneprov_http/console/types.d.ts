@@ -25,7 +25,7 @@ export interface AuditEntry {
 
 export interface Batch {
   uuid: string;
-  action: "restart" | "switch";
+  action: "restart" | "switch" | "undo";
   profile_uuid: string | null;
   profile_name: string | null;
   revision: number | null;
@@ -37,11 +37,18 @@ export interface Batch {
   stop_after_failures: number | null;
   wait_minutes: number;
   user_uuid: string;
-  state: "cancelled" | "done" | "running" | "stopped";
+  state: "cancelled" | "done" | "planned" | "running" | "stopped";
   message: string | null;
   created_at: string;
   ended_at: string | null;
   phones: Counts;
+  template: string | null;
+  start_at: string | null;
+  first: number | null;
+  first_minutes: number;
+  undo_on_stop: boolean;
+  only_changed: boolean;
+  undo_of: string | null;
 }
 
 export interface BatchPhone {
@@ -50,6 +57,7 @@ export interface BatchPhone {
   state: "done" | "failed" | "left_out" | "running" | "unknown" | "waiting";
   tries: number;
   deployment_uuid: string | null;
+  profile_uuid: string | null;
   message: string | null;
   started_at: string | null;
   ended_at: string | null;
