@@ -12,6 +12,7 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.lines import ManagerLines
 from phoneprov_adapters.asterisk.manager import Manager
+from phoneprov_adapters.asterisk.registrations import ManagerRegistrations
 from phoneprov_adapters.composition.checked import of, resource, singleton
 from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.composition.settings import Settings
@@ -49,6 +50,7 @@ from phoneprov_core.devices.ports import (
     PhoneDriver,
 )
 from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, RestartBy
+from phoneprov_core.fleet.watch import Registrations
 from phoneprov_core.kernel.system import Clock, NewId, Pause
 from phoneprov_core.lines.comparison import CompareLines, ExchangeLines
 from phoneprov_core.provisioning.ports import FetchObserver, SharedFiles
@@ -184,6 +186,11 @@ def watch_of(
     return Watch(events, web, seconds=settings.confirm_timeout)
 
 
+def registrations_of(connection: ManagerConnection | None) -> Registrations | None:
+    """Lists the phones that the exchange has; None if no manager interface is configured."""
+    return ManagerRegistrations(connection) if connection else None
+
+
 class Adapters(containers.DeclarativeContainer):
     """Pass it ``settings`` and ``keys``; override an adapter before the first object is
     resolved."""
@@ -231,6 +238,7 @@ class Adapters(containers.DeclarativeContainer):
         exchange=of(exchange_lines),
         clock=of(clock),
     )
+    registrations: Provider[Registrations | None] = singleton(registrations_of, connection=of(ami))
     phone_driver: Provider[PhoneDriver] = singleton(
         phone_driver_of,
         settings=of(settings),

@@ -39,6 +39,7 @@ from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirecto
 from phoneprov_core.extensions import Extensions
 from phoneprov_core.fleet.overview import ViewFleet
 from phoneprov_core.fleet.use_cases import ChangeFleet
+from phoneprov_core.fleet.watch import WatchFleet
 from phoneprov_core.kems import Kems
 from phoneprov_core.lines.use_cases import Lines
 from phoneprov_core.links import Links
@@ -98,6 +99,10 @@ class Container(Switching):
         Lines, database=database, clock=clock, context=setting(lambda it: it.asterisk_context))
     phones = singleton(Phones, database=database, shared_write=shared_write, clock=clock)
     view_fleet = singleton(ViewFleet, database=database, clock=clock)
+    watch_fleet = singleton(
+        WatchFleet, database=database, information=of(Adapters.phone_commands),
+        registrations=of(Adapters.registrations), clock=clock, pause=pause,
+        holder=of(Adapters.database, lambda it: it.process))
     change_fleet = singleton(ChangeFleet, database=database, clock=clock, new_id=new_id)
     kems = singleton(Kems, database=database, shared_write=shared_write, clock=clock, new_id=new_id)
     vendor_services = singleton(

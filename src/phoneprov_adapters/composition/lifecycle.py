@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 
@@ -126,6 +126,7 @@ async def running(
                 looking += [
                     _every(LOOK_FOR_BATCHES_SECONDS, work_on_batches, at_once=True),
                     _every(DESK_SECONDS, container.keep_desks(), at_once=True),
+                    *_watching(container),
                     _every(LOOK_FOR_OLD_RECORDS_SECONDS, prune),
                 ]
             tasks = [asyncio.create_task(work) for work in looking]
@@ -138,6 +139,15 @@ async def running(
         finally:
             await database.close()
             container.hasher.shutdown()
+
+
+def _watching(container: Container) -> list[Coroutine[None, None, None]]:
+    """The watch of the fleet, if it is on."""
+    minutes = container.settings().watch_minutes
+    if not minutes:
+        return []
+    watch = partial(container.watch_fleet().run, minutes)
+    return [_every(LOOK_FOR_BATCHES_SECONDS, watch, at_once=True)]
 
 
 async def _mark_interrupted(database: Database, processes: Processes) -> None:

@@ -217,6 +217,9 @@ class Table:
         unset="the system's store")
     ami_user: str = setting(forms.TEXT, "", "the user of the manager account")
     ami_secret: str | None = setting(forms.SECRET, "", "the secret of the manager account")
+    watch_minutes: int = setting(number(0, 1440), "0",
+        "how long `phoneprov serve` takes to [look at each phone](../how-to/watch-the-fleet.md)"
+        " once, in minutes; `0` switches it off")
     confirm_timeout: int = setting(number(), "120",
         "seconds to wait for the phone after its restart before the deployment becomes "
         "`not_confirmed`; `0` turns the confirmation off")

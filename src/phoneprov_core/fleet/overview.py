@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.fleet.ports import FleetTransaction
-from phoneprov_core.fleet.states import PhoneStatus, status_of
+from phoneprov_core.fleet.states import FleetState, PhoneStatus, status_of
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.addresses import known_mac
@@ -91,12 +91,17 @@ class ViewFleet:
                 summed_until = settled
         async with self.database.read() as tx:
             days = await tx.fleet.days(since, today, summed_until or "")
+        phones = sum(count for *_, count in counted.recorded)
+        states = _by((state, count) for state, _, count in counted.observed)
+        if unseen := phones - sum(states.values()):
+            never = FleetState.NEVER_SEEN.value
+            states = _by([*states.items(), (never, unseen)])
         return Fleet(
-            phones=sum(one.phones for one in counted),
-            states=_by((one.state, one.phones) for one in counted),
-            last_outcomes=_by((one.last_outcome, one.phones) for one in counted),
-            models=_by((bare_model(one.model or ""), one.phones) for one in counted),
-            loads=_by((one.load or "", one.phones) for one in counted),
+            phones=phones,
+            states=states,
+            last_outcomes=_by((outcome, count) for outcome, _, count in counted.recorded),
+            models=_by((bare_model(model or ""), count) for _, model, count in counted.recorded),
+            loads=_by((load or "", count) for _, load, count in counted.observed),
             days=tuple(FleetDay(day, dict(outcomes)) for day, outcomes in sorted(days.items())),
         )
 

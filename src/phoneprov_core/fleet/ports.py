@@ -40,9 +40,8 @@ class FleetStore(Protocol):
     async def watched(self, after: str, limit: int) -> list[tuple[Phone, SeenPhone | None]]:
         """At most ``limit`` active phones with an address, by MAC, beginning after ``after``."""
 
-    async def counts(self) -> list[CountedFleet]:
-        """The active phones by what they have in common, in one pass. The state of one without a
-        record is ``never_seen``."""
+    async def counts(self) -> CountedFleet:
+        """The active phones in numbers."""
 
     async def summed_until(self) -> str | None:
         """The day before which deployments are counted by ``sum_days``, or None."""

@@ -16,9 +16,6 @@ MISSES = 2
 """Looks in a row without an answer after which a phone counts as off: a phone that restarts misses
 one."""
 
-SEEN_EVERY_MS = 3_600_000
-"""How often ``seen_at`` is stored of a phone of which nothing else changes."""
-
 
 class FleetState(Enum):
     """The state of a phone. Of several that fit, it is the first in this order."""
@@ -124,13 +121,11 @@ def _is_other_load(phone: Phone, seen: SeenPhone) -> bool:
 
 
 class CountedFleet(Struct, frozen=True):
-    """The number of active phones that have these values in common."""
+    """Numbers of active phones: by last outcome and model, and of those with a state by state and
+    load."""
 
-    state: str
-    last_outcome: str
-    model: str | None
-    load: str | None
-    phones: int
+    recorded: list[tuple[str, str | None, int]]
+    observed: list[tuple[str, str | None, int]]
 
 
 Days = Mapping[str, Mapping[str, int]]

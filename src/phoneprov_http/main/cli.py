@@ -42,6 +42,8 @@ _COMMANDS = {
     "lint": ("lint", "lint"),
     "import": ("importing", "import_"),
     "export": ("exporting", "export"),
+    "fleet": ("fleet", "fleet"),
+    "watch": ("fleet", "watch"),
     "desks": ("desks", "desks"),
     "desk": ("desks", "desk"),
     "phone-urls": ("desks", "phone_urls"),

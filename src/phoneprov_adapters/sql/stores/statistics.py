@@ -4,6 +4,7 @@ from sqlalchemy import func, select
 
 from phoneprov_adapters.sql.engines.statements import now_ms
 from phoneprov_adapters.sql.stores.store import SqlQueries
+from phoneprov_adapters.sql.tables.fleet import phone_states
 from phoneprov_adapters.sql.tables.inventory import phones
 from phoneprov_adapters.sql.tables.switching import batches, desks
 from phoneprov_core.statistics import Statistics, StatisticsStore
@@ -17,6 +18,12 @@ _BATCHES = (
 _SESSIONS = select(func.count()).where(desks.c.user_uuid.is_not(None))
 
 
+_FLEET = (
+    select(phone_states.c.state, func.count())
+    .join(phones, phones.c.mac == phone_states.c.mac)
+    .where(phones.c.is_active.is_(True))
+    .group_by(phone_states.c.state)
+)
 _CLOCK = select(now_ms())
 
 
@@ -31,6 +38,7 @@ class SqlStatistics(SqlQueries, StatisticsStore):
             {"active" if active else "inactive": count for active, count in by_active},
             {str(state): count for state, count in by_state},
             sessions[0][0],
+            {str(state): count for state, count in await self._connection.fetch_all(_FLEET)},
         )
 
     async def clock(self) -> int:

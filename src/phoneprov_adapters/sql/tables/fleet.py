@@ -25,7 +25,7 @@ phone_states = Table(
     Column("serial", Text),
     Column("is_registered", Boolean),
     Column("file", string(16), nullable=False),
-    Index(None, "state", "mac"),
+    Index(None, "state", "reported_load", "mac"),
 )
 
 phone_state_changes = Table(

@@ -37,6 +37,7 @@ phones = table_of(
     # ends later does not replace it.
     Column("last_outcome", string(16), nullable=False, server_default="none"),
     Column("last_number", BigInteger),
+    Index(None, "is_active", "last_outcome", "model"),
     key="mac",
     searched=PhoneSearch,
 )

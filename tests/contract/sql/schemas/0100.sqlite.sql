@@ -168,6 +168,8 @@ CREATE TABLE phones (
 	CONSTRAINT pk_phones PRIMARY KEY (mac)
 );
 
+CREATE INDEX ix_phones_is_active_last_outcome_model ON phones (is_active, last_outcome, model);
+
 CREATE INDEX ix_phones_listed ON phones (created_at, mac, search, brand, model, location, phone_vlan, software_version, software_type, is_active, last_outcome);
 
 CREATE TABLE replacements (
@@ -528,7 +530,7 @@ CREATE TABLE phone_states (
 	CONSTRAINT fk_phone_states_mac FOREIGN KEY(mac) REFERENCES phones (mac) ON DELETE CASCADE
 );
 
-CREATE INDEX ix_phone_states_state_mac ON phone_states (state, mac);
+CREATE INDEX ix_phone_states_state_reported_load_mac ON phone_states (state, reported_load, mac);
 
 CREATE TABLE phone_state_changes (
 	uuid VARCHAR(36) NOT NULL,

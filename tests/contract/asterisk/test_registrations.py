@@ -1,0 +1,52 @@
+"""The phones that Asterisk has, by its manager interface."""
+
+import pytest
+
+from phoneprov_adapters.asterisk.registrations import ManagerRegistrations
+from phoneprov_core.fleet.watch import Registered
+from phoneprov_core.kernel.errors import Refused
+from support.ami_client import connection
+from support.ami_stub import AmiStub, failure, listing
+
+A, B, C, D = (f"00:1B:D4:00:00:0{number}" for number in range(1, 5))
+
+
+async def test_phones_of_both_channel_drivers_are_listed(stub: AmiStub) -> None:
+    stub.answers["PJSIPShowEndpoints"] = listing(
+        "EndpointListComplete",
+        ("EndpointList", {"ObjectName": "SEP001BD4000001", "Contacts": "a/sip:1@10.0.0.1,"}),
+        ("EndpointList", {"ObjectName": "001bd4000002", "Contacts": ""}),
+        ("EndpointList", {"ObjectName": "a-trunk", "Contacts": "x"}),
+    )
+    stub.answers["SCCPShowDevices"] = listing(
+        "SCCPShowDevicesComplete",
+        ("TableStart", {"TableName": "Devices"}),
+        ("SCCPDeviceEntry", {"Name": "Front", "Mac": "SEP001BD4000003", "RegState": "OK"}),
+        ("SCCPDeviceEntry", {"Name": "Back", "Mac": "SEP001BD4000004", "RegState": "None"}),
+        ("SCCPDeviceEntry", {"Name": "", "Mac": "ATA001BD400000501", "RegState": "OK"}),
+        ("TableEnd", {"TableName": "Devices"}),
+    )
+
+    found = await ManagerRegistrations(connection(stub)).registered()
+
+    assert found == Registered({A: True, B: False, C: True, D: False}, lists_sccp=True)
+    assert stub.complaints == []
+
+
+@pytest.mark.parametrize("refused", ["PJSIPShowEndpoints", "SCCPShowDevices"])
+async def test_driver_that_is_not_loaded_has_no_phones(stub: AmiStub, refused: str) -> None:
+    stub.answers["PJSIPShowEndpoints"] = listing("EndpointListComplete")
+    stub.answers["SCCPShowDevices"] = listing("SCCPShowDevicesComplete")
+    stub.answers[refused] = failure("Invalid/unknown command")
+
+    found = await ManagerRegistrations(connection(stub)).registered()
+
+    assert found == Registered({}, lists_sccp=refused == "PJSIPShowEndpoints")
+
+
+async def test_account_that_may_not_list_is_refused_with_the_next_step(stub: AmiStub) -> None:
+    for action in ("PJSIPShowEndpoints", "SCCPShowDevices"):
+        stub.answers[action] = failure("Permission denied")
+
+    with pytest.raises(Refused, match=r"write = system in manager\.conf"):
+        await ManagerRegistrations(connection(stub)).registered()
