@@ -95,7 +95,7 @@ from phoneprov_core.deployments.observation import (
 from phoneprov_core.deployments.ports import (
     Background as Background,
     Journal as Journal,
-    Unbroken as Unbroken,
+    RunToEnd as RunToEnd,
 )
 from phoneprov_core.deployments.preview import Preview as Preview, PreviewSwitch as PreviewSwitch
 from phoneprov_core.deployments.rollback import (

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.trail import Notes
+from phoneprov_core.kernel.trail import UseCaseTrail
 
 
 class DeskChanged(Conflict):
@@ -161,7 +161,7 @@ class EndsUses(Protocol):
     @property
     def desks(self) -> DeskRecords: ...
     @property
-    def trail(self) -> Notes: ...
+    def trail(self) -> UseCaseTrail: ...
 
 
 async def end_uses(tx: EndsUses, user_uuid: str, *, besides: str = "") -> None:

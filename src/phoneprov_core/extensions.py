@@ -10,7 +10,7 @@ from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Command, QueryCommand, applied, record_of, settle
+from phoneprov_core.kernel.commands import Command, QueryCommand, applied, normalise, record_of
 from phoneprov_core.kernel.errors import InUse, found
 from phoneprov_core.kernel.field_types import SECRET, Check, Redacted
 from phoneprov_core.kernel.fields import (
@@ -139,7 +139,7 @@ class ExtensionPatch(Command, frozen=True, kw_only=True):
     is_active: Active | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        settle(self)
+        normalise(self)
         if self.password is None:
             msgspec.structs.force_setattr(self, "password", UNSET)
 

@@ -15,7 +15,7 @@ from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.rates import Rate, RateStore
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, Pause, millis, shown
-from phoneprov_core.kernel.trail import Event, Notes
+from phoneprov_core.kernel.trail import Event, UseCaseTrail
 
 PIECE = 500
 """Maximum number of records per transaction."""
@@ -27,9 +27,9 @@ _LONGEST = timedelta(hours=5)
 _LONGEST_PAUSE = 1.0
 
 
-class Kept(Enum):
-    """A kind of record that expires. They are removed in this order: a revision is needed as long
-    as a deployment names it."""
+class Expiring(Enum):
+    """The kinds of records that expire. They are removed in this order: a revision is needed as
+    long as a deployment names it."""
 
     DEPLOYMENTS = "deployments"
     BATCHES = "batches"
@@ -68,27 +68,27 @@ class Piece(Struct, frozen=True):
 class Pruned(Struct, frozen=True):
     """The result for one kind of record."""
 
-    kind: Kept
+    kind: Expiring
     count: Annotated[int, schema("Number of records removed", minimum=0)]
     message: str | None = None
     """The reason why no more could be removed."""
 
 
-def limits(keep: KeepDays, now: datetime) -> Mapping[Kept, Moment]:
+def limits(keep: KeepDays, now: datetime) -> Mapping[Expiring, Moment]:
     """The moment before which records of each kind may be removed; without the kinds that are
     kept for ever."""
     days = {
-        Kept.DEPLOYMENTS: keep.deployments,
-        Kept.BATCHES: keep.deployments,
-        Kept.FETCHES: keep.fetches,
-        Kept.AUDIT: keep.audit,
-        Kept.REVISIONS: keep.revisions,
+        Expiring.DEPLOYMENTS: keep.deployments,
+        Expiring.BATCHES: keep.deployments,
+        Expiring.FETCHES: keep.fetches,
+        Expiring.AUDIT: keep.audit,
+        Expiring.REVISIONS: keep.revisions,
     }
-    found: dict[Kept, Moment] = {
+    found: dict[Expiring, Moment] = {
         kind: shown(_before(now, number)) for kind, number in days.items() if number
     }
-    found[Kept.SESSIONS] = millis(now)
-    found[Kept.ATTEMPTS] = millis(now) - KEPT_UNKNOWN
+    found[Expiring.SESSIONS] = millis(now)
+    found[Expiring.ATTEMPTS] = millis(now) - KEPT_UNKNOWN
     return found
 
 
@@ -116,13 +116,13 @@ class RetentionStore(Protocol):
     """
 
     async def look(
-        self, kind: Kept, before: Moment, limit: int, *, after: Place | None = None
+        self, kind: Expiring, before: Moment, limit: int, *, after: Place | None = None
     ) -> Piece | None:
         """The next piece of at most ``limit`` records after ``after``, or None at the end.
         Changes and locks nothing. ``keep`` of the piece names rollback targets."""
 
     async def remove(
-        self, kind: Kept, before: Moment, piece: Piece, *, after: Place | None = None
+        self, kind: Expiring, before: Moment, piece: Piece, *, after: Place | None = None
     ) -> int:
         """Remove what is removable after ``after`` up to the end of ``piece``, in one statement;
         the number of records. A deployment that ended or began since ``look`` does not make a
@@ -137,7 +137,7 @@ class RetentionTransaction(Protocol):
     @property
     def rates(self) -> RateStore: ...
     @property
-    def trail(self) -> Notes: ...
+    def trail(self) -> UseCaseTrail: ...
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,8 @@ class Prune:
             done.append(Pruned(kind, count, message))
         return done
 
-    async def _pieces(self, kind: Kept, before: Moment, *, dry_run: bool) -> AsyncIterator[int]:
-        limit = ONE_BATCH if kind is Kept.BATCHES else PIECE
+    async def _pieces(self, kind: Expiring, before: Moment, *, dry_run: bool) -> AsyncIterator[int]:
+        limit = ONE_BATCH if kind is Expiring.BATCHES else PIECE
         after: Place | None = None
         while True:
             async with self.database.read() as tx:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.doctor_lines import SERVICE, answers, compared
-from phoneprov_adapters.composition.findings import Finding, State, failed, ok
+from phoneprov_adapters.composition.findings import CheckResult, Verdict, failed, ok
 from phoneprov_adapters.composition.installation import require_installation, require_keys
 from phoneprov_adapters.composition.lifecycle import prepare, require_schema
 from phoneprov_adapters.composition.settings import (
@@ -40,7 +40,7 @@ _LEAST_SHARE = 0.05
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
-async def examine(environment: Mapping[str, str], url: str = SERVICE) -> AsyncIterator[Finding]:
+async def examine(environment: Mapping[str, str], url: str = SERVICE) -> AsyncIterator[CheckResult]:
     """Check the installation that these variables describe. Changes nothing but for a test file
     on the FTP server, which is deleted. ``url`` is that of the service as Asterisk reaches it."""
     try:
@@ -77,22 +77,22 @@ async def examine(environment: Mapping[str, str], url: str = SERVICE) -> AsyncIt
     yield await _asterisk(container)
 
 
-async def _database(container: Container, url: str) -> AsyncIterator[Finding]:
+async def _database(container: Container, url: str) -> AsyncIterator[CheckResult]:
     database = container.database()
     try:
         await database.open()
     except PhoneprovError as error:
         yield failed("database", error.message, _database_step(container.settings()))
         for check in ("schema", "keys", "clock", "phones", "exchange", "lines"):
-            yield Finding(check, State.SKIPPED, "The database is not available.")
+            yield CheckResult(check, Verdict.SKIPPED, "The database is not available.")
         return
     try:
         yield ok("database", "The database answers.")
         schema = await _schema(database)
         yield schema
-        if schema.state is State.FAILED:
+        if schema.state is Verdict.FAILED:
             for check in ("keys", "clock", "phones", "exchange", "lines"):
-                yield Finding(check, State.SKIPPED, "The schema does not fit this version.")
+                yield CheckResult(check, Verdict.SKIPPED, "The schema does not fit this version.")
             return
         yield await _keys(container)
         yield await _clock(container)
@@ -109,7 +109,7 @@ def _database_step(settings: Settings) -> str:
     return "Start the server, or correct PHONEPROV_DATABASE_URL; the log names host and cause."
 
 
-async def _schema(database: OwnDatabase) -> Finding:
+async def _schema(database: OwnDatabase) -> CheckResult:
     try:
         await require_schema(database)
         await database.require_privileges()
@@ -120,7 +120,7 @@ async def _schema(database: OwnDatabase) -> Finding:
     return ok("schema", f"The schema is {newest()}.")
 
 
-async def _keys(container: Container) -> Finding:
+async def _keys(container: Container) -> CheckResult:
     try:
         await require_keys(container)
     except (SettingsError, PhoneprovError) as error:
@@ -128,7 +128,7 @@ async def _keys(container: Container) -> Finding:
     return ok("keys", "Every stored secret can be read.")
 
 
-async def _clock(container: Container) -> Finding:
+async def _clock(container: Container) -> CheckResult:
     try:
         async with container.database().read() as tx:
             theirs = await tx.statistics.clock()
@@ -145,7 +145,7 @@ async def _clock(container: Container) -> Finding:
     )
 
 
-async def _phones(container: Container) -> Finding:
+async def _phones(container: Container) -> CheckResult:
     try:
         async with container.database().read() as tx:
             found = await tx.phones.rows(_SEARCHED)
@@ -153,7 +153,7 @@ async def _phones(container: Container) -> Finding:
         return failed("phones", error.message, "See the finding on the database.")
     asked = [phone for phone in found if phone.is_active and phone.phone_ip][:_PHONES]
     if not asked:
-        return Finding("phones", State.SKIPPED, "No active phone has an address.")
+        return CheckResult("phones", Verdict.SKIPPED, "No active phone has an address.")
     reach = container.reachability()
     replies = await asyncio.gather(*(reach.phone(phone) for phone in asked))
     silent = [
@@ -173,15 +173,17 @@ def _first(silent: list[tuple[Phone, Reach]]) -> str:
     return f" {silent[0][0].mac}: {silent[0][1].message}" if silent else ""
 
 
-async def _server(container: Container) -> Finding:
+async def _server(container: Container) -> CheckResult:
     settings = container.settings()
     if settings.uploader == "ftp" and settings.ftp.host is None:
-        return Finding(
-            "ftp", State.SKIPPED, "Each phone is its own FTP server: PHONEPROV_FTP_HOST is not set."
+        return CheckResult(
+            "ftp",
+            Verdict.SKIPPED,
+            "Each phone is its own FTP server: PHONEPROV_FTP_HOST is not set.",
         )
     reach = await container.reachability().server(None, _FTP_SECONDS)
     if reach.reachable is None:
-        return Finding("ftp", State.SKIPPED, reach.message)
+        return CheckResult("ftp", Verdict.SKIPPED, reach.message)
     advice = "Check the settings PHONEPROV_FTP_... and the server."
     if not reach.reachable:
         return failed("ftp", reach.message, advice)
@@ -200,10 +202,10 @@ async def _server(container: Container) -> Finding:
     return ok("ftp", message)
 
 
-async def _asterisk(container: Container) -> Finding:
+async def _asterisk(container: Container) -> CheckResult:
     connection = container.ami()
     if connection is None:
-        return Finding("asterisk", State.SKIPPED, "PHONEPROV_AMI_HOST is not set.")
+        return CheckResult("asterisk", Verdict.SKIPPED, "PHONEPROV_AMI_HOST is not set.")
     try:
         async with connection.used() as session:
             answer = await session.ask("ListCommands")
@@ -230,10 +232,10 @@ async def _asterisk(container: Container) -> Finding:
     return ok("asterisk", "The login to the manager interface succeeds.")
 
 
-def _folder_and_disk(settings: Settings) -> Iterator[Finding]:
+def _folder_and_disk(settings: Settings) -> Iterator[CheckResult]:
     folder = settings.data_dir.absolute()
     if not folder.exists():
-        yield Finding("folder", State.SKIPPED, f"There is no data folder {folder}.")
+        yield CheckResult("folder", Verdict.SKIPPED, f"There is no data folder {folder}.")
         return
     if folder.stat().st_mode & _OTHERS:
         yield failed(

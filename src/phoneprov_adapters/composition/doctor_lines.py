@@ -5,7 +5,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import urlsplit
 
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.findings import Finding, State, failed, ok
+from phoneprov_adapters.composition.findings import CheckResult, Verdict, failed, ok
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.lines.comparison import CompareLines
@@ -24,11 +24,11 @@ _STEPS = {
 }
 
 
-async def answers(container: Container, url: str) -> Finding:
+async def answers(container: Container, url: str) -> CheckResult:
     """Ask the service as Asterisk does."""
     token = container.settings().asterisk_token
     if token is None:
-        return Finding("exchange", State.SKIPPED, "PHONEPROV_ASTERISK_TOKEN is not set.")
+        return CheckResult("exchange", Verdict.SKIPPED, "PHONEPROV_ASTERISK_TOKEN is not set.")
     try:
         async with container.database().read() as tx:
             active = [one for one in await tx.phones.rows(_SEARCHED) if one.is_active]
@@ -67,13 +67,13 @@ def _asked(url: str, token: str, name: str) -> tuple[int, bytes]:
         connection.close()
 
 
-async def compared(container: Container) -> Finding:
+async def compared(container: Container) -> CheckResult:
     """Compare the phones that Asterisk has with those that it is answered."""
     if not container.settings().serves_lines:
-        return Finding("lines", State.SKIPPED, "PHONEPROV_ASTERISK_TOKEN is not set.")
+        return CheckResult("lines", Verdict.SKIPPED, "PHONEPROV_ASTERISK_TOKEN is not set.")
     exchange = container.exchange_lines()
     if exchange is None:
-        return Finding("lines", State.SKIPPED, "PHONEPROV_AMI_HOST is not set.")
+        return CheckResult("lines", Verdict.SKIPPED, "PHONEPROV_AMI_HOST is not set.")
     try:
         devices = sorted(await exchange.devices())
         unknown = [

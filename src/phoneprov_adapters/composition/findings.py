@@ -5,7 +5,7 @@ from enum import Enum
 from msgspec import Struct
 
 
-class State(Enum):
+class Verdict(Enum):
     """The result of a check."""
 
     OK = "ok"
@@ -14,20 +14,20 @@ class State(Enum):
     """Not set up, or not possible because another check failed."""
 
 
-class Finding(Struct, frozen=True):
+class CheckResult(Struct, frozen=True):
     """The result of one check. ``next_step`` says what to do about a failure."""
 
     check: str
-    state: State
+    state: Verdict
     message: str
     next_step: str | None = None
 
 
-def ok(check: str, message: str) -> Finding:
+def ok(check: str, message: str) -> CheckResult:
     """A check that succeeded."""
-    return Finding(check, State.OK, message)
+    return CheckResult(check, Verdict.OK, message)
 
 
-def failed(check: str, message: str, next_step: str) -> Finding:
+def failed(check: str, message: str, next_step: str) -> CheckResult:
     """A check that failed."""
-    return Finding(check, State.FAILED, message, next_step)
+    return CheckResult(check, Verdict.FAILED, message, next_step)

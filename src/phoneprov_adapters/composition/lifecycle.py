@@ -124,8 +124,8 @@ async def running(
             looking = [_every(LOOK_SECONDS, partial(_mark_interrupted, database, processes))]
             if batches:
                 looking += [
-                    _every(LOOK_FOR_BATCHES_SECONDS, work_on_batches, at_once=True),
-                    _every(DESK_SECONDS, container.keep_desks(), at_once=True),
+                    _every(LOOK_FOR_BATCHES_SECONDS, work_on_batches, immediately=True),
+                    _every(DESK_SECONDS, container.keep_desks(), immediately=True),
                     *_watching(container),
                     _every(LOOK_FOR_OLD_RECORDS_SECONDS, prune),
                 ]
@@ -147,7 +147,7 @@ def _watching(container: Container) -> list[Coroutine[None, None, None]]:
     if not minutes:
         return []
     watch = partial(container.watch_fleet().run, minutes)
-    return [_every(LOOK_FOR_BATCHES_SECONDS, watch, at_once=True)]
+    return [_every(LOOK_FOR_BATCHES_SECONDS, watch, immediately=True)]
 
 
 async def _mark_interrupted(database: Database, processes: Processes) -> None:
@@ -164,10 +164,10 @@ async def _mark_interrupted(database: Database, processes: Processes) -> None:
 
 
 async def _every(
-    seconds: float, work: Callable[[], Awaitable[object]], *, at_once: bool = False
+    seconds: float, work: Callable[[], Awaitable[object]], *, immediately: bool = False
 ) -> None:
     """Repeat some work. The database may be unavailable for a while."""
-    if not at_once:
+    if not immediately:
         await asyncio.sleep(seconds)
     while True:
         with suppress(Unavailable):

@@ -66,7 +66,7 @@ class Switching(Adapters):
     deploy = singleton(
         Deploy, database=database, uploader=of(Adapters.uploader), driver=driver,
         rendering=of(Adapters.rendering), confirm=of(confirm),
-        unbroken=of(Adapters.tasks, lambda it: it.run),
+        run_to_end=of(Adapters.tasks, lambda it: it.run),
         journal=journal, clock=clock, new_id=new_id,
         filename_template=setting(lambda it: it.ftp_filename), limits=of(limits),
         serves_lines=setting(lambda it: it.serves_lines))
@@ -81,9 +81,9 @@ class Switching(Adapters):
     deployments = singleton(Deployments, database=database, clock=clock)
     phone_work = singleton(
         PhoneWork, database=database, deploy=of(deploy), driver=driver, calls=calls,
-        unbroken=of(Adapters.tasks, lambda it: it.run), clock=clock, new_id=new_id)
+        run_to_end=of(Adapters.tasks, lambda it: it.run), clock=clock, new_id=new_id)
     run_batches = singleton(
-        RunBatches, database=database, work=of(phone_work), unbroken=of(Adapters.tasks,
+        RunBatches, database=database, work=of(phone_work), run_to_end=of(Adapters.tasks,
         lambda it: it.run), pause=pause, journal=log_batch, clock=clock, new_id=new_id)
     batch_worker = singleton(batch_worker_of, batches=of(run_batches))
     batches = singleton(
@@ -96,7 +96,7 @@ class Switching(Adapters):
     # Desks and the pages of phones.
     change_desk = singleton(
         ChangeDesk, database=database, deploy=of(deploy), driver=driver, calls=calls,
-        unbroken=of(Adapters.tasks, lambda it: it.run), pause=pause, clock=clock,
+        run_to_end=of(Adapters.tasks, lambda it: it.run), pause=pause, clock=clock,
         clear_calls=setting(lambda it: it.desks.clear_calls),
         serves_lines=setting(lambda it: it.serves_lines))
     log_out_at_phone = singleton(

@@ -33,7 +33,7 @@ def harmless(text: str) -> str:
     return text
 
 
-def meant(cell: str) -> str:
+def without_escape(cell: str) -> str:
     """The original text of such a cell."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
@@ -131,7 +131,7 @@ def _rows(file: TextIO) -> Rows:
                 line, "", f"The row has {len(cells)} cells; there are {len(columns)} columns"
             )
             continue
-        row = dict(zip(columns, map(meant, cells), strict=True))
+        row = dict(zip(columns, map(without_escape, cells), strict=True))
         if wrong := [column for column, cell in row.items() if not is_unicode(cell)]:
             yield from (RowProblem(line, column, "is not in UTF-8") for column in wrong)
             continue

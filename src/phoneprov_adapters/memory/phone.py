@@ -19,7 +19,7 @@ from phoneprov_core.kernel.errors import PhoneprovError, Refused
 from phoneprov_core.phones.model import Phone
 
 
-async def _at_once(_seconds: float) -> None:
+async def _no_pause(_seconds: float) -> None:
     await asyncio.sleep(0)
 
 
@@ -33,7 +33,7 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
     def __init__(
         self,
         networks: PhoneNetworks | None = None,
-        sleep: Callable[[float], Awaitable[None]] = _at_once,
+        sleep: Callable[[float], Awaitable[None]] = _no_pause,
     ) -> None:
         self.sent: dict[str, list[str]] = {}
         self.tells: dict[str, DeviceInformation | PhoneprovError] = {}

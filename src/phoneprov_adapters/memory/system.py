@@ -150,7 +150,7 @@ def _not_valid() -> Unauthenticated:
 
 
 async def await_directly(work: Awaitable[T]) -> T:
-    """An ``Unbroken`` that does not protect: a cancellation cancels the work."""
+    """A ``RunToEnd`` that does not protect: a cancellation cancels the work."""
     return await work
 
 

@@ -22,7 +22,7 @@ from phoneprov_adapters.rendering.texts import (
     Refusal,
     Text,
     Work,
-    shown,
+    output_text,
 )
 from phoneprov_core.configuration.findings import Finding, Severity
 from phoneprov_core.configuration.well_formed import LARGEST
@@ -44,7 +44,7 @@ class _Environment(SandboxedEnvironment):
         super().__init__(
             undefined=Missing,
             autoescape=True,
-            finalize=shown,
+            finalize=output_text,
             keep_trailing_newline=True,
             cache_size=0,
             optimized=False,

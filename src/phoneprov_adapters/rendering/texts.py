@@ -85,7 +85,7 @@ def _text(value: Any) -> str:
 
 
 @pass_context
-def shown(context: Context, value: Any) -> str:
+def output_text(context: Context, value: Any) -> str:
     """What an output puts into the text; Jinja2 escapes it."""
     text = _text(value)
     if _CONTROL.search(text):

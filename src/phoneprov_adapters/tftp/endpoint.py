@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from phoneprov_adapters.tftp import packets
 from phoneprov_adapters.tftp.packets import ErrorCode
-from phoneprov_adapters.tftp.transfer import State, Transfer
+from phoneprov_adapters.tftp.transfer import Transfer, TransferState
 
 log = logging.getLogger("phoneprov.tftp")
 
@@ -56,7 +56,7 @@ class Endpoint:
             return
         self._is_closed = True
         self.transfer.fail()
-        if reason and self.transfer.state is State.FAILED:
+        if reason and self.transfer.state is TransferState.FAILED:
             self._send(packets.error(ErrorCode.UNDEFINED, reason))
         if self._timer is not None:
             self._timer.cancel()
@@ -87,7 +87,7 @@ class Endpoint:
             return
         if now >= self._deadline:
             packet = self.transfer.time_out()
-            if self.transfer.state is State.FAILED:
+            if self.transfer.state is TransferState.FAILED:
                 self.close("The client did not acknowledge a packet in time.")
                 return
             self._advance(packet)
@@ -101,12 +101,12 @@ class Endpoint:
             self._send(packet)
             self._deadline = self._loop.time() + self.transfer.retry_seconds
         match self.transfer.state:
-            case State.LOADING:
+            case TransferState.LOADING:
                 self._deadline = self._loop.time() + self.transfer.retry_seconds
                 if self._loading is None:
                     self._loading = self._load(self.transfer.wanted)
                     self._loading.add_done_callback(self._loaded)
-            case State.SERVED | State.FAILED:
+            case TransferState.SERVED | TransferState.FAILED:
                 self.close()
 
     def _loaded(self, loading: asyncio.Future[None]) -> None:

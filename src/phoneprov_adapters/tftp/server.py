@@ -11,7 +11,7 @@ from msgspec import Struct
 from phoneprov_adapters.tftp import packets
 from phoneprov_adapters.tftp.endpoint import Endpoint, connected
 from phoneprov_adapters.tftp.packets import BadPacket, ErrorCode, ReadRequest
-from phoneprov_adapters.tftp.transfer import Content, State, Transfer
+from phoneprov_adapters.tftp.transfer import Content, Transfer, TransferState
 from phoneprov_core.kernel.addresses import address_key
 
 log = logging.getLogger("phoneprov.tftp")
@@ -202,7 +202,7 @@ class TftpServer(asyncio.DatagramProtocol):
             self._forget(client, slot)
             try:
                 file.finish(
-                    is_complete=transfer.state is State.SERVED,
+                    is_complete=transfer.state is TransferState.SERVED,
                     size=transfer.acknowledged_bytes,
                     seconds=loop.time() - started,
                 )

@@ -54,7 +54,7 @@ class Netascii(Octets):
         return block
 
 
-class State(Enum):
+class TransferState(Enum):
     """The state of a transfer."""
 
     RUNNING = "running"
@@ -91,13 +91,13 @@ class Transfer:
         self._first_retry = float(request.timeout or RETRY_SECONDS)
         self.is_acknowledged = False
         """Whether the client has acknowledged anything: its address is not forged."""
-        self.state = State.RUNNING
+        self.state = TransferState.RUNNING
         self.retry_seconds = self._first_retry
 
     @property
     def acknowledged_bytes(self) -> int:
         """Bytes of the file that the client has acknowledged."""
-        if self.state is State.SERVED:
+        if self.state is TransferState.SERVED:
             return self._size
         return min(self._acknowledged, self._size)
 
@@ -110,10 +110,10 @@ class Transfer:
 
     def receive(self, packet: bytes) -> bytes | None:
         """Take a packet of the client; the packet to send now, or None."""
-        if self.state is not State.RUNNING:
+        if self.state is not TransferState.RUNNING:
             return None
         if packets.is_error(packet):
-            self.state = State.FAILED
+            self.state = TransferState.FAILED
             return None
         if packets.parse_ack(packet) != self._sent & 0xFFFF:
             return None
@@ -121,33 +121,33 @@ class Transfer:
         if self._sent:
             self._acknowledged += len(self._last) - 4
         if self._is_last_block:
-            self.state = State.SERVED
+            self.state = TransferState.SERVED
             return None
         return self._next()
 
     def resume(self) -> bytes | None:
         """The packet to send after the next block was loaded."""
-        if self.state is not State.LOADING:
+        if self.state is not TransferState.LOADING:
             return None
-        self.state = State.RUNNING
+        self.state = TransferState.RUNNING
         return self._next()
 
     def time_out(self) -> bytes | None:
         """The packet to send again after ``retry_seconds`` without progress; None when the
         transfer has failed or waits for the file itself."""
-        if self.state is not State.RUNNING:
+        if self.state is not TransferState.RUNNING:
             return None
         self._silent += self.retry_seconds
         if self._silent >= GIVE_UP_SECONDS:
-            self.state = State.FAILED
+            self.state = TransferState.FAILED
             return None
         self.retry_seconds = min(2 * self.retry_seconds, GIVE_UP_SECONDS - self._silent)
         return self._last
 
     def fail(self) -> None:
         """End the transfer: the client is gone or the file cannot be read."""
-        if self.state is not State.SERVED:
-            self.state = State.FAILED
+        if self.state is not TransferState.SERVED:
+            self.state = TransferState.FAILED
 
     @property
     def wanted(self) -> int:
@@ -157,7 +157,7 @@ class Transfer:
     def _next(self) -> bytes | None:
         content = self._blocks.next(self._block_size)
         if content is None:
-            self.state = State.LOADING
+            self.state = TransferState.LOADING
             return None
         self._sent += 1
         self._silent, self.retry_seconds = 0.0, self._first_retry

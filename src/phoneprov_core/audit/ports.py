@@ -4,7 +4,7 @@ from typing import Protocol
 
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.trail import Notes
+from phoneprov_core.kernel.trail import UseCaseTrail
 
 
 class AuditStore(Protocol):
@@ -33,4 +33,4 @@ class AuditTransaction(Protocol):
     @property
     def rates(self) -> RateStore: ...
     @property
-    def trail(self) -> Notes: ...
+    def trail(self) -> UseCaseTrail: ...

@@ -9,7 +9,7 @@ from phoneprov_core.api_tokens import ApiTokenStore
 from phoneprov_core.auth.model import Claims, LoginFailure, Principal, Session, TokenKind
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.trail import Notes
+from phoneprov_core.kernel.trail import UseCaseTrail
 from phoneprov_core.users.ports import EndSessions, UserStore
 
 
@@ -117,7 +117,7 @@ class AuthTransaction(Protocol):
     @property
     def rates(self) -> RateStore: ...
     @property
-    def trail(self) -> Notes: ...
+    def trail(self) -> UseCaseTrail: ...
 
 
 LoginJournal = Callable[[LoginFailure], None]

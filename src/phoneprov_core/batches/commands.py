@@ -22,7 +22,7 @@ from phoneprov_core.batches.model import (
     WaitMinutes,
 )
 from phoneprov_core.kernel import addresses, values
-from phoneprov_core.kernel.commands import Command, QueryCommand, invalid, settle
+from phoneprov_core.kernel.commands import Command, QueryCommand, invalid, normalise
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import MacAddress, Uuid, schema
@@ -158,7 +158,7 @@ class CreateBatch(Command, frozen=True, kw_only=True):
     }
 
     def __post_init__(self) -> None:
-        settle(self)
+        normalise(self)
         problems = []
         if self.revision is not None and not 1 <= self.revision < 2**31:
             problems.append(Problem("revision", "must be a whole number of at least 1"))

@@ -14,7 +14,7 @@ from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal
 from phoneprov_core.batches.rules import Pace, stopped_because, too_many_failures
 from phoneprov_core.batches.transitions import Hold, Turn, claimed
 from phoneprov_core.batches.work import PhoneWork
-from phoneprov_core.deployments.ports import Unbroken
+from phoneprov_core.deployments.ports import RunToEnd
 from phoneprov_core.kernel.actor import NO_ORIGIN, SUPERADMIN, SYSTEM_ACTOR, Actor, belonging_to
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -47,7 +47,7 @@ class RunBatches:
 
     database: ReadAndWrite[BatchesTransaction]
     work: PhoneWork
-    unbroken: Unbroken[None]
+    run_to_end: RunToEnd[None]
     pause: Pause
     journal: BatchJournal
     clock: Clock
@@ -102,7 +102,7 @@ class RunBatches:
         finally:
             run.leave()
             with suppress(Unavailable):
-                await self.unbroken(self._release(hold))
+                await self.run_to_end(self._release(hold))
         async with self.database.read() as tx:
             batch = await tx.batches.find(hold.batch_uuid)
         if batch is not None and batch.ended_at is not None:

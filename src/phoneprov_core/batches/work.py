@@ -14,7 +14,7 @@ from phoneprov_core.deployments.deploy import LEASE_SECONDS, Deploy
 from phoneprov_core.deployments.errors import PhoneInactive
 from phoneprov_core.deployments.model import RESTARTED, Action, Deployment, Outcome, StepName
 from phoneprov_core.deployments.order import Order, current_of, load_order
-from phoneprov_core.deployments.ports import Unbroken
+from phoneprov_core.deployments.ports import RunToEnd
 from phoneprov_core.deployments.rollback import order_again
 from phoneprov_core.deployments.steps import unexpected
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, REPLY_LOST
@@ -51,7 +51,7 @@ class PhoneWork:
     deploy: Deploy
     driver: PhoneDriver
     calls: Calls | None
-    unbroken: Unbroken[None]
+    run_to_end: RunToEnd[None]
     clock: Clock
     new_id: NewId
 
@@ -68,9 +68,9 @@ class PhoneWork:
         elif await is_in_call(self.calls, phone):
             await self._later(batch, turn, _IN_A_CALL)
         elif batch.action is BatchAction.RESTART:
-            await self.unbroken(self._restart(actor, batch, turn, phone))
+            await self.run_to_end(self._restart(actor, batch, turn, phone))
         else:
-            await self.unbroken(self._switch(actor, batch, turn, phone))
+            await self.run_to_end(self._switch(actor, batch, turn, phone))
 
     async def recover(self, tx: BatchesTransaction, batch: Batch, turn: Turn) -> None:
         """Determine the result of a phone that was started under an earlier lease: its record

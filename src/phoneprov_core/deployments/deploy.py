@@ -22,7 +22,7 @@ from phoneprov_core.deployments.order import (
     require_fitting,
     rollback_target,
 )
-from phoneprov_core.deployments.ports import DeploymentsTransaction, Journal, Unbroken
+from phoneprov_core.deployments.ports import DeploymentsTransaction, Journal, RunToEnd
 from phoneprov_core.deployments.steps import Progress, StepRecorder, no_progress
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
@@ -56,7 +56,7 @@ class Deploy:
     uploader: ConfigUploader
     driver: PhoneDriver
     confirm: Confirm
-    unbroken: Unbroken[Deployment]
+    run_to_end: RunToEnd[Deployment]
     journal: Journal
     clock: Clock
     new_id: NewId
@@ -87,7 +87,7 @@ class Deploy:
         """
         require_fitting(order.profile, order.phone)
         order = await self.rendered(order)
-        return await self.unbroken(self._run(actor, order, progress))
+        return await self.run_to_end(self._run(actor, order, progress))
 
     async def rendered(self, order: Order) -> Order:
         """The order with its text. Raises ``TemplateFails``."""
@@ -114,7 +114,7 @@ class Deploy:
 
         async def clear_session() -> None:
             work = self._clear_session(actor, order, record, in_use)
-            await recorder.settled(StepName.CLEAR_SESSION, work)
+            await recorder.attempt(StepName.CLEAR_SESSION, work)
 
         try:
             uploaded = await recorder.step(StepName.UPLOAD, self._upload(order, record))
@@ -126,7 +126,7 @@ class Deploy:
             await asyncio.gather(clear_session(), watch())
             record = msgspec.structs.replace(record, steps=tuple(recorder.steps))
             await self._store_steps(actor, order, record, in_use)
-            restarted = await recorder.settled(StepName.RESTART, self.driver.restart(phone, family))
+            restarted = await recorder.attempt(StepName.RESTART, self.driver.restart(phone, family))
             record = msgspec.structs.replace(record, restart=restarted.message or RESTARTED)
         except PhoneprovError as error:
             is_unknown = error.code == OUTCOME_UNKNOWN

@@ -8,7 +8,7 @@ from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.extensions import Extension
 from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import NewestRows, Store
-from phoneprov_core.kernel.trail import Notes
+from phoneprov_core.kernel.trail import UseCaseTrail
 from phoneprov_core.lines.ports import LineStore
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.ports import ProfilesTransaction
@@ -127,10 +127,10 @@ class DeploymentsTransaction(ProfilesTransaction, RecipeTransaction, Protocol):
     @property
     def lines(self) -> LineStore: ...
     @property
-    def trail(self) -> Notes: ...
+    def trail(self) -> UseCaseTrail: ...
 
 
-Unbroken = Callable[[Awaitable[T]], Awaitable[T]]
+RunToEnd = Callable[[Awaitable[T]], Awaitable[T]]
 """Port: run a task to its end, also if the caller is cancelled. The result or the error is passed
 to a caller that still waits. A shutdown waits for running tasks."""
 

@@ -13,7 +13,7 @@ from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.addresses import known_mac
-from phoneprov_core.kernel.commands import Command, invalid, settle
+from phoneprov_core.kernel.commands import Command, invalid, normalise
 from phoneprov_core.kernel.errors import NotFound, Problem, found
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -40,7 +40,7 @@ class RollbackRequest(Command, frozen=True, kw_only=True):
     }
 
     def __post_init__(self) -> None:
-        settle(self)
+        normalise(self)
         problems = []
         if self.deployment_uuid is not UNSET and self.profile_uuid is not UNSET:
             problems.append(Problem("profile_uuid", "is not allowed with `deployment_uuid`"))

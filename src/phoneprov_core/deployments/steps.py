@@ -78,7 +78,7 @@ class StepRecorder:
             self.steps.append(step)
             self._progress(name, step)
 
-    async def settled(self, name: StepName, work: Awaitable[object]) -> Step:
+    async def attempt(self, name: StepName, work: Awaitable[object]) -> Step:
         """Run one step whose failure does not stop the deployment; returns its result."""
         with contextlib.suppress(PhoneprovError):
             await self.step(name, work)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Action, Deployment
 from phoneprov_core.deployments.order import DeskChange, Order, load_order, require_fitting
-from phoneprov_core.deployments.ports import Unbroken
+from phoneprov_core.deployments.ports import RunToEnd
 from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.devices.ports import Calls, ForgetsCalls, PhoneDriver, is_in_call
@@ -66,7 +66,7 @@ class ChangeDesk:
     deploy: Deploy
     driver: PhoneDriver
     calls: Calls | None
-    unbroken: Unbroken[None]
+    run_to_end: RunToEnd[None]
     pause: Pause
     clock: Clock
     _: KW_ONLY
@@ -115,7 +115,7 @@ class ChangeDesk:
             await tx.desks.put(desk)
             tx.trail.note(Event("desk.logout", "desk", phone.mac))
         answered = asyncio.Event()
-        self._start(self.unbroken(self._clear(actor, phone, desk.turn, answered)))
+        self._start(self.run_to_end(self._clear(actor, phone, desk.turn, answered)))
         return Changed(After.NOTHING, answered.set)
 
     async def _clear(self, actor: Actor, phone: Phone, turn: int, answered: asyncio.Event) -> None:

@@ -17,7 +17,7 @@ from phoneprov_core.kernel.errors import Conflict, NotFound, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, shown
-from phoneprov_core.kernel.trail import Event, Notes
+from phoneprov_core.kernel.trail import Event, UseCaseTrail
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.users.ports import ClearAttempts
@@ -47,7 +47,7 @@ class ConfigureTransaction(Protocol):
     @property
     def attempts(self) -> ClearAttempts: ...
     @property
-    def trail(self) -> Notes: ...
+    def trail(self) -> UseCaseTrail: ...
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class Command(Redacted, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return []
 
     def __post_init__(self) -> None:
-        settle(self)
+        normalise(self)
 
 
 class QueryCommand(Command, frozen=True, kw_only=True):
@@ -50,17 +50,17 @@ class QueryCommand(Command, frozen=True, kw_only=True):
     OF_A_QUERY: ClassVar[bool] = True
 
 
-def settle(command: Struct) -> None:
+def normalise(command: Struct) -> None:
     """Put every field into canonical form; raises ``Invalid`` with each invalid field. Empty text
     of a field that may be null is null."""
     problems: list[Problem] = []
     for field in fields_of(type(command)):
         value = getattr(command, field.name)
-        settled = None if value == "" and field.nullable else value
+        normal = None if value == "" and field.nullable else value
         if field.rule is not None:
-            settled = _checked(field.rule, field.sent_as, settled, problems)
-        if settled is not value:
-            msgspec.structs.force_setattr(command, field.name, settled)
+            normal = _checked(field.rule, field.sent_as, normal, problems)
+        if normal is not value:
+            msgspec.structs.force_setattr(command, field.name, normal)
     if problems:
         raise invalid(problems)
 
@@ -78,9 +78,9 @@ def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_
         if name not in fields:
             problems.append(Problem(name, "is not a field of this request"))
             continue
-        meant = None if value == "" and fields[name].nullable else whole(value)
+        read = None if value == "" and fields[name].nullable else whole(value)
         try:
-            typed[fields[name].name] = msgspec.convert(meant, fields[name].type)
+            typed[fields[name].name] = msgspec.convert(read, fields[name].type)
         except msgspec.ValidationError:
             problems.append(Problem(name, expected(fields[name].type)))
     if issubclass(command, Command):

@@ -37,7 +37,7 @@ class Change(Struct):
     secrets: tuple[str, ...] = ()
 
 
-class Notes(Protocol):
+class UseCaseTrail(Protocol):
     """What use cases see of a trail."""
 
     def note(self, event: Event) -> None:
@@ -47,7 +47,7 @@ class Notes(Protocol):
         """Record the change of a record, where its store does not."""
 
 
-class Trail(Notes):
+class Trail(UseCaseTrail):
     """The changes and events of one writing transaction, in their order.
 
     The stores record each change of a record here, and use cases note events. The database turns
@@ -73,7 +73,7 @@ class Trail(Notes):
         if self.active:
             self.records.append(event)
 
-    def found(self, key: str, entity: Struct) -> None:
+    def remember(self, key: str, entity: Struct) -> None:
         """Remember a record as it was read in this transaction."""
         self._found[type(entity), key] = entity
 

@@ -127,7 +127,7 @@ class Input(Struct, frozen=True):
 Page = Menu | Directory | Text | Input
 
 
-def shown(text: str, longest: int, *, lines: bool = False) -> str:
+def displayable(text: str, longest: int, *, lines: bool = False) -> str:
     """The text without control and direction characters, at most ``longest`` characters."""
     if _is_plain(text, longest):
         return text
@@ -151,7 +151,7 @@ def _is_shown(character: str, *, lines: bool) -> bool:
 
 def _cut(value: Struct, field: str, longest: int, *, lines: bool = False) -> None:
     text = getattr(value, field)
-    cut = shown(text, longest, lines=lines)
+    cut = displayable(text, longest, lines=lines)
     if cut != text:
         force_setattr(value, field, cut)
 

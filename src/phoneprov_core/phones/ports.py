@@ -7,7 +7,7 @@ from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.kems import KemsTransaction
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import SearchedStore
-from phoneprov_core.kernel.trail import Notes
+from phoneprov_core.kernel.trail import UseCaseTrail
 from phoneprov_core.phones.model import Phone, PhoneUse
 from phoneprov_core.vendor_phones import VendorPhonesTransaction
 
@@ -69,4 +69,4 @@ class PhonesTransaction(KemsTransaction, VendorPhonesTransaction, Protocol):
     @property
     def leases(self) -> HoldPhone: ...
     @property
-    def trail(self) -> Notes: ...
+    def trail(self) -> UseCaseTrail: ...

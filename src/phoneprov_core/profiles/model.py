@@ -8,7 +8,14 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Command, QueryCommand, invalid, record_of, settle, wrong
+from phoneprov_core.kernel.commands import (
+    Command,
+    QueryCommand,
+    invalid,
+    normalise,
+    record_of,
+    wrong,
+)
 from phoneprov_core.kernel.errors import Conflict, InUse, Problem
 from phoneprov_core.kernel.field_types import SECRET, Check, Redacted
 from phoneprov_core.kernel.fields import (
@@ -223,7 +230,7 @@ class CreateProfile(Command, frozen=True, kw_only=True):
         return [] if has_one else [Problem("cnf_xml", "is required")]
 
     def __post_init__(self) -> None:
-        settle(self)
+        normalise(self)
         problems = _not_both(self.cnf_xml, self.template)
         if not self.cnf_xml and not self.template:
             problems.append(Problem("cnf_xml", "is required"))
@@ -252,7 +259,7 @@ class ProfilePatch(Command, frozen=True, kw_only=True):
         return [Problem("cnf_xml", "must be text")] if is_cleared else []
 
     def __post_init__(self) -> None:
-        settle(self)
+        normalise(self)
         problems = _not_both(self.cnf_xml or None, self.template or None)
         if self.cnf_xml is None and self.template is UNSET:
             problems.append(Problem("cnf_xml", "must be text"))

@@ -16,7 +16,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import PhoneprovError, Problem
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.kernel.trail import Notes
+from phoneprov_core.kernel.trail import UseCaseTrail
 from phoneprov_core.links import LinkStore
 from phoneprov_core.phones.ports import PhonesTransaction
 from phoneprov_core.profiles.ports import ProfilesTransaction
@@ -119,7 +119,7 @@ class TransferTransaction(
     @property
     def links(self) -> LinkStore: ...
     @property
-    def trail(self) -> Notes: ...
+    def trail(self) -> UseCaseTrail: ...
 
     async def flush(self) -> None:
         """Execute deferred changes; raises their errors."""

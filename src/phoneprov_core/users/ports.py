@@ -5,7 +5,7 @@ from typing import Protocol
 from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.kernel.store import SearchedStore
-from phoneprov_core.kernel.trail import Notes
+from phoneprov_core.kernel.trail import UseCaseTrail
 from phoneprov_core.users.model import User
 
 
@@ -95,4 +95,4 @@ class UsersTransaction(AccountsTransaction, Protocol):
     @property
     def desks(self) -> DeskRecords: ...
     @property
-    def trail(self) -> Notes: ...
+    def trail(self) -> UseCaseTrail: ...

@@ -26,7 +26,7 @@ from phoneprov_core.phone_pages.model import (
     Page,
     SoftKey,
     Text,
-    shown,
+    displayable,
 )
 from phoneprov_http.phone.request import PhoneRequest
 
@@ -244,7 +244,7 @@ def _directory(title: str, found: LookupPage, url_after: Callable[[str], str]) -
 
 
 def _labelled(name: str, label: str) -> str:
-    return shown(name, ENTRY_NAME - len(label)) + label if label else name
+    return displayable(name, ENTRY_NAME - len(label)) + label if label else name
 
 
 def _with_device(url: str, device: str) -> str | None:

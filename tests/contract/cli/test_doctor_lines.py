@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from phoneprov_adapters.composition.doctor import examine
-from phoneprov_adapters.composition.findings import Finding, State
+from phoneprov_adapters.composition.findings import CheckResult, Verdict
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.phones.model import Phone
@@ -29,7 +29,7 @@ async def add_phone(service: Served) -> None:
         await tx.phones.add(PHONE)
 
 
-async def findings(folder: Path, url: str, **environment: object) -> dict[str, Finding]:
+async def findings(folder: Path, url: str, **environment: object) -> dict[str, CheckResult]:
     variables = {
         "PHONEPROV_DATA_DIR": str(folder),
         "PHONEPROV_SECRET_KEYS": NEW_KEY,
@@ -43,13 +43,13 @@ async def findings(folder: Path, url: str, **environment: object) -> dict[str, F
 async def test_doctor_asks_the_service_as_asterisk_does(tmp_path: Path, service: Served) -> None:
     found = (await findings(tmp_path, service.url))["exchange"]
     assert (found.state, found.message) == (
-        State.OK,
+        Verdict.OK,
         "The service answers as Asterisk asks; no phone is active.",
     )
     service.run(add_phone(service))
     found = (await findings(tmp_path, service.url))["exchange"]
     assert (found.state, found.message) == (
-        State.OK,
+        Verdict.OK,
         f"The service answers for {device_name(PHONE.mac)} as Asterisk asks.",
     )
 
@@ -69,7 +69,7 @@ async def test_doctor_says_why_asterisk_gets_nothing(
     service.run(add_phone(service))
     url = f"http://127.0.0.1{path}" if path.startswith(":") else service.url + path
     found = (await findings(tmp_path, url, ASTERISK_TOKEN=token))["exchange"]
-    assert found.state is State.FAILED
+    assert found.state is Verdict.FAILED
     assert message in found.message
     assert step in str(found.next_step)
     assert TOKEN not in str(found)
@@ -78,11 +78,11 @@ async def test_doctor_says_why_asterisk_gets_nothing(
 @pytest.mark.parametrize(
     ("devices", "lines", "state", "message"),
     [
-        ([], [], State.OK, "Asterisk has 0 phones"),
-        ([PHONE], [], State.OK, "Asterisk has 1 phones"),
-        ([PHONE], ["101"], State.FAILED, "should have no line"),
-        ([PHONE, STRANGER], [], State.FAILED, f"the first is {STRANGER.mac}"),
-        (None, [], State.FAILED, "write = system"),
+        ([], [], Verdict.OK, "Asterisk has 0 phones"),
+        ([PHONE], [], Verdict.OK, "Asterisk has 1 phones"),
+        ([PHONE], ["101"], Verdict.FAILED, "should have no line"),
+        ([PHONE, STRANGER], [], Verdict.FAILED, f"the first is {STRANGER.mac}"),
+        (None, [], Verdict.FAILED, "write = system"),
     ],
 )
 async def test_doctor_compares_the_phones_of_asterisk(
@@ -90,7 +90,7 @@ async def test_doctor_compares_the_phones_of_asterisk(
     service: Served,
     devices: list[Phone] | None,
     lines: list[str],
-    state: State,
+    state: Verdict,
     message: str,
 ) -> None:
     service.run(add_phone(service))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from phoneprov_adapters.composition.doctor import examine
-from phoneprov_adapters.composition.findings import Finding, State
+from phoneprov_adapters.composition.findings import CheckResult, Verdict
 from support.ami_stub import SECRET, USER, AmiStub, event
 from support.data_folder import populate
 from support.ftp_servers import PASSWORD, USER as FTP_USER, PlainHandler, pyftpdlib_server
@@ -17,7 +17,7 @@ MAY_RESTART = b"PJSIPNotify: Send NOTIFY. (Priv: system,reporting,all)\r\n"
 BOOTED = event("FullyBooted", Status="Fully Booted")
 
 
-async def finding(data: Path, check: str, **environment: object) -> Finding:
+async def finding(data: Path, check: str, **environment: object) -> CheckResult:
     populate(data)
     variables = {f"PHONEPROV_{name}": str(value) for name, value in environment.items()}
     variables["PHONEPROV_DATA_DIR"] = str(data)
@@ -35,19 +35,19 @@ def umask(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("umask", "rights", "password", "state", "message"),
     [
-        (0o022, ALL, PASSWORD, State.OK, "A test file was uploaded and deleted."),
-        (0o077, ALL, PASSWORD, State.OK, "A test file was uploaded and deleted."),
-        (0o077, "elradfmw", PASSWORD, State.FAILED, "mode 0600: a TFTP or HTTP server"),
-        (0o022, "elr", PASSWORD, State.FAILED, "refused the temporary file"),
-        (0o022, "elradmw", PASSWORD, State.FAILED, "refused to rename the file"),
-        (0o022, ALL, "wrong", State.FAILED, "refused the user or the password"),
+        (0o022, ALL, PASSWORD, Verdict.OK, "A test file was uploaded and deleted."),
+        (0o077, ALL, PASSWORD, Verdict.OK, "A test file was uploaded and deleted."),
+        (0o077, "elradfmw", PASSWORD, Verdict.FAILED, "mode 0600: a TFTP or HTTP server"),
+        (0o022, "elr", PASSWORD, Verdict.FAILED, "refused the temporary file"),
+        (0o022, "elradmw", PASSWORD, Verdict.FAILED, "refused to rename the file"),
+        (0o022, ALL, "wrong", Verdict.FAILED, "refused the user or the password"),
     ],
     indirect=["umask"],
     ids=["good", "chmod", "umask", "read only", "no rename", "wrong password"],
 )
 @pytest.mark.usefixtures("umask")
 async def test_doctor_uploads_a_test_file(
-    tmp_path: Path, rights: str, password: str, state: State, message: str
+    tmp_path: Path, rights: str, password: str, state: Verdict, message: str
 ) -> None:
     folder = tmp_path / "ftp"
     folder.mkdir()
@@ -68,14 +68,19 @@ async def test_doctor_uploads_a_test_file(
 @pytest.mark.parametrize(
     ("commands", "events", "state", "advice"),
     [
-        (MAY_RESTART, BOOTED, State.OK, None),
-        (b"Ping: Keepalive. (Priv: <none>)\r\n", BOOTED, State.FAILED, "write = system,reporting"),
-        (MAY_RESTART, b"", State.FAILED, "read = system,call"),
+        (MAY_RESTART, BOOTED, Verdict.OK, None),
+        (
+            b"Ping: Keepalive. (Priv: <none>)\r\n",
+            BOOTED,
+            Verdict.FAILED,
+            "write = system,reporting",
+        ),
+        (MAY_RESTART, b"", Verdict.FAILED, "read = system,call"),
     ],
     ids=["good", "without write", "without read"],
 )
 async def test_doctor_names_the_missing_right_of_the_manager_account(
-    tmp_path: Path, commands: bytes, events: bytes, state: State, advice: str | None
+    tmp_path: Path, commands: bytes, events: bytes, state: Verdict, advice: str | None
 ) -> None:
     async with AmiStub() as stub:
         stub.answers["ListCommands"] = lambda action_id: (

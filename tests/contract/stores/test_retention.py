@@ -18,7 +18,7 @@ from phoneprov_core.batches.model import BatchState
 from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.deployments.model import Outcome, Wanted
 from phoneprov_core.deployments.order import rollback_target
-from phoneprov_core.retention import Kept, Moment, Place
+from phoneprov_core.retention import Expiring, Moment, Place
 from support.store_tests import DatabaseTests, existing
 
 PROFILE = a_profile(800)
@@ -33,7 +33,7 @@ class TestRetention(DatabaseTests):
         async with self.database.read() as tx:
             return [one.number for one in await tx.revisions.rows(99, owner=PROFILE.uuid)]
 
-    async def pruned(self, kind: Kept, before: Moment, limit: int = 2) -> list[int]:
+    async def pruned(self, kind: Expiring, before: Moment, limit: int = 2) -> list[int]:
         """The numbers of removed records, piece by piece; ``look`` announced each."""
         removed: list[int] = []
         after: Place | None = None
@@ -65,9 +65,9 @@ class TestRetention(DatabaseTests):
     async def arrange(self) -> None:
         await self.add(a_user(900), PROFILE)
 
-    @pytest.mark.parametrize("kind", Kept)
-    async def test_empty_database_has_no_piece(self, kind: Kept) -> None:
-        before = 9_000 if kind in {Kept.SESSIONS, Kept.ATTEMPTS} else LATE
+    @pytest.mark.parametrize("kind", Expiring)
+    async def test_empty_database_has_no_piece(self, kind: Expiring) -> None:
+        before = 9_000 if kind in {Expiring.SESSIONS, Expiring.ATTEMPTS} else LATE
         assert await self.pruned(kind, before) == []
 
     async def test_ended_batches_are_removed_with_their_phones(self) -> None:
@@ -82,7 +82,7 @@ class TestRetention(DatabaseTests):
                 phone = BatchItem(batch.uuid, 1, a_mac(1), identifier(10_000))
                 await tx.batches.add_phones([phone])
 
-        assert await self.pruned(Kept.BATCHES, moment(40)) == [1]
+        assert await self.pruned(Expiring.BATCHES, moment(40)) == [1]
 
         async with self.database.read() as tx:
             found = [await tx.batches.find(identifier(number)) for number in (1, 2, 3)]
@@ -91,7 +91,7 @@ class TestRetention(DatabaseTests):
     async def test_fetches_before_the_time_are_removed(self) -> None:
         await self.add(*(a_fetch(number) for number in range(1, 6)))
 
-        assert await self.pruned(Kept.FETCHES, moment(4)) == [2, 1]
+        assert await self.pruned(Expiring.FETCHES, moment(4)) == [2, 1]
 
         left = await self.read(lambda tx: tx.fetches.newest(a_mac(1), 9))
         assert [fetch.uuid for fetch in left] == [identifier(5), identifier(4)]
@@ -99,7 +99,7 @@ class TestRetention(DatabaseTests):
     async def test_audit_entries_before_the_time_are_removed(self) -> None:
         await self.add(*(an_entry(number, at=moment(number)) for number in range(1, 6)))
 
-        assert await self.pruned(Kept.AUDIT, moment(4)) == [2, 1]
+        assert await self.pruned(Expiring.AUDIT, moment(4)) == [2, 1]
 
         assert [entry.at for entry in await self.recorded()] == [moment(4), moment(5)]
 
@@ -118,10 +118,10 @@ class TestRetention(DatabaseTests):
             await tx.batches.add(a_batch(71, profile_uuid=PROFILE.uuid, revision=3, **ended))
         await self.add_deployment(1, 1, 1, 1)
 
-        assert sum(await self.pruned(Kept.REVISIONS, moment(50))) == 1
+        assert sum(await self.pruned(Expiring.REVISIONS, moment(50))) == 1
         assert await self.revisions() == [1, 2, 4, 5, 6]
 
-        assert sum(await self.pruned(Kept.REVISIONS, LATE)) == 2
+        assert sum(await self.pruned(Expiring.REVISIONS, LATE)) == 2
         assert await self.revisions() == [1, 2, 6]
 
     async def test_ended_and_expired_sessions_are_removed(self) -> None:
@@ -131,7 +131,7 @@ class TestRetention(DatabaseTests):
             a_session(3, OWNER, created_at=1, expires_at=500, ends_at=900),
         )
 
-        assert sum(await self.pruned(Kept.SESSIONS, 500)) == 2
+        assert sum(await self.pruned(Expiring.SESSIONS, 500)) == 2
 
         assert await self.write(lambda tx: tx.sessions.end(identifier(3)))
 
@@ -141,7 +141,7 @@ class TestRetention(DatabaseTests):
             await tx.attempts.keep("known", Attempts(failures=2, first_at=1, last_at=99, known=1))
             await tx.attempts.keep("new", Attempts(failures=2, first_at=1, last_at=100))
 
-        assert sum(await self.pruned(Kept.ATTEMPTS, 100)) == 1
+        assert sum(await self.pruned(Expiring.ATTEMPTS, 100)) == 1
 
         async with self.database.write() as tx:
             assert (await tx.attempts.of("old")).failures == 0
@@ -154,7 +154,7 @@ class TestRetention(DatabaseTests):
         places = []
         after: Place | None = None
         async with self.database.read() as tx:
-            while piece := await tx.retention.look(Kept.FETCHES, LATE, 2, after=after):
+            while piece := await tx.retention.look(Expiring.FETCHES, LATE, 2, after=after):
                 places.append((piece.last[-1], piece.removable))
                 after = piece.last
         assert places == [(identifier(2), 2), (identifier(4), 2), (identifier(5), 1)]
@@ -171,7 +171,7 @@ class TestRetention(DatabaseTests):
         for number, revision in enumerate((1, 2, 1, 2, 1), 1):
             await self.add_deployment(20 + number, 2, number, revision)
 
-        assert sum(await self.pruned(Kept.DEPLOYMENTS, LATE)) == 6
+        assert sum(await self.pruned(Expiring.DEPLOYMENTS, LATE)) == 6
 
         assert await self._numbers(1) == [3, 4, 6, 7]
         assert await self._numbers(2) == [4, 5]
@@ -192,7 +192,7 @@ class TestRetention(DatabaseTests):
         target = existing(await self.read(lambda tx: rollback_target(tx.deployments, a_mac(1))))
         assert target.number == 1
 
-        assert sum(await self.pruned(Kept.DEPLOYMENTS, LATE, limit=3)) == 5
+        assert sum(await self.pruned(Expiring.DEPLOYMENTS, LATE, limit=3)) == 5
 
         assert await self._numbers(1) == [1, 7, 8, 9, 10]
         assert await self.read(lambda tx: rollback_target(tx.deployments, a_mac(1))) == target
@@ -202,10 +202,14 @@ class TestRetention(DatabaseTests):
         await self.add_deployment(1, 1, 1, 1, size=7)
         for number in range(2, 8):
             await self.add_deployment(number, 1, number, number, **text)
-        piece = existing(await self.read(lambda tx: tx.retention.look(Kept.DEPLOYMENTS, LATE, 9)))
+        piece = existing(
+            await self.read(lambda tx: tx.retention.look(Expiring.DEPLOYMENTS, LATE, 9))
+        )
         await self.add_deployment(8, 1, 8, 8, **text)
 
-        assert await self.write(lambda tx: tx.retention.remove(Kept.DEPLOYMENTS, LATE, piece)) == 3
+        assert (
+            await self.write(lambda tx: tx.retention.remove(Expiring.DEPLOYMENTS, LATE, piece)) == 3
+        )
         assert await self._numbers(1) == [1, 5, 6, 7, 8]
 
     async def test_deployments_without_a_file_are_removed_unless_running(self) -> None:
@@ -214,7 +218,7 @@ class TestRetention(DatabaseTests):
         await self.add_deployment(3, 1, 3, 3, outcome=Outcome.RUNNING, place=None)
         await self.add_deployment(4, 1, 4, 4, outcome=Outcome.UNKNOWN)
 
-        assert sum(await self.pruned(Kept.DEPLOYMENTS, LATE)) == 1
+        assert sum(await self.pruned(Expiring.DEPLOYMENTS, LATE)) == 1
 
         assert await self._numbers(1) == [1, 3, 4]
 
@@ -222,7 +226,7 @@ class TestRetention(DatabaseTests):
         await self.add_deployment(1, 1, 1, 1, outcome=Outcome.FAILED, place=None)
         await self.add_deployment(2, 1, 2, 2, outcome=Outcome.FAILED, place=None)
 
-        assert sum(await self.pruned(Kept.DEPLOYMENTS, LATE)) == 1
+        assert sum(await self.pruned(Expiring.DEPLOYMENTS, LATE)) == 1
 
         assert await self._numbers(1) == [2]
 
@@ -230,6 +234,6 @@ class TestRetention(DatabaseTests):
         for number in range(1, 10):
             await self.add_deployment(number, 1, number, number)
 
-        assert await self.pruned(Kept.DEPLOYMENTS, moment(4)) == [2, 1]
+        assert await self.pruned(Expiring.DEPLOYMENTS, moment(4)) == [2, 1]
 
         assert await self._numbers(1) == list(range(4, 10))

@@ -10,7 +10,7 @@ from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
-from phoneprov_core.retention import PIECE, KeepDays, Kept, Moment, Prune, Pruned, limits
+from phoneprov_core.retention import PIECE, Expiring, KeepDays, Moment, Prune, Pruned, limits
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -58,41 +58,41 @@ async def rig() -> Rig:
     return made
 
 
-def _count(pruned: list[Pruned] | None, kind: Kept) -> int:
+def _count(pruned: list[Pruned] | None, kind: Expiring) -> int:
     assert pruned is not None
     return next(one.count for one in pruned if one.kind is kind)
 
 
 async def test_prune_removes_in_pieces_with_a_pause_after_each(rig: Rig) -> None:
-    assert _count(await rig.prune(), Kept.FETCHES) == PIECE + 10
+    assert _count(await rig.prune(), Expiring.FETCHES) == PIECE + 10
 
     assert len(rig.paused) == 2
     assert await rig.left() == 3
 
 
 async def test_prune_dry_run_counts_and_changes_nothing(rig: Rig) -> None:
-    assert _count(await rig.prune(dry_run=True), Kept.FETCHES) == PIECE + 10
+    assert _count(await rig.prune(dry_run=True), Expiring.FETCHES) == PIECE + 10
 
     assert await rig.left() == PIECE + 13
     assert rig.paused == []
 
 
 async def test_prune_in_turn_runs_once_in_six_hours(rig: Rig) -> None:
-    assert _count(await rig.prune.in_turn(), Kept.FETCHES) == PIECE + 10
+    assert _count(await rig.prune.in_turn(), Expiring.FETCHES) == PIECE + 10
     assert await rig.prune.in_turn() is None
     rig.now += timedelta(hours=6, seconds=-1)
     assert await rig.prune.in_turn() is None
 
     rig.now += timedelta(seconds=2)
-    assert _count(await rig.prune.in_turn(), Kept.FETCHES) == 0
+    assert _count(await rig.prune.in_turn(), Expiring.FETCHES) == 0
 
 
 async def test_prune_kind_that_fails_is_reported_and_the_others_are_pruned(
     rig: Rig,
 ) -> None:
     class Refusing(Prune):
-        def _pieces(self, kind: Kept, before: Moment, *, dry_run: bool) -> AsyncIterator[int]:
-            if kind is Kept.DEPLOYMENTS:
+        def _pieces(self, kind: Expiring, before: Moment, *, dry_run: bool) -> AsyncIterator[int]:
+            if kind is Expiring.DEPLOYMENTS:
                 raise Unavailable("The database does not let its user do that.")
             return super()._pieces(kind, before, dry_run=dry_run)
 
@@ -100,13 +100,13 @@ async def test_prune_kind_that_fails_is_reported_and_the_others_are_pruned(
     pruned = await prune()
 
     assert pruned[0].message == "The database does not let its user do that."
-    assert _count(pruned, Kept.FETCHES) == PIECE + 10
+    assert _count(pruned, Expiring.FETCHES) == PIECE + 10
 
 
 def test_limits_zero_days_keeps_everything() -> None:
     keep = KeepDays(deployments=0, fetches=0, audit=0, revisions=0)
-    assert set(limits(keep, NOW)) == {Kept.SESSIONS, Kept.ATTEMPTS}
+    assert set(limits(keep, NOW)) == {Expiring.SESSIONS, Expiring.ATTEMPTS}
 
 
 def test_limits_more_days_than_the_calendar_has_are_accepted() -> None:
-    assert limits(KeepDays(fetches=2**31 - 1), NOW)[Kept.FETCHES] == "0001-01-01T00:00:00.000Z"
+    assert limits(KeepDays(fetches=2**31 - 1), NOW)[Expiring.FETCHES] == "0001-01-01T00:00:00.000Z"

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_http.main.cli import main
 from phoneprov_http.main.serving import sockets
-from phoneprov_http.main.serving.sockets import activated, inherited, shown
+from phoneprov_http.main.serving.sockets import activated, address_text, inherited
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_activated_sockets_are_taken_and_their_variables_removed(
 
     (listener,) = activated(variables)
 
-    assert shown(listener).startswith("http://127.0.0.1:")
+    assert address_text(listener).startswith("http://127.0.0.1:")
     assert not listener.get_inheritable()
     assert variables == {"HOME": "/"}
     listener.detach()

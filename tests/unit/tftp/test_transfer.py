@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from phoneprov_adapters.provisioning.contents import MemoryFile
 from phoneprov_adapters.tftp.packets import ReadRequest
-from phoneprov_adapters.tftp.transfer import GIVE_UP_SECONDS, State, Transfer
+from phoneprov_adapters.tftp.transfer import GIVE_UP_SECONDS, Transfer, TransferState
 
 
 def ack(block: int) -> bytes:
@@ -40,7 +40,7 @@ def test_client_receives_the_exact_content(content: bytes, block_size: int | Non
     transfer = Transfer(ReadRequest("a", block_size), MemoryFile(content))
 
     assert run(transfer) == content
-    assert transfer.state is State.SERVED
+    assert transfer.state is TransferState.SERVED
     assert transfer.acknowledged_bytes == len(content)
 
 
@@ -51,7 +51,7 @@ def test_content_of_whole_blocks_ends_with_an_empty_block() -> None:
 
     assert transfer.receive(ack(2)) == b"\0\x03\0\x03"
     assert transfer.receive(ack(3)) is None
-    assert transfer.state is State.SERVED
+    assert transfer.state is TransferState.SERVED
 
 
 def test_options_are_acknowledged_with_the_values_used() -> None:
@@ -74,7 +74,7 @@ def test_duplicate_acknowledgement_causes_no_packet() -> None:
     transfer.receive(ack(1))
 
     assert transfer.receive(ack(1)) is None
-    assert transfer.state is State.RUNNING
+    assert transfer.state is TransferState.RUNNING
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_silent_client_is_asked_again_after_doubled_times_for_30_seconds(
 
     assert waited == waits
     assert sum(waited) == GIVE_UP_SECONDS
-    assert transfer.state is State.FAILED
+    assert transfer.state is TransferState.FAILED
     assert transfer.acknowledged_bytes == 0
 
 
@@ -113,9 +113,9 @@ def test_transfer_without_the_last_acknowledgement_fails() -> None:
     transfer.start()
     transfer.receive(ack(1))
     while transfer.time_out() is not None:
-        assert transfer.state is State.RUNNING
+        assert transfer.state is TransferState.RUNNING
 
-    assert (transfer.state, transfer.acknowledged_bytes) == (State.FAILED, 512)
+    assert (transfer.state, transfer.acknowledged_bytes) == (TransferState.FAILED, 512)
 
 
 def decoded(received: bytes) -> bytes:
@@ -150,7 +150,7 @@ def test_error_of_the_client_ends_the_transfer(packet: bytes) -> None:
     transfer.receive(ack(1))
 
     assert transfer.receive(packet) is None
-    assert transfer.state is State.FAILED
+    assert transfer.state is TransferState.FAILED
     assert transfer.acknowledged_bytes == 512
 
 
@@ -162,7 +162,7 @@ def test_malformed_packets_of_the_client_are_ignored(garbage: list[bytes]) -> No
         if packet[:2] not in {b"\0\x04", b"\0\x05"}:
             assert transfer.receive(packet) is None
 
-    assert transfer.state is State.RUNNING
+    assert transfer.state is TransferState.RUNNING
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -173,7 +173,7 @@ def test_lossy_reordering_network_delivers_the_exact_content(seed: int) -> None:
     received: dict[int, bytes] = {}
     to_client = [transfer.start()]
     to_server: list[bytes] = []
-    while transfer.state is State.RUNNING:
+    while transfer.state is TransferState.RUNNING:
         if not to_client and not to_server:
             to_client.append(transfer.time_out())
             continue
@@ -191,5 +191,5 @@ def test_lossy_reordering_network_delivers_the_exact_content(seed: int) -> None:
         received[block_of(sent)] = sent[4:]
         to_server += [ack(block_of(sent))] * random.choice([1, 1, 2])
 
-    assert transfer.state is State.SERVED
+    assert transfer.state is TransferState.SERVED
     assert b"".join(received[number] for number in sorted(received)) == content

@@ -246,7 +246,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
                     yield connection
                 finally:
                     try:
-                        await connection.settle(self._deadlines.rollback)
+                        await connection.end(self._deadlines.rollback)
                     finally:
                         pool.give_back(opened, usable=connection.usable)
                         if connection.lost is not None:

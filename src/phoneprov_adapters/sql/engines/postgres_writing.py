@@ -92,7 +92,7 @@ class WriteConnection(Connection):
         """Run a statement that is a transaction by itself."""
         ends_at = self._deadline.when()
         self._deadline.reschedule(None)
-        self._begun = True  # When cancelled, ``settle`` waits for the end of the statement.
+        self._begun = True  # When cancelled, ``end`` waits for the end of the statement.
         try:
             rows = await self._fetch((_requiring(step[0]), step[1]))
         except FAILURES as error:
@@ -155,7 +155,7 @@ class WriteConnection(Connection):
             " unknown; check the record before trying again."
         )
 
-    async def settle(self, seconds: float) -> None:
+    async def end(self, seconds: float) -> None:
         """Roll back the open transaction."""
         if not self._begun or not self.usable:
             return

@@ -35,7 +35,7 @@ from phoneprov_adapters.sql.tables.switching import batches, deployments, profil
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.deployments.order import rollback_target
 from phoneprov_core.deployments.ports import DeploymentStore
-from phoneprov_core.retention import Kept, Moment, Piece, Place, RetentionStore
+from phoneprov_core.retention import Expiring, Moment, Piece, Place, RetentionStore
 
 OTHERS = 3
 """Number of other revisions after which one is no longer needed; see ``RetentionStore``."""
@@ -107,9 +107,9 @@ is_in_running_batch = (
 _newer = profile_revisions.alias("newer")
 _before: ColumnElement[Any] = bindparam("before")
 
-_REMOVABLE: dict[Kept, ColumnElement[bool]] = {
-    Kept.DEPLOYMENTS: is_unneeded,
-    Kept.REVISIONS: and_(
+_REMOVABLE: dict[Expiring, ColumnElement[bool]] = {
+    Expiring.DEPLOYMENTS: is_unneeded,
+    Expiring.REVISIONS: and_(
         exists()
         .where(
             _newer.c.profile_uuid == profile_revisions.c.profile_uuid,
@@ -125,18 +125,18 @@ _REMOVABLE: dict[Kept, ColumnElement[bool]] = {
         .correlate(profile_revisions),
         ~is_in_running_batch,
     ),
-    Kept.SESSIONS: or_(sessions.c.expires_at < _before, sessions.c.ends_at < _before),
-    Kept.ATTEMPTS: login_attempts.c.known == 0,
+    Expiring.SESSIONS: or_(sessions.c.expires_at < _before, sessions.c.ends_at < _before),
+    Expiring.ATTEMPTS: login_attempts.c.known == 0,
 }
 _KEEP = json_items(bindparam("keep", type_=Text())).table_valued("value")
-_ORDER: dict[Kept, tuple[Column[Any], ...]] = {
-    Kept.DEPLOYMENTS: (deployments.c.created_at, deployments.c.uuid),
-    Kept.BATCHES: (batches.c.ended_at, batches.c.uuid),
-    Kept.FETCHES: (fetches.c.created_at, fetches.c.uuid),
-    Kept.AUDIT: (audit.c.at, audit.c.uuid),
-    Kept.REVISIONS: (profile_revisions.c.uuid,),
-    Kept.SESSIONS: (sessions.c.uuid,),
-    Kept.ATTEMPTS: (login_attempts.c.last_at, login_attempts.c.account_key),
+_ORDER: dict[Expiring, tuple[Column[Any], ...]] = {
+    Expiring.DEPLOYMENTS: (deployments.c.created_at, deployments.c.uuid),
+    Expiring.BATCHES: (batches.c.ended_at, batches.c.uuid),
+    Expiring.FETCHES: (fetches.c.created_at, fetches.c.uuid),
+    Expiring.AUDIT: (audit.c.at, audit.c.uuid),
+    Expiring.REVISIONS: (profile_revisions.c.uuid,),
+    Expiring.SESSIONS: (sessions.c.uuid,),
+    Expiring.ATTEMPTS: (login_attempts.c.last_at, login_attempts.c.account_key),
 }
 """Ordered by time if it is indexed; the last column is the key."""
 
@@ -149,7 +149,7 @@ class SqlRetention(SqlQueries, RetentionStore):
         self._deployed = deployed
 
     async def look(
-        self, kind: Kept, before: Moment, limit: int, *, after: Place | None = None
+        self, kind: Expiring, before: Moment, limit: int, *, after: Place | None = None
     ) -> Piece | None:
         rows = await self._connection.fetch_all(
             _look(kind, after=after is not None),
@@ -170,7 +170,7 @@ class SqlRetention(SqlQueries, RetentionStore):
         return tuple(one.uuid for one in found if one is not None)
 
     async def remove(
-        self, kind: Kept, before: Moment, piece: Piece, *, after: Place | None = None
+        self, kind: Expiring, before: Moment, piece: Piece, *, after: Place | None = None
     ) -> int:
         keep = {"keep": msgspec.json.encode(piece.keep).decode()} if piece.keep else {}
         removed = await self._connection.fetch_all(
@@ -188,11 +188,11 @@ def _values(name: str, place: Place | None) -> dict[str, Any]:
 
 
 @cache
-def _look(kind: Kept, *, after: bool) -> Statement:
+def _look(kind: Expiring, *, after: bool) -> Statement:
     order = _ORDER[kind]
     removable = case((_REMOVABLE.get(kind, true()), 1), else_=0)
     phone: ColumnElement[Any] = null()
-    if kind is Kept.DEPLOYMENTS:
+    if kind is Expiring.DEPLOYMENTS:
         phone = case((and_(is_unneeded, is_perhaps_target), deployments.c.mac), else_=None)
     return (
         select(*order, removable, phone)
@@ -203,7 +203,7 @@ def _look(kind: Kept, *, after: bool) -> Statement:
 
 
 @cache
-def _remove(kind: Kept, *, after: bool, keep: bool) -> Statement:
+def _remove(kind: Expiring, *, after: bool, keep: bool) -> Statement:
     order = _ORDER[kind]
     table = order[-1].table
     assert isinstance(table, Table)
@@ -222,7 +222,7 @@ def _remove(kind: Kept, *, after: bool, keep: bool) -> Statement:
     return delete(table).where(order[-1].in_(unneeded)).returning(order[-1])
 
 
-def _within(kind: Kept, after: bool) -> list[ColumnElement[bool]]:
+def _within(kind: Expiring, after: bool) -> list[ColumnElement[bool]]:
     order = _ORDER[kind]
     within: list[ColumnElement[bool]] = [order[0] < _before] if len(order) > 1 else []
     if after:

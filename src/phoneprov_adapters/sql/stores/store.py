@@ -162,7 +162,7 @@ class SqlStore(SqlRows[R], Store[R]):
             return None
         entity = self._entity_of(row)
         if self._connection.trail.active:
-            self._connection.trail.found(key, entity)
+            self._connection.trail.remember(key, entity)
         return entity
 
     async def _one(self, statement: Statement, **values: Any) -> R | None:

@@ -9,7 +9,7 @@ import click
 
 from phoneprov_adapters.composition.doctor import examine
 from phoneprov_adapters.composition.doctor_lines import SERVICE
-from phoneprov_adapters.composition.findings import Finding, State
+from phoneprov_adapters.composition.findings import CheckResult, Verdict
 from phoneprov_http.main.commands.options import as_json, print_json
 from phoneprov_http.main.commands.output import table
 
@@ -38,9 +38,9 @@ def doctor(*, url: str, as_json: bool) -> None:
             if one.next_step is not None:
                 rows.append(("", "", f"Next: {one.next_step}"))
         table(("Check", "State", "Finding"), rows)
-    if any(one.state is State.FAILED for one in findings):
+    if any(one.state is Verdict.FAILED for one in findings):
         sys.exit(1)
 
 
-async def _all(url: str) -> list[Finding]:
+async def _all(url: str) -> list[CheckResult]:
     return [finding async for finding in examine(os.environ, url)]

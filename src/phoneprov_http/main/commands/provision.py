@@ -20,7 +20,7 @@ from phoneprov_http.main.commands.settings import settings_of_environment
 from phoneprov_http.main.serving.logs import set_up_logs
 from phoneprov_http.main.serving.metrics import metrics_listeners, with_metrics
 from phoneprov_http.main.serving.server import Server, stop_signals
-from phoneprov_http.main.serving.sockets import activated, bound, shown
+from phoneprov_http.main.serving.sockets import activated, address_text, bound
 from phoneprov_http.phone.files import PhoneFiles
 
 
@@ -78,7 +78,7 @@ async def _serve(
                 await stack.enter_async_context(_tftp(open_file, sock, ports))
 
             def on_started() -> None:
-                places = " and ".join(map(shown, [*streams, *datagrams]))
+                places = " and ".join(map(address_text, [*streams, *datagrams]))
                 click.echo(f"phoneprov provision serves on {places}", err=True)
 
             if every := [*streams, *metrics]:

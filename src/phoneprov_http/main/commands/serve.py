@@ -23,7 +23,7 @@ from phoneprov_http.main.commands.settings import settings_of_environment
 from phoneprov_http.main.serving.logs import set_up_logs
 from phoneprov_http.main.serving.metrics import counts_of, metrics_listeners
 from phoneprov_http.main.serving.server import Server, stop_signals
-from phoneprov_http.main.serving.sockets import activated, bound, inherited, shown
+from phoneprov_http.main.serving.sockets import activated, address_text, bound, inherited
 from phoneprov_http.main.serving.workers import Workers
 
 log = logging.getLogger("phoneprov.database")
@@ -72,7 +72,7 @@ def serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared:
     every = [*listeners, *metrics_listeners(settings)]
     # In all they check as many passwords at a time as one process would, in no more memory.
     os.environ[HASH_THREADS] = str(max(1, settings.hash_threads // workers))
-    urls = " and ".join(map(shown, listeners))
+    urls = " and ".join(map(address_text, listeners))
 
     def on_started() -> None:
         click.echo(f"phoneprov serves on {urls} (stop with Ctrl-C)", err=True)

@@ -61,7 +61,7 @@ def activated(
     return [inherited(fd, datagrams=datagrams) for fd in fds]
 
 
-def shown(listener: socket.socket) -> str:
+def address_text(listener: socket.socket) -> str:
     """The address of a listening socket, as a URL where it is one."""
     name = listener.getsockname()
     if listener.family == socket.AF_UNIX:
