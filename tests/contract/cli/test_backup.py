@@ -220,6 +220,55 @@ def test_restore_of_a_database_with_triggers_or_views_is_refused_without_its_key
     assert not (new / "secret.key").exists()
 
 
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        "DROP TABLE audit",
+        "ALTER TABLE audit DROP COLUMN changes",
+        "ALTER TABLE phones ADD COLUMN more",
+        "CREATE TABLE more (x)",
+        "CREATE VIRTUAL TABLE more USING fts5 (x)",
+    ],
+)
+def test_restore_of_a_database_with_other_tables_is_refused(
+    office: Office, tmp_path: Path, foreign: str
+) -> None:
+    with closing(sqlite3.connect(office.data / "phoneprov.db")) as connection, connection:
+        connection.execute(foreign)
+    assert office.run("backup", str(office.file)).exit_code == 0
+
+    refused = office.run("restore", str(office.file), data=tmp_path / "new")
+
+    assert (refused.exit_code, "other tables" in refused.output) == (1, True), refused.output
+    assert not [*(tmp_path / "new").glob("*.db")]
+
+
+@pytest.mark.parametrize("size", [-512, -1024, -(2**40)])
+def test_restore_of_an_archive_with_a_negative_size_ends(
+    office: Office, tmp_path: Path, size: int
+) -> None:
+    """tarfile reads an entry of -512 bytes again and again."""
+    assert office.run("backup", str(office.file)).exit_code == 0
+    header = bytearray(tarfile.TarInfo("more").tobuf(tarfile.GNU_FORMAT))
+    header[124:136] = size.to_bytes(12, "big", signed=True)
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    with office.file.open("r+b") as file:
+        file.seek(_end_of(office.file))
+        file.write(header)
+
+    refused = office.run("restore", str(office.file), data=tmp_path / "new")
+
+    assert (refused.exit_code, "damaged" in refused.output) == (1, True), refused.output
+
+
+def _end_of(archive: Path) -> int:
+    """Where the entries of an archive end."""
+    with tarfile.open(archive) as opened:
+        opened.getmembers()
+        return opened.offset
+
+
 def test_backup_of_postgres_names_pg_dump(tmp_path: Path) -> None:
     environment = {
         "PHONEPROV_DATABASE_URL": "postgresql+asyncpg://u@db/x",

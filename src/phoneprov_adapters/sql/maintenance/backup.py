@@ -16,6 +16,7 @@ from sqlalchemy import insert
 from sqlalchemy.dialects import sqlite
 
 from phoneprov_adapters.security.keys import create_key_file, sync_folder
+from phoneprov_adapters.sql.engines.revisions import newest, revision_table
 from phoneprov_adapters.sql.engines.sqlite_file import read_only
 from phoneprov_adapters.sql.maintenance.backup_archive import (
     DATABASE,
@@ -27,12 +28,21 @@ from phoneprov_adapters.sql.maintenance.backup_archive import (
     opened,
     write_archive,
 )
+from phoneprov_adapters.sql.tables import metadata
 from phoneprov_adapters.sql.tables.accounts import audit
 from phoneprov_core.audit.model import AuditEntry
 from phoneprov_core.kernel.errors import Conflict, Refused
 
 _LARGEST_KEYS = 64 * 1024
 _FOREIGN = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
+_TABLES = """SELECT tables.name, columns.name
+    FROM sqlite_master tables, pragma_table_info(tables.name) columns
+    WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite!_%' ESCAPE '!'"""
+_OWN = {
+    (table.name, column.name)
+    for table in (*metadata.tables.values(), revision_table)
+    for column in table.columns
+}
 
 
 def back_up(source: Path, target: Path, created_at: str, *, keys: Path | None = None) -> Manifest:
@@ -73,6 +83,8 @@ def extract_database(backup: Path, target: Path, entry: AuditEntry) -> Manifest:
                 raise damaged(backup)
             if connection.execute(_FOREIGN).fetchone() is not None:
                 raise Refused(f"{backup} contains triggers or views; phoneprov has none.")
+            if manifest.schema == newest() and {*connection.execute(_TABLES)} != _OWN:
+                raise Refused(f"{backup} has other tables or columns than phoneprov.")
             _add(connection, entry)
     return manifest
 

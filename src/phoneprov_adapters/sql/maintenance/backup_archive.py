@@ -91,6 +91,9 @@ def opened(backup: Path) -> Iterator[tuple[tarfile.TarFile, Manifest]]:
     """An archive and its manifest. Raises ``Refused``."""
     try:
         with tarfile.open(backup, mode="r:") as archive:
+            # tarfile reads entries of negative sizes (CVE-2025-8194) again and again.
+            if any(entry.size < 0 for entry in archive):
+                raise damaged(backup)
             entry = archive.getmember(_MANIFEST)
             if not entry.isreg() or entry.issparse() or entry.size > _LARGEST_MANIFEST:
                 raise damaged(backup)
