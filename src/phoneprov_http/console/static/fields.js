@@ -112,6 +112,14 @@ export const TOKEN = [
 
 export const PIN = [required("pin_code", { kind: "password", hint: texts.pinHint })];
 
+export const ROLLOUT = [
+  field("start_at", { kind: "datetime-local", hint: texts.startAtHint }),
+  field("first", { kind: "number", hint: texts.firstHint }),
+  field("first_minutes", { kind: "number" }),
+  field("undo_on_stop", { kind: "checkbox" }),
+  field("only_changed", { kind: "checkbox" }),
+];
+
 export const BATCH_PACE = [
   field("at_once", { kind: "number" }),
   field("per_minute", { kind: "number", hint: texts.perMinuteHint }),

@@ -45,6 +45,7 @@ export const switching = {
     logout: "Logout",
     expiry: "Expiry",
     restart: "Restart",
+    undo: "Undo",
   }),
   fetchResults: /** @type {Record<string, string>} */ ({
     served: "Served",
@@ -117,6 +118,24 @@ export const switching = {
   nothingChosen: "Choose a filter, or list phones.",
   /** @param {string[]} parts */
   notMacs: (parts) => `Not a MAC address: ${parts.slice(0, 5).join(", ")}${parts.length > 5 ? ", …" : ""}`,
+  plan: "Plan",
+  planTitle: "Plan: nothing is started",
+  rollout: "Rollout",
+  startAtHint: "In the time zone of this browser. Empty: at once.",
+  firstHint: "The others follow when all of these are confirmed. Empty: all together.",
+  startsAt: "Starts",
+  first: "First phones",
+  undoes: "Undoes",
+  undoOnStop: "Undone if it stops",
+  templatePhones: "All phones that have this template.",
+  planChanged: "Change",
+  planUnchanged: "Have it already",
+  planUnfit: "Would be skipped",
+  whyUnfit: "Why phones would be skipped",
+  /** @param {number} count */
+  planGroup: (count) => `${phonesOf(count)} with this change`,
+  /** @param {number} count */
+  andMore: (count) => `and ${number.format(count)} more`,
   startBatch: "Start batch",
   /** @param {string} action @param {number} count */
   startBatchQuestion: (action, count) => `${action} ${phonesOf(count)}?`,

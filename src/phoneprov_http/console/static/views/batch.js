@@ -50,14 +50,21 @@ export async function view({ element, parameters: [uuid], query, signal }) {
         [texts.state, badge(batch.state, texts.batchStates)],
         [texts.progress, texts.progressOf(phones)],
         [texts.profile, batch.profile_name ?? texts.profileOnPhone],
-        [texts.whichPhones, [batch.model, batch.location, batch.software_type].filter(Boolean).join(", ") || texts.byList],
-        [texts.started, when(batch.created_at)],
+        [texts.whichPhones, [batch.model, batch.location, batch.software_type, batch.template].filter(Boolean).join(", ") || texts.byList],
+        ...(batch.start_at
+          ? [/** @type {[string, any]} */ ([texts.startsAt, when(batch.start_at)])]
+          : [/** @type {[string, any]} */ ([texts.started, when(batch.created_at)])]),
+        ...(batch.first ? [/** @type {[string, string]} */ ([texts.first, String(batch.first)])] : []),
+        ...(batch.undo_on_stop ? [/** @type {[string, string]} */ ([texts.undoOnStop, texts.yes])] : []),
+        ...(batch.undo_of
+          ? [/** @type {[string, any]} */ ([texts.undoes, h("a", { href: `#/batches/${batch.undo_of}` }, texts.batch)])]
+          : []),
         [texts.by, by],
         [texts.ended, when(batch.ended_at)],
         ...(batch.message ? [/** @type {[string, string]} */ ([texts.message, batch.message])] : []),
       ], "across"),
     );
-    cancel.hidden = batch.ended_at !== null || batch.state !== "running";
+    cancel.hidden = batch.ended_at !== null || !["running", "planned"].includes(batch.state);
     repeat.hidden = batch.ended_at === null || phones.failed + phones.unknown === 0;
     rest.hidden = batch.ended_at === null || phones.left_out === 0;
   }

@@ -9,15 +9,18 @@ import { facts } from "../elements/facts.js";
 import { section } from "../elements/heading.js";
 import { MOST_CHOICES, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
-import { BATCH_PACE, SOFTWARE_TYPES, field } from "../fields.js";
+import { BATCH_PACE, ROLLOUT, SOFTWARE_TYPES, field } from "../fields.js";
 import { count } from "../format.js";
 import { go } from "../navigation.js";
 import { texts } from "../texts.js";
+import { momentOf } from "./deployments.js";
 import { sessionMacs } from "./phones.js";
+import { planned } from "./plan.js";
 
 const PAUSE_MS = 300;
 const MAC = /^(?:[0-9a-f]{2}([:-]?)(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4})$/i;
-const FILTERS = ["model", "location", "software_type"];
+const FILTERS = ["model", "location", "software_type", "template"];
+const OF_SWITCHES = ["first", "first_minutes", "undo_on_stop", "only_changed"];
 
 /** @param {"model" | "location"} by @returns {Promise<[string, string][]>} */
 async function counted(by) {
@@ -45,11 +48,13 @@ export const notMacs = (macs) => macs.filter((mac) => !MAC.test(mac));
 
 /** @type {import("../router.js").View} */
 export async function view({ element, query, signal }) {
-  const [repeated, models, locations] = await Promise.all([
+  const [repeated, models, locations, templates] = await Promise.all([
     repeatedOf(query, signal),
     counted("model"),
     counted("location"),
+    api.all("configuration-templates", {}, signal),
   ]);
+  const names = [...new Set(templates.map(({ name }) => name))];
   const profile = picker({
     label: texts.profile,
     none: texts.profileOnPhone,
@@ -71,22 +76,26 @@ export async function view({ element, query, signal }) {
     field("model", { choices: models, empty: texts.any }),
     field("location", { choices: locations, empty: texts.any }),
     field("software_type", { choices: SOFTWARE_TYPES, empty: texts.any }),
+    field("template", { choices: names.map((one) => [one, one]), empty: texts.any }),
     field("macs", { kind: "area", hint: texts.macsHint }),
     ...BATCH_PACE,
+    ...ROLLOUT,
   ];
   const record = {
     action: "switch",
     at_once: 10,
     stop_after_failures: 25,
     wait_minutes: 60,
+    first_minutes: 10,
     ...repeated,
+    start_at: null,
     // These selected the phones of the repeated batch.
-    ...(repeated.macs ? { model: null, location: null, software_type: null } : {}),
+    ...(repeated.macs ? { model: null, location: null, software_type: null, template: null } : {}),
     macs: repeated.macs?.join("\n"),
   };
   const { form, values } = recordForm(fields, record, save, {
     button: texts.startBatch,
-    said: ({ data }) => `${texts.started}: ${texts.batchTitle(texts.actions[data.action], data.phones.total)}`,
+    said: ({ data }) => `${data.state === "planned" ? texts.batchStates.planned : texts.started}: ${texts.batchTitle(texts.actions[data.action], data.phones.total)}`,
     saved: ({ data }) => go(`/batches/${data.uuid}`),
   });
 
@@ -97,6 +106,8 @@ export async function view({ element, query, signal }) {
     /** @type {Record<string, any>} */
     const order = { ...rest, ...(list.length > 0 ? { macs: list } : {}) };
     if (list.length > 0) for (const name of FILTERS) delete order[name];
+    if (order.action !== "switch") for (const name of OF_SWITCHES) delete order[name];
+    if (order.start_at) order.start_at = momentOf(order.start_at);
     if (profile.value() && order.action === "switch") order.profile_uuid = profile.value();
     return order;
   }
@@ -106,6 +117,7 @@ export async function view({ element, query, signal }) {
     if (order.macs) return new Set(order.macs.map((/** @type {string} */ mac) => mac.replace(/[:.-]/g, "").toLowerCase())).size;
     const filters = Object.fromEntries(FILTERS.map((name) => [name, order[name]]));
     if (!Object.values(filters).some(Boolean)) return null;
+    if (filters.template) return (await api.post("batches/plan", order, signal)).data.phones;
     return api.count("phones", { ...filters, is_active: true }, signal);
   }
 
@@ -143,19 +155,40 @@ export async function view({ element, query, signal }) {
     const order = orderOf(values());
     profile.element.hidden = order.action !== "switch";
     const wrong = notMacs(order.macs ?? []);
-    const number = wrong.length > 0 ? null : await phonesOf(order).catch(() => null);
+    const isByTemplate = Boolean(order.template);
+    const number = wrong.length > 0 || isByTemplate ? null : await phonesOf(order).catch(() => null);
     said.classList.toggle("problem", wrong.length > 0);
     said.textContent =
       wrong.length > 0
         ? texts.notMacs(wrong)
-        : number === null
+        : isByTemplate
+          ? texts.templatePhones
+          : number === null
           ? texts.nothingChosen
           : texts.chosenPhones(number);
   }
 
   const [action, ...others] = form.querySelectorAll(".field");
-  const phones = section(texts.whichPhones, ...others.slice(0, 4), said);
-  action.after(profile.element, phones, section(texts.pace, ...others.slice(4)));
-  fill(element, h("h1", {}, texts.newBatch), form);
+  const phones = section(texts.whichPhones, ...others.slice(0, 5), said);
+  const pace = section(texts.pace, ...others.slice(5, -ROLLOUT.length));
+  action.after(profile.element, phones, pace, section(texts.rollout, ...others.slice(-ROLLOUT.length)));
+  const result = h("div", { "aria-live": "polite" });
+  const plan = h("button", { type: "button", onclick: () => void showPlan() }, texts.plan);
+  form.querySelector(".actions")?.append(plan);
+  fill(element, h("h1", {}, texts.newBatch), form, result);
+
+  async function showPlan() {
+    plan.disabled = true;
+    fill(result, h("p", {}, texts.loading));
+    try {
+      const sent = Object.entries(orderOf(values())).filter(([, value]) => value !== null);
+      fill(result, ...planned((await api.post("batches/plan", Object.fromEntries(sent), signal)).data));
+    } catch (error) {
+      if (!signal.aborted) fill(result, errorBox(error));
+    } finally {
+      plan.disabled = false;
+    }
+  }
+
   await Promise.all([profile.ready, say().catch((error) => fill(said, errorBox(error)))]);
 }
