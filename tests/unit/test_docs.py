@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -143,3 +145,26 @@ OTHER_SETTINGS = {
     "PHONEPROV_TESTS",
     "PHONEPROV_WRITE_DOCS",
 }
+
+
+TERM = re.compile(r"^\| [^|]+ \| [^|]+ \| `([\w.]+)` \|$", re.MULTILINE)
+
+
+def test_names_of_the_glossary_are_defined_where_it_says() -> None:
+    def is_defined(name: str) -> bool:
+        module, _, last = name.rpartition(".")
+        if not module:
+            return find_spec(name) is not None
+        if find_spec(f"phoneprov_core.{module.partition('.')[0]}") is None:
+            return False
+        try:
+            found = getattr(import_module(f"phoneprov_core.{module}"), last, None)
+        except ModuleNotFoundError:  # a field of a class
+            module, _, kind = module.rpartition(".")
+            owner = getattr(import_module(f"phoneprov_core.{module}"), kind, None)
+            return last in getattr(owner, "__struct_fields__", ())
+        return getattr(found, "__module__", None) == f"phoneprov_core.{module}"
+
+    names = TERM.findall((ROOT / "docs/explanation/glossary.md").read_text(encoding="utf-8"))
+    assert len(names) > 30
+    assert [name for name in names if not is_defined(name)] == []
