@@ -287,6 +287,27 @@ export interface PhoneUse {
   default_profile_name: string | null;
 }
 
+export interface Plan {
+  phones: number;
+  unchanged: number;
+  changed: number;
+  unfit: number;
+  groups: PlanGroup[];
+  problems: PlanProblem[];
+}
+
+export interface PlanGroup {
+  count: number;
+  macs: string[];
+  diff: string;
+}
+
+export interface PlanProblem {
+  count: number;
+  macs: string[];
+  message: string;
+}
+
 export interface Preview {
   profile: string;
   mac: string;
