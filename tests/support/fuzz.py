@@ -15,11 +15,18 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth
 
-from phoneprov_adapters.testing.records import a_permission, a_session, a_user, identifier, moment
+from phoneprov_adapters.testing.records import (
+    a_mac,
+    a_permission,
+    a_session,
+    a_user,
+    identifier,
+    moment,
+)
 from phoneprov_core.access.model import Assignment
 from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.users.names import check_new_username
-from support.fuzz_records import RECORDS, fill
+from support.fuzz_records import COUNT, RECORDS, fill
 from support.served import Served
 
 HOUR = 3600 * 1000
@@ -189,6 +196,17 @@ class Fuzz:
             for name in {"uuid", "user_uuid", "mac", "level"} & set(body):
                 if name != "user_uuid" or "/phone-profiles/" not in case.operation.path:
                     del body[name]
+        if case.operation.path.endswith("/adopt"):
+            body.pop("mac", None)
+        if case.operation.path.endswith("/replace") and "mac" in body:
+            body["mac"] = a_mac(COUNT + turn)
+        # A profile has a text or a template, and keeps the one that is not given.
+        if case.method == "PUT" and "/phone-profiles/" in case.operation.path:
+            has_template = bool(body.get("template"))
+            for name in {"cnf_xml"} if has_template else {"template", "values"}:
+                body.pop(name, None)
+            if not body.get("cnf_xml", True):
+                del body["cnf_xml"]
 
     async def _superadmin(self) -> str:
         number = next(self._numbers)

@@ -80,7 +80,10 @@ _FILTERED = {
         {"required": [name], "properties": {name: {**_TEXT, "minLength": 1}}} for name in _FILTERS
     ],
 }
-_PROFILE = {"required": ["profile_uuid"], "properties": {"profile_uuid": _TEXT}}
+_PROFILE = {
+    "required": ["profile_uuid"],
+    "properties": {"profile_uuid": {**_TEXT, "minLength": 1}},
+}
 _SWITCH = {"properties": {"action": {"const": "switch"}}}
 _TOGETHER = {
     "allOf": [
