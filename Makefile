@@ -237,7 +237,7 @@ test-chan-sccp: $(VENV)/installed-dev $(ASTERISK)/usr/src/chan-sccp/installed  #
 	PHONEPROV_TEST_ASTERISK=$(ASTERISK) $(BIN)/python -m pytest -q tests/asterisk/check_chan_sccp.py
 
 test-asterisk-lines: $(VENV)/installed-dev $(ASTERISK)/usr/src/chan-sccp/installed  ## lines that follow users: chan_sccp asks a real service, with 212 SCCP phones of ours (Debian, as root)
-	PHONEPROV_TEST_ASTERISK=$(ASTERISK) $(BIN)/python -m pytest -q tests/asterisk/check_lines.py
+	PHONEPROV_TEST_ASTERISK=$(ASTERISK) $(BIN)/python -m pytest -q tests/asterisk/check_lines.py tests/asterisk/check_pjsip_objects.py
 
 $(ASTERISK)/usr/src/chan-sccp/installed: $(ASTERISK)/usr/sbin/asterisk
 	chroot $(ASTERISK) apt-get update

@@ -189,6 +189,7 @@ from phoneprov_core.kernel.system import (
     shown as shown,
 )
 from phoneprov_core.lines.model import Line as Line
+from phoneprov_core.lines.pjsip import PjsipObjects as PjsipObjects
 from phoneprov_core.lines.use_cases import Lines as Lines
 from phoneprov_core.phones.model import (
     CountedPhones as CountedPhones,

@@ -23,6 +23,7 @@ from phoneprov_core.fleet.overview import ViewFleet
 from phoneprov_core.fleet.use_cases import ChangeFleet
 from phoneprov_core.kems import Kems
 from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
+from phoneprov_core.lines.pjsip import PjsipObjects
 from phoneprov_core.lines.use_cases import Lines
 from phoneprov_core.links import Links
 from phoneprov_core.me import Me
@@ -63,6 +64,7 @@ class UseCases:
     extensions: Extensions
     links: Links
     lines: Lines
+    pjsip: PjsipObjects
     phones: Phones
     change_fleet: ChangeFleet
     view_fleet: ViewFleet

@@ -32,8 +32,8 @@ from phoneprov_core.kernel.search import Query, SearchFields, Whether
 from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 
-CHAN_SCCP = "chan_sccp"
-_TYPES = (CHAN_SCCP, "chan_sip", "chan_pjsip", "custom")
+CHAN_SCCP, CHAN_PJSIP = "chan_sccp", "chan_pjsip"
+_TYPES = (CHAN_SCCP, "chan_sip", CHAN_PJSIP, "custom")
 
 
 def _type(value: str) -> str:

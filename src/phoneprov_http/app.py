@@ -55,7 +55,7 @@ class HttpSettings(Redacted, frozen=True, kw_only=True):
     believed from ``trusted_proxies`` only. ``console`` is whether ``/console`` is served,
     ``phone_services`` whether the pages of phones are; ``phone_url`` is the base of the URLs in
     these, empty for the one of the request. Asterisk gets lines if it sends ``asterisk_token``
-    from one of ``asterisk_networks``."""
+    from one of ``asterisk_networks``, with ``asterisk_pjsip`` also endpoints."""
 
     largest_body: int = 1024 * 1024
     trusted_proxies: Sequence[Network] = ()
@@ -64,6 +64,7 @@ class HttpSettings(Redacted, frozen=True, kw_only=True):
     phone_url: str = ""
     asterisk_token: Annotated[str | None, SECRET] = None
     asterisk_networks: Sequence[Network] = ()
+    asterisk_pjsip: bool = False
 
 
 Ready = Callable[[], Awaitable[str | None]]
@@ -153,5 +154,10 @@ def create_app(
     pages = None
     if settings.phone_services:
         pages = PhonePages(use_cases.phone_services, base=settings.phone_url)
-    exchange = Exchange(use_cases.lines, settings.asterisk_token, settings.asterisk_networks)
+    exchange = Exchange(
+        use_cases.lines,
+        use_cases.pjsip if settings.asterisk_pjsip else None,
+        token=settings.asterisk_token,
+        networks=settings.asterisk_networks,
+    )
     return Front(app, settings.trusted_proxies, pages, exchange)

@@ -108,6 +108,7 @@ async def opened_api(
                 console=settings.console,
                 asterisk_token=settings.asterisk_token,
                 asterisk_networks=settings.asterisk_networks,
+                asterisk_pjsip=settings.asterisk_pjsip,
             )
             with shared_app(container.use_cases(), http) as app:
                 transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]

@@ -53,7 +53,7 @@ async def _ready() -> str | None:
 def shared_app(use_cases: UseCases, settings: HttpSettings) -> Iterator[ASGIApp]:
     """The application over these use cases. One block at a time uses it."""
     rule = use_cases.shared_write
-    asterisk = settings.asterisk_token, *settings.asterisk_networks
+    asterisk = settings.asterisk_token, settings.asterisk_pjsip, *settings.asterisk_networks
     idle = _idle.setdefault(
         (settings.largest_body, settings.console, rule, asterisk, *settings.trusted_proxies), []
     )

@@ -41,6 +41,7 @@ from phoneprov_core.fleet.overview import ViewFleet
 from phoneprov_core.fleet.use_cases import ChangeFleet
 from phoneprov_core.fleet.watch import WatchFleet
 from phoneprov_core.kems import Kems
+from phoneprov_core.lines.pjsip import PjsipObjects
 from phoneprov_core.lines.use_cases import Lines
 from phoneprov_core.links import Links
 from phoneprov_core.me import Me
@@ -97,6 +98,9 @@ class Container(Switching):
     links = singleton(Links, database=database, clock=clock, new_id=new_id)
     lines = singleton(
         Lines, database=database, clock=clock, context=setting(lambda it: it.asterisk_context))
+    pjsip = singleton(
+        PjsipObjects, database=database, clock=clock,
+        context=setting(lambda it: it.asterisk_context))
     phones = singleton(Phones, database=database, shared_write=shared_write, clock=clock)
     view_fleet = singleton(ViewFleet, database=database, clock=clock)
     watch_fleet = singleton(
@@ -140,7 +144,8 @@ class Container(Switching):
         logout=of(logout), refresh=of(refresh), register=of(register), me=of(me),
         api_tokens=of(api_tokens),
         users=of(users), permissions=of(permissions), user_permissions=of(user_permissions),
-        extensions=of(extensions), links=of(links), lines=of(lines), phones=of(phones),
+        extensions=of(extensions), links=of(links), lines=of(lines),
+        pjsip=of(pjsip), phones=of(phones),
         change_fleet=of(change_fleet), view_fleet=of(view_fleet),
         templates=of(templates), try_template=of(Switching.try_template),
         profiles=of(profiles), switch_profile=of(Switching.switch_profile),

@@ -231,6 +231,9 @@ class Table:
     asterisk_networks: tuple[Network, ...] = setting(forms.NETWORKS, "127.0.0.0/8,::1/128",
         "networks of the Asterisk servers that may ask; they may open any number of connections",
         unset="loopback")
+    asterisk_pjsip: bool = setting(forms.SWITCH, "off",
+        "`on` answers for endpoints, auths and AORs of `chan_pjsip`, too; then the token reads "
+        "passwords: see [PJSIP](../how-to/lines.md#pjsip)")
     asterisk_context: str = setting(forms.CONTEXT, "default",
         "the dialplan context of calls from the lines")
     # fmt: on

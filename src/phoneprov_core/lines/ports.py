@@ -2,25 +2,28 @@
 
 from typing import Protocol
 
-from phoneprov_core.extensions import Extension
+from phoneprov_core.extensions import CHAN_SCCP, Extension
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.lines.model import Number, PhoneNumbers, UsedPhone
 from phoneprov_core.profiles.model import ProfileRecord
 
 
 class LineStore(Protocol):
-    """Numbers of users and phones. Only active extensions of type ``chan_sccp`` count, and only
-    links of active users. Each method is one query by indexes."""
+    """Numbers of users and phones. Only active extensions of one type count, and only links of
+    active users. Each method is one query by indexes."""
 
-    async def at(self, mac: str) -> PhoneNumbers | None:
+    async def at(self, mac: str, kind: str = CHAN_SCCP) -> PhoneNumbers | None:
         """A phone of the inventory by its canonical MAC, with the numbers of the user of its desk
         and of the owner of its current deployment; None for any other MAC."""
 
     async def of_user(self, user_uuid: str) -> list[Number]:
         """The numbers of a user, the oldest link first."""
 
-    async def find(self, number: str) -> Number | None:
+    async def find(self, number: str, kind: str = CHAN_SCCP) -> Number | None:
         """The extension with exactly this number, linked or not; None if there is none."""
+
+    async def uuid_of(self, number: str, kind: str) -> str | None:
+        """The uuid of the extension that ``find`` finds."""
 
     async def phones_of(self, user_uuid: str) -> list[UsedPhone]:
         """The phones whose desk has this user, or whose current deployment has this owner, by

@@ -17,13 +17,14 @@ from msgspec import Struct
 
 from phoneprov_core.devices.names import device_name, is_context
 from phoneprov_core.extensions import Extension
+from phoneprov_core.lines.model import Number
+from phoneprov_core.lines.pjsip import AOR_OPTIONS, auth_options, endpoint_options, phone_options
 from phoneprov_core.lines.rules import device_type, mailbox_of
 from phoneprov_core.phones.model import Phone
 
 _TAKEN = frozenset({"general", "global", "globals", "system", "devices", "lines", "softkeyset"})
 _DEVICE = re.compile(r"sep[0-9a-f]{12}", re.IGNORECASE)
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-_QUOTES = str.maketrans({'"': "'", "<": "(", ">": ")", "\\": "/"})
 
 
 class Section(Struct, frozen=True):
@@ -96,28 +97,12 @@ class Sections:
                 extension, "its password begins or ends with a blank, which Asterisk removes"
             )
         number = extension.extension
-        mailbox = [("mailboxes", mailbox_of(number))] if extension.voicemail else []
-        endpoint = _section(
-            number,
-            ("type", "endpoint"),
-            ("context", self._context),
-            ("disallow", "all"),
-            ("allow", "g722,alaw,ulaw"),
-            ("callerid", f'"{extension.name.translate(_QUOTES)}" <{number}>'),
-            ("auth", number),
-            ("aors", number),
-            *mailbox,
-        )
-        aor = _section(number, ("type", "aor"), ("max_contacts", "1"), ("remove_existing", "yes"))
+        of = Number(number, extension.name, extension.voicemail)
+        endpoint = _section(number, ("type", "endpoint"), *endpoint_options(of, self._context))
+        aor = _section(number, ("type", "aor"), *AOR_OPTIONS)
         auth = ""
         if self._with_secrets:
-            auth = _section(
-                number,
-                ("type", "auth"),
-                ("auth_type", "userpass"),
-                ("username", number),
-                ("password", extension.password),
-            )
+            auth = _section(number, ("type", "auth"), *auth_options(number, extension.password))
         return Section(endpoint + auth + aor)
 
     def phone_endpoint(self, phone: Phone, numbers: Iterable[str]) -> Section | None:
@@ -128,17 +113,8 @@ class Sections:
         aors = [number for number in numbers if number.casefold() in self._names]
         if not aors:
             return None
-        return Section(
-            _section(
-                device_name(phone.mac),
-                ("type", "endpoint"),
-                ("context", self._context),
-                ("disallow", "all"),
-                ("allow", "g722,alaw,ulaw"),
-                ("auth", aors[0]),
-                ("aors", ",".join(aors)),
-            )
-        )
+        options = phone_options(aors, self._context)
+        return Section(_section(device_name(phone.mac), ("type", "endpoint"), *options))
 
     def _cannot_be_named(self, extension: Extension) -> str | None:
         # Asterisk ignores case in section names.

@@ -17,10 +17,14 @@ from litestar.types import HTTPScope, Receive, Send
 
 from phoneprov_core.kernel.addresses import Network, address_of
 from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.lines.pjsip import PjsipObjects
 from phoneprov_core.lines.rules import Options
 from phoneprov_core.lines.use_cases import Lines
 
 log = logging.getLogger("phoneprov.exchange")
+
+Ask = Callable[[str], Awaitable[Options | None]]
+"""Finds an object by its name."""
 
 LARGEST = 4096
 """Bytes of a body. What Asterisk sends is shorter."""
@@ -45,13 +49,26 @@ class Exchange:
     """The ASGI application of the paths below ``/asterisk/``, inside the front. Without a ``token``
     none of them exists; requests must come from ``networks``."""
 
-    def __init__(self, lines: Lines, token: str | None, networks: Sequence[Network]) -> None:
+    def __init__(
+        self,
+        lines: Lines,
+        pjsip: PjsipObjects | None = None,
+        *,
+        token: str | None,
+        networks: Sequence[Network],
+    ) -> None:
         self._token = None if token is None else token.encode()
         self._networks = networks
-        self._asking: dict[str, Callable[[str], Awaitable[Options | None]]] = {
-            "/asterisk/sccpdevice/single": lambda name: lines.device(name),
-            "/asterisk/sccpline/single": lambda name: lines.line(name),
+        self._asking: dict[str, tuple[str, Ask]] = {
+            "/asterisk/sccpdevice/single": ("name", lambda name: lines.device(name)),
+            "/asterisk/sccpline/single": ("name", lambda name: lines.line(name)),
         }
+        if pjsip is not None:
+            self._asking |= {
+                "/asterisk/ps_endpoints/single": ("id", lambda name: pjsip.endpoint(name)),
+                "/asterisk/ps_auths/single": ("id", lambda name: pjsip.auth(name)),
+                "/asterisk/ps_aors/single": ("id", lambda name: pjsip.aor(name)),
+            }
         self._empty = frozenset(
             path.replace("single", other) for path in self._asking for other in _OTHERS
         )
@@ -99,10 +116,11 @@ class Exchange:
             return Answer(413)
         if path in self._empty:
             return Answer(200)
-        name = _name_in(body)
+        field, ask = self._asking[path]
+        name = _value_in(body, field)
         if name is None:
             return Answer(400)
-        options = await self._asking[path](name)
+        options = await ask(name)
         return Answer(404, asked=name) if options is None else Answer(200, written(options), name)
 
     def _is_near(self, ip: str) -> bool:
@@ -138,14 +156,14 @@ async def _body_of(receive: Receive) -> bytes | None:
             return bytes(content)
 
 
-def _name_in(body: bytes) -> str | None:
-    """The field ``name`` of a form, None if it is not there exactly once."""
+def _value_in(body: bytes, field: str) -> str | None:
+    """A field of a form, None if it is not there exactly once."""
     try:
         text = body.decode()
         fields = parse_qsl(text, errors="strict", max_num_fields=_MOST_FIELDS)
     except ValueError:
         return None
-    names = [value for name, value in fields if name == "name"]
+    names = [value for name, value in fields if name == field]
     return names[0] if len(names) == 1 else None
 
 

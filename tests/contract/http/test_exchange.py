@@ -10,6 +10,8 @@ from urllib.parse import parse_qsl
 import httpx
 import pytest
 
+from phoneprov_adapters.testing.records import moment
+from phoneprov_core.desk_records import DeskUse
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_http.exchange import app as exchange
 from support.api import Api, Caller, data_of, error_of, opened_api
@@ -242,3 +244,55 @@ async def test_log_names_what_was_asked_and_no_secret(
         (LINE, None, 404),
     ]
     assert TOKEN not in str([one.__dict__ for one in caplog.records])
+
+
+OBJECTS = ("ps_endpoints", "ps_auths", "ps_aors")
+
+
+async def test_pjsip_objects_of_an_extension_and_of_a_phone(tmp_path: Path) -> None:
+    async with opened_api(
+        tmp_path, PHONEPROV_ASTERISK_TOKEN=TOKEN, PHONEPROV_ASTERISK_PJSIP="on"
+    ) as api:
+        admin, ada = await api.account("admin", level=0), await api.account("ada")
+        await an_extension(admin, "101")
+        for number, fields in (("201", {"name": 'Z "q" <1>', "voicemail": True}), ("202", {})):
+            made = await an_extension(admin, number, type="chan_pjsip", **fields)
+            await link(admin, ada, made)
+        data_of(await admin.post("/phones", {"mac": MAC, "software_type": "SIP"}), 201)
+
+        async def objects(name: str) -> list[list[tuple[str, str]]]:
+            replies = [
+                await api.client.post(f"/asterisk/{one}/single", data={"id": name}, headers=HEADERS)
+                for one in OBJECTS
+            ]
+            assert all((one.status_code == 200) == bool(one.content) for one in replies)
+            return [parse_qsl(one.text) for one in replies]
+
+        codecs = [("context", "default"), ("disallow", "all"), ("allow", "g722,alaw,ulaw")]
+        endpoint, auth, aor = await objects("201")
+        assert endpoint == [("id", "201"), *codecs, ("callerid", "\"Z 'q' (1)\" <201>"),
+                            ("auth", "201"), ("aors", "201"), ("mailboxes", "201@default")]  # fmt: skip
+        assert auth == [("id", "201"), ("auth_type", "userpass"), ("username", "201"),
+                        ("password", "secret")]  # fmt: skip
+        assert aor == [("id", "201"), ("max_contacts", "1"), ("remove_existing", "yes")]
+        for unknown in ("101", "999", NAME, "SEP001BD4999999", ""):
+            assert await objects(unknown) == [[], [], []]
+
+        async with api.database.write() as tx:
+            await tx.desks.put((await tx.desks.find(MAC)).used(DeskUse(ada.uuid), moment(1)))
+        endpoint, auth, aor = await objects(NAME)
+        assert endpoint == [("id", NAME), *codecs, ("auth", "201"), ("aors", "201,202")]
+        assert auth == aor == []
+        for wrong in (b"name=201", b"id=201&id=202"):
+            url = "/asterisk/ps_auths/single"
+            reply = await api.client.post(url, content=wrong, headers=HEADERS)
+            assert (reply.status_code, reply.content) == (400, b"")
+
+
+async def test_passwords_are_not_answered_unless_that_is_set(api: Api, admin: Caller) -> None:
+    await an_extension(admin, "201", type="chan_pjsip")
+    for one in OBJECTS:
+        reply = await api.client.post(
+            f"/asterisk/{one}/single", data={"id": "201"}, headers=HEADERS
+        )
+        assert (reply.status_code, reply.content) == (404, b"")

@@ -15,6 +15,7 @@ from support.data_folder import create_database
 
 VALUES = {
     "mac": "00:1B:D4:00:00:01",
+    "kind": "chan_sccp",
     "number": "101",
     "user": "00000000-0000-4000-8000-000000000001",
 }

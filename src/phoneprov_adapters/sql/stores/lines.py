@@ -26,7 +26,7 @@ def _number(table: FromClause) -> list[ColumnElement[Any]]:
 
 
 def _is_line(table: FromClause) -> ColumnElement[bool]:
-    return and_(table.c.type == CHAN_SCCP, table.c.is_active)
+    return and_(table.c.type == bindparam("kind"), table.c.is_active)
 
 
 _USED_BY = (
@@ -61,7 +61,7 @@ AT: Select[Any] = (
     .where(phones.c.mac == bindparam("mac"))
     .order_by(user_extensions.c.created_at, user_extensions.c.uuid)
 )
-FIND: Select[Any] = select(*_number(extensions)).where(
+FIND: Select[Any] = select(*_number(extensions), extensions.c.uuid).where(
     extensions.c.extension == bindparam("number"), _is_line(extensions)
 )
 OF_USER: Select[Any] = (
@@ -98,8 +98,8 @@ PHONES_OF: Select[Any] = (
 class SqlLines(SqlQueries, LineStore):
     """Lines of phones, read with the phones."""
 
-    async def at(self, mac: str) -> PhoneNumbers | None:
-        rows = await self._connection.fetch_all(AT, mac=mac)
+    async def at(self, mac: str, kind: str = CHAN_SCCP) -> PhoneNumbers | None:
+        rows = await self._connection.fetch_all(AT, mac=mac, kind=kind)
         if not rows:
             return None
         linked = [row[len(_USED) :] for row in rows]
@@ -107,15 +107,22 @@ class SqlLines(SqlQueries, LineStore):
         return PhoneNumbers(_used(rows[0]), tuple(numbers))
 
     async def of_user(self, user_uuid: str) -> list[Number]:
-        rows = await self._connection.fetch_all(OF_USER, user=user_uuid)
+        rows = await self._connection.fetch_all(OF_USER, user=user_uuid, kind=CHAN_SCCP)
         return [Number(*row) for row in rows]
 
-    async def find(self, number: str) -> Number | None:
-        row = await self._connection.fetch_one(FIND, number=number)
-        return None if row is None else Number(*row)
+    async def find(self, number: str, kind: str = CHAN_SCCP) -> Number | None:
+        row = await self._connection.fetch_one(FIND, number=number, kind=kind)
+        return None if row is None else Number(*row[:-1])
+
+    async def uuid_of(self, number: str, kind: str) -> str | None:
+        row = await self._connection.fetch_one(FIND, number=number, kind=kind)
+        return None if row is None else str(row[-1])
 
     async def phones_of(self, user_uuid: str) -> list[UsedPhone]:
-        return [_used(row) for row in await self._connection.fetch_all(PHONES_OF, user=user_uuid)]
+        return [
+            _used(row)
+            for row in await self._connection.fetch_all(PHONES_OF, user=user_uuid, kind=CHAN_SCCP)
+        ]
 
 
 def _used(row: Row) -> UsedPhone:

@@ -47,6 +47,7 @@ def app_over(container: Container) -> ASGIApp:
             console=settings.console,
             asterisk_token=settings.asterisk_token,
             asterisk_networks=settings.asterisk_networks,
+            asterisk_pjsip=settings.asterisk_pjsip,
         ),
         ready=readiness(container),
         lifespan=[lifespan],
