@@ -270,8 +270,8 @@ async def test_pjsip_objects_of_an_extension_and_of_a_phone(tmp_path: Path) -> N
 
         codecs = [("context", "default"), ("disallow", "all"), ("allow", "g722,alaw,ulaw")]
         endpoint, auth, aor = await objects("201")
-        assert endpoint == [("id", "201"), *codecs, ("callerid", "\"Z 'q' (1)\" <201>"),
-                            ("auth", "201"), ("aors", "201"), ("mailboxes", "201@default")]  # fmt: skip
+        own = [("auth", "201"), ("aors", "201"), ("mailboxes", "201@default")]
+        assert endpoint == [("id", "201"), *codecs, ("callerid", "\"Z 'q' (1)\" <201>"), *own]
         assert auth == [("id", "201"), ("auth_type", "userpass"), ("username", "201"),
                         ("password", "secret")]  # fmt: skip
         assert aor == [("id", "201"), ("max_contacts", "1"), ("remove_existing", "yes")]
