@@ -38,13 +38,13 @@ class Records(NamedTuple):
     of_paths: Mapping[str, int]
     in_bodies: Mapping[str, str]
 
-    def of(self, path: str, name: str, turn: int) -> str:
+    def of(self, path: str, name: str, claim: int) -> str:
         """The identifier of an existing record for a path or a field of a body."""
         if name in {"mac", "connected_phone"}:
-            return a_mac(turn % COUNT)
+            return a_mac(claim % COUNT)
         kind = {"userUuid": "/users", "extUuid": "/extensions"}.get(name, path)
         (begin,) = [begin for prefix, begin in self.of_paths.items() if prefix in kind]
-        return identifier(begin + turn % COUNT)
+        return identifier(begin + claim % COUNT)
 
 
 _NAMED = {

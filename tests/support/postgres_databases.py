@@ -6,7 +6,7 @@ from phoneprov_adapters.sql.engines.postgres import Deadlines, PostgresDatabase
 from phoneprov_adapters.sql.engines.timelines import Timelines
 from support.stores import KEY
 
-SHORT = Deadlines(connect=0.8, turn=0.8, statement=0.6, answer=1.2, total=2.4, rollback=0.6)
+SHORT = Deadlines(connect=0.8, wait=0.8, statement=0.6, answer=1.2, total=2.4, rollback=0.6)
 """For tests that wait for a timeout. Successful calls must finish within them on a busy machine."""
 
 

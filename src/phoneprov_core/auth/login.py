@@ -70,7 +70,7 @@ class Guesses:
         self._database = database
         self._clock = clock
         self.limit = AddressLimit("login", limit, clock)
-        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def caller(self, username: str, ip: str) -> Caller:
         """The keys of a client that logs in."""
@@ -91,8 +91,8 @@ class Guesses:
             raise address_closed(wait)
         # Every guess counts as failed until it is verified. If all logins of a busy account were
         # counted at once, many correct ones would have to retry: two at a time in this process.
-        turns = self._turns.setdefault(caller.account, asyncio.Semaphore(2))
-        async with turns:
+        places = self._places.setdefault(caller.account, asyncio.Semaphore(2))
+        async with places:
             await self._count(caller)
             yield
 

@@ -7,7 +7,7 @@ import msgspec
 from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import Batch, BatchAction, BatchState, PhoneState
 from phoneprov_core.batches.ports import BatchesTransaction, BatchStore
-from phoneprov_core.batches.transitions import SKIPPED, BatchItem, Turn, postponed
+from phoneprov_core.batches.transitions import SKIPPED, BatchItem, Claim, postponed
 from phoneprov_core.deployments.model import Confirmation
 from phoneprov_core.kernel.system import NewId, shown
 from phoneprov_core.kernel.trail import Event, Value
@@ -31,13 +31,13 @@ async def halt(
 
 
 async def put_back(
-    batches: BatchStore, turn: Turn, again: Turn, seconds: int, message: str | None
+    batches: BatchStore, claim: Claim, again: Claim, seconds: int, message: str | None
 ) -> bool:
     """Postpone a phone, or skip it if its batch is not running. Returns False and changes nothing
     if the phone is no longer running under this claim."""
     # Locked: a batch that is stopped in between would keep a pending phone.
-    state = await batches.state(turn.batch_uuid)
-    return await batches.move(turn, postponed(again, seconds, message, state))
+    state = await batches.state(claim.batch_uuid)
+    return await batches.move(claim, postponed(again, seconds, message, state))
 
 
 async def judge_first(tx: BatchesTransaction, batch: Batch, now: datetime) -> bool | str | None:

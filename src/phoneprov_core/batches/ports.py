@@ -6,7 +6,7 @@ from typing import Protocol
 from phoneprov_core.audit.ports import AuditStore
 from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import Batch, BatchPhone, BatchState, Counts
-from phoneprov_core.batches.transitions import BatchItem, Hold, Transition, Turn
+from phoneprov_core.batches.transitions import BatchItem, Claim, Hold, Transition
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import NewestRows, Rows
@@ -72,16 +72,16 @@ class BatchStore(NewestRows[Batch], Protocol):
 
     async def claim(
         self, hold: Hold, most: int, transition: Transition, *, first: int | None = None
-    ) -> list[Turn]:
+    ) -> list[Claim]:
         """Apply a transition to at most ``most`` phones that are due, in one statement: those never
         tried first, then those that were due first, then by position; with ``first`` only of the
         phones up to this position. Returns them by position. To be called after ``keep`` in its
         transaction."""
 
-    async def abandoned(self, hold: Hold, most: int) -> list[Turn]:
+    async def abandoned(self, hold: Hold, most: int) -> list[Claim]:
         """At most ``most`` running phones that were claimed under an earlier lease."""
 
-    async def move(self, turn: Turn, transition: Transition) -> bool:
+    async def move(self, claim: Claim, transition: Transition) -> bool:
         """Apply a transition to a claimed phone. Returns False and changes nothing if the phone is
         no longer in its first state under this claim."""
 

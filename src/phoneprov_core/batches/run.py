@@ -12,7 +12,7 @@ from phoneprov_core.batches.changes import add_undo, halt, judge_first
 from phoneprov_core.batches.model import Batch, BatchState
 from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal
 from phoneprov_core.batches.rules import Pace, stopped_because, too_many_failures
-from phoneprov_core.batches.transitions import Hold, Turn, claimed
+from phoneprov_core.batches.transitions import Claim, Hold, claimed
 from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.ports import RunToEnd
 from phoneprov_core.kernel.actor import NO_ORIGIN, SUPERADMIN, SYSTEM_ACTOR, Actor, belonging_to
@@ -137,10 +137,10 @@ class _Run:
             return
         actor = self._actor(batch)
         pace = Pace(batch.per_minute, self.clock)
-        while (turns := await self._turns(batch, pace)) is not None:
-            pace.began(len(turns))
-            for turn in turns:
-                self._at_work.add(asyncio.ensure_future(self.work(actor, batch, turn)))
+        while (claims := await self._claims(batch, pace)) is not None:
+            pace.began(len(claims))
+            for claim in claims:
+                self._at_work.add(asyncio.ensure_future(self.work(actor, batch, claim)))
             await self._wait(pace.seconds(LOOK_SECONDS))
 
     def _actor(self, batch: Batch) -> Actor:
@@ -156,11 +156,11 @@ class _Run:
         for task in self._at_work:
             task.cancel()
 
-    async def _turns(self, batch: Batch, pace: Pace) -> list[Turn] | None:
+    async def _claims(self, batch: Batch, pace: Pace) -> list[Claim] | None:
         """The phones that may be started now; None if none is left for this worker."""
         now = shown(self.clock())
         free = pace.allowed(batch.at_once - len(self._at_work))
-        turns: list[Turn] = []
+        claims: list[Claim] = []
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             state = await tx.batches.keep(self.hold, self.hold_seconds)
             if state is None:
@@ -175,13 +175,13 @@ class _Run:
                 if isinstance(held_back, str):
                     await self._stop(tx, batch, held_back)
                 elif not await self._stopped(tx, batch) and free:
-                    turns = await tx.batches.claim(
+                    claims = await tx.batches.claim(
                         self.hold, free, claimed(self.hold, now), first=held_back
                     )
-            self._is_idle = not turns and not self._at_work
+            self._is_idle = not claims and not self._at_work
             if self._is_idle and await self._finished(tx, now):
                 return None
-        return turns
+        return claims
 
     async def _finished(self, tx: BatchesTransaction, now: str) -> bool:
         """Whether the batch ended just now. Its lease was kept in this transaction."""
@@ -229,8 +229,8 @@ class _Run:
         left = await tx.batches.abandoned(self.hold, MOST_RECOVERED)
         if left:
             await tx.deployments.interrupt_abandoned(shown(self.clock()))
-        for turn in left:
-            await self.work.recover(tx, batch, turn)
+        for claim in left:
+            await self.work.recover(tx, batch, claim)
 
     async def _wait(self, seconds: float) -> None:
         """Wait until a phone is done, or for this number of seconds."""

@@ -40,7 +40,7 @@ class BatchItem(Struct, frozen=True):
     undoes: str | None = None
 
 
-class Turn(Struct, frozen=True):
+class Claim(Struct, frozen=True):
     """A phone that was claimed for processing: fields of ``BatchItem``."""
 
     batch_uuid: str
@@ -92,7 +92,7 @@ def ended(
 
 
 def postponed(
-    again: Turn, seconds: int, message: str | None, batch: BatchState | None
+    again: Claim, seconds: int, message: str | None, batch: BatchState | None
 ) -> Transition:
     """The phone is pending again, due after ``seconds``, with attempt, ``cut_off`` and
     ``waiting_since`` of ``again``. In a batch that is not running it is skipped instead."""

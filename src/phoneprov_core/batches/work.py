@@ -9,7 +9,7 @@ from phoneprov_core.batches.changes import put_back
 from phoneprov_core.batches.model import Batch, BatchAction, PhoneState
 from phoneprov_core.batches.ports import BatchesTransaction
 from phoneprov_core.batches.rules import LOOK_AGAIN_SECONDS, MOST_CUT_OFF, waited_long_enough
-from phoneprov_core.batches.transitions import Turn, ended
+from phoneprov_core.batches.transitions import Claim, ended
 from phoneprov_core.deployments.deploy import LEASE_SECONDS, Deploy
 from phoneprov_core.deployments.errors import PhoneInactive
 from phoneprov_core.deployments.model import RESTARTED, Action, Deployment, Outcome, StepName
@@ -55,69 +55,69 @@ class PhoneWork:
     clock: Clock
     new_id: NewId
 
-    async def __call__(self, actor: Actor, batch: Batch, turn: Turn) -> None:
+    async def __call__(self, actor: Actor, batch: Batch, claim: Claim) -> None:
         """Work on a phone for the account that started the batch, and record the result. Raises
         ``Unavailable``."""
         async with self.database.read() as tx:
-            phone = await tx.phones.find(turn.mac)
+            phone = await tx.phones.find(claim.mac)
         # One that was created since has the MAC of a deleted phone, and maybe another address.
         if phone is None or phone.created_at > batch.created_at:
-            await self._end(turn, PhoneState.FAILED, "The phone is no longer in the inventory.")
+            await self._end(claim, PhoneState.FAILED, "The phone is no longer in the inventory.")
         elif not phone.is_active:
-            await self._end(turn, PhoneState.FAILED, PhoneInactive.usual)
+            await self._end(claim, PhoneState.FAILED, PhoneInactive.usual)
         elif await is_in_call(self.calls, phone):
-            await self._later(batch, turn, _IN_A_CALL)
+            await self._later(batch, claim, _IN_A_CALL)
         elif batch.action is BatchAction.RESTART:
-            await self.run_to_end(self._restart(actor, batch, turn, phone))
+            await self.run_to_end(self._restart(actor, batch, claim, phone))
         else:
-            await self.run_to_end(self._switch(actor, batch, turn, phone))
+            await self.run_to_end(self._switch(actor, batch, claim, phone))
 
-    async def recover(self, tx: BatchesTransaction, batch: Batch, turn: Turn) -> None:
+    async def recover(self, tx: BatchesTransaction, batch: Batch, claim: Claim) -> None:
         """Determine the result of a phone that was started under an earlier lease: its record
         decides, and an interrupted attempt is tried again. Does nothing while another worker still
         processes it."""
-        if await tx.leases.holder(turn.mac) == turn.attempt_uuid:
+        if await tx.leases.holder(claim.mac) == claim.attempt_uuid:
             return
-        record = await tx.deployments.find(turn.attempt_uuid)
+        record = await tx.deployments.find(claim.attempt_uuid)
         if record is not None:
-            await self._as_recorded(tx, turn, record)
+            await self._as_recorded(tx, claim, record)
         elif batch.action is BatchAction.RESTART:
-            await self._cut_off(tx, turn)
+            await self._cut_off(tx, claim)
         else:
             # The attempt was never started. It keeps its uuid: if its process was only suspended,
             # one of the two gets Conflict for the uuid.
-            await put_back(tx.batches, turn, turn, 0, None)
+            await put_back(tx.batches, claim, claim, 0, None)
 
-    async def _switch(self, actor: Actor, batch: Batch, turn: Turn, phone: Phone) -> None:
+    async def _switch(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> None:
         try:
-            order = await self._order(actor, batch, turn, phone)
+            order = await self._order(actor, batch, claim, phone)
             if batch.only_changed:
                 order = await self.deploy.rendered(order)
                 if await self._has_it(order):
-                    await self._end(turn, PhoneState.DONE, UNCHANGED)
+                    await self._end(claim, PhoneState.DONE, UNCHANGED)
                     return
             record = await self.deploy(actor, order)
         except Unavailable:
             raise
         except _LeftAlone as reason:
-            await self._end(turn, PhoneState.LEFT_OUT, str(reason))
+            await self._end(claim, PhoneState.LEFT_OUT, str(reason))
             return
         except PhoneprovError as error:
-            await self._failed(batch, turn, error)
+            await self._failed(batch, claim, error)
             return
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
-            await self._as_recorded(tx, turn, record)
+            await self._as_recorded(tx, claim, record)
 
-    async def _failed(self, batch: Batch, turn: Turn, error: PhoneprovError) -> None:
+    async def _failed(self, batch: Batch, claim: Claim, error: PhoneprovError) -> None:
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
-            record = await tx.deployments.find(turn.attempt_uuid)
+            record = await tx.deployments.find(claim.attempt_uuid)
             if record is not None:
-                await self._as_recorded(tx, turn, record)
+                await self._as_recorded(tx, claim, record)
                 return
         if error.code == "phone_busy":
-            await self._later(batch, turn, _BUSY)
+            await self._later(batch, claim, _BUSY)
         else:
-            await self._end(turn, _state_after(error), error.message)
+            await self._end(claim, _state_after(error), error.message)
 
     async def _has_it(self, order: Order) -> bool:
         """Whether exactly this text is on the phone, as far as is known."""
@@ -126,12 +126,12 @@ class PhoneWork:
             current = await current_of(tx.deployments, order.phone)
         return current is not None and current.is_certain and current.sha256 == sha256
 
-    async def _undo(self, actor: Actor, turn: Turn, phone: Phone) -> Order:
+    async def _undo(self, actor: Actor, claim: Claim, phone: Phone) -> Order:
         """The order of what was there before the deployment that is undone. Raises ``_LeftAlone``,
         and ``NotFound`` if that was deleted."""
         async with self.database.read() as tx:
             current = await current_of(tx.deployments, phone)
-            if current is None or current.uuid != turn.undoes:
+            if current is None or current.uuid != claim.undoes:
                 raise _LeftAlone("Another deployment followed; the phone was left alone.")
             before = await tx.deployments.placed_before(current)
             if before is None or before.created_at < phone.created_at:
@@ -139,14 +139,14 @@ class PhoneWork:
             if not before.is_certain:
                 raise _LeftAlone("What was there before is not known; the phone was left alone.")
             order = await order_again(tx, actor, phone, before)
-        return msgspec.structs.replace(order, uuid=turn.attempt_uuid)
+        return msgspec.structs.replace(order, uuid=claim.attempt_uuid)
 
-    async def _order(self, actor: Actor, batch: Batch, turn: Turn, phone: Phone) -> Order:
+    async def _order(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> Order:
         """The revision that the phone gets. Raises ``NotFound``."""
-        if turn.undoes is not None:
-            return await self._undo(actor, turn, phone)
+        if claim.undoes is not None:
+            return await self._undo(actor, claim, phone)
         async with self.database.read() as tx:
-            profile_uuid = turn.profile_uuid or batch.profile_uuid
+            profile_uuid = claim.profile_uuid or batch.profile_uuid
             if profile_uuid is None:
                 current = await current_of(tx.deployments, phone)
                 if current is None:
@@ -160,21 +160,21 @@ class PhoneWork:
                 order = await load_order(tx, Action.SWITCH, profile, phone, batch.revision)
         if order is None:
             raise NotFound("The profile was deleted.")
-        return msgspec.structs.replace(order, uuid=turn.attempt_uuid)
+        return msgspec.structs.replace(order, uuid=claim.attempt_uuid)
 
-    async def _taken(self, turn: Turn, phone: Phone) -> tuple[int | None, str | None]:
+    async def _taken(self, claim: Claim, phone: Phone) -> tuple[int | None, str | None]:
         """The fence of the phone's lease, None while another process holds it; and the firmware
         family of the phone, as far as is known."""
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
-            fence = await tx.leases.take(phone.mac, turn.attempt_uuid, LEASE_SECONDS)
+            fence = await tx.leases.take(phone.mac, claim.attempt_uuid, LEASE_SECONDS)
             current = await tx.deployments.current(phone.mac)
             on_it = None if current is None else await tx.profiles.find(current.profile_uuid)
         return fence, software_type_of(phone, on_it.software_type if on_it else None)
 
-    async def _restart(self, actor: Actor, batch: Batch, turn: Turn, phone: Phone) -> None:
-        fence, family = await self._taken(turn, phone)
+    async def _restart(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> None:
+        fence, family = await self._taken(claim, phone)
         if fence is None:
-            await self._later(batch, turn, _BUSY)
+            await self._later(batch, claim, _BUSY)
             return
         state, message = PhoneState.DONE, None
         try:
@@ -187,48 +187,48 @@ class PhoneWork:
             # In one transaction: a free phone has its lease and its restart recorded together.
             fields = {"batch_uuid": batch.uuid, "result": message or RESTARTED}
             tx.trail.note(Event("phone.restarted", "phone", phone.mac, fields))
-            await tx.leases.release(phone.mac, turn.attempt_uuid, fence)
-            await tx.batches.move(turn, ended(state, shown(self.clock()), message=message))
+            await tx.leases.release(phone.mac, claim.attempt_uuid, fence)
+            await tx.batches.move(claim, ended(state, shown(self.clock()), message=message))
 
-    async def _later(self, batch: Batch, turn: Turn, why: str) -> None:
+    async def _later(self, batch: Batch, claim: Claim, why: str) -> None:
         now = shown(self.clock())
-        since = turn.waiting_since or now
+        since = claim.waiting_since or now
         if waited_long_enough(batch, since, self.clock):
             message = f"Given up after {batch.wait_minutes} minutes. {why}"
-            await self._end(turn, PhoneState.FAILED, message)
+            await self._end(claim, PhoneState.FAILED, message)
             return
-        again = msgspec.structs.replace(turn, waiting_since=since)
+        again = msgspec.structs.replace(claim, waiting_since=since)
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
-            await put_back(tx.batches, turn, again, LOOK_AGAIN_SECONDS, why)
+            await put_back(tx.batches, claim, again, LOOK_AGAIN_SECONDS, why)
 
-    async def _end(self, turn: Turn, state: PhoneState, message: str) -> None:
+    async def _end(self, claim: Claim, state: PhoneState, message: str) -> None:
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
-            await tx.batches.move(turn, ended(state, shown(self.clock()), message=message))
+            await tx.batches.move(claim, ended(state, shown(self.clock()), message=message))
 
-    async def _as_recorded(self, tx: BatchesTransaction, turn: Turn, record: Deployment) -> None:
+    async def _as_recorded(self, tx: BatchesTransaction, claim: Claim, record: Deployment) -> None:
         if record.outcome is Outcome.RUNNING:
             # Another worker started this attempt: its result is read later.
-            await put_back(tx.batches, turn, turn, LOOK_AGAIN_SECONDS, _BUSY)
+            await put_back(tx.batches, claim, claim, LOOK_AGAIN_SECONDS, _BUSY)
         elif record.outcome is Outcome.INTERRUPTED:
-            await self._cut_off(tx, turn, record.uuid)
+            await self._cut_off(tx, claim, record.uuid)
         else:
             state, message = result_of(record)
             now = shown(self.clock())
             await tx.batches.move(
-                turn, ended(state, now, message=message, deployment_uuid=record.uuid)
+                claim, ended(state, now, message=message, deployment_uuid=record.uuid)
             )
 
     async def _cut_off(
-        self, tx: BatchesTransaction, turn: Turn, deployment_uuid: str | None = None
+        self, tx: BatchesTransaction, claim: Claim, deployment_uuid: str | None = None
     ) -> None:
-        times = turn.cut_off + 1
+        times = claim.cut_off + 1
         if times < MOST_CUT_OFF:
-            again = msgspec.structs.replace(turn, attempt_uuid=self.new_id(), cut_off=times)
-            await put_back(tx.batches, turn, again, 0, "The attempt was interrupted.")
+            again = msgspec.structs.replace(claim, attempt_uuid=self.new_id(), cut_off=times)
+            await put_back(tx.batches, claim, again, 0, "The attempt was interrupted.")
             return
         message, now = f"The attempt was interrupted {times} times.", shown(self.clock())
         await tx.batches.move(
-            turn, ended(PhoneState.FAILED, now, message=message, deployment_uuid=deployment_uuid)
+            claim, ended(PhoneState.FAILED, now, message=message, deployment_uuid=deployment_uuid)
         )
 
 

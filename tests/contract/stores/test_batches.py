@@ -17,7 +17,7 @@ from phoneprov_core.batches.model import (
     Counts,
     PhoneState,
 )
-from phoneprov_core.batches.transitions import BatchItem, Hold, Turn, claimed, ended
+from phoneprov_core.batches.transitions import BatchItem, Claim, Hold, claimed, ended
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from support.store_tests import DatabaseTests, existing
 
@@ -54,16 +54,16 @@ class BatchTests(DatabaseTests):
         """Acquire a batch, or None if none is free."""
         return await self.write(lambda tx: tx.batches.take(holder, seconds))
 
-    async def claim(self, hold: Hold, most: int) -> list[Turn]:
+    async def claim(self, hold: Hold, most: int) -> list[Claim]:
         """Extend the lease of a batch and claim phones, as a worker does."""
         async with self.database.write() as tx:
             if await tx.batches.keep(hold, 60) is None:
                 return []
             return await tx.batches.claim(hold, most, claimed(hold, NOW))
 
-    async def end(self, turn: Turn, state: PhoneState = PhoneState.DONE, **more: Any) -> bool:
+    async def end(self, claim: Claim, state: PhoneState = PhoneState.DONE, **more: Any) -> bool:
         """Record the result of a phone; False if the claim is no longer valid."""
-        return await self.write(lambda tx: tx.batches.move(turn, ended(state, moment(51), **more)))
+        return await self.write(lambda tx: tx.batches.move(claim, ended(state, moment(51), **more)))
 
 
 class TestBatches(BatchTests):
@@ -95,9 +95,9 @@ class TestBatches(BatchTests):
         await self.add_batch(a_batch(1), 230)
         await self.add_batch(a_batch(2), 2)
         hold = await self.take()
-        turns = await self.claim(hold, 3)
-        await self.end(turns[0])
-        await self.end(turns[1], PhoneState.FAILED)
+        claims = await self.claim(hold, 3)
+        await self.end(claims[0])
+        await self.end(claims[1], PhoneState.FAILED)
 
         counts = Counts(waiting=227, running=1, done=1, failed=1, total=230)
         assert await self.find_batch(1) == a_batch(1, phones=counts)
@@ -172,8 +172,8 @@ class TestBatches(BatchTests):
         await self.add_batch(a_batch(1), 5)
         await self.add_batch(a_batch(2), 1)
         hold = await self.take()
-        turns = await self.claim(hold, 2)
-        await self.end(turns[1], PhoneState.FAILED, message="no", deployment_uuid=identifier(7))
+        claims = await self.claim(hold, 2)
+        await self.end(claims[1], PhoneState.FAILED, message="no", deployment_uuid=identifier(7))
 
         shown = await self.batch_phones()
         assert [(phone.position, phone.mac) for phone in shown] == [
@@ -228,9 +228,9 @@ class TestBatches(BatchTests):
 
     async def test_phone_postponed_in_a_halted_batch_is_skipped(self) -> None:
         await self.add_batch(a_batch(1), 1)
-        (turn,) = await self.claim(await self.take(), 1)
+        (claim,) = await self.claim(await self.take(), 1)
 
         await self.write(lambda tx: halt(tx.batches, identifier(1), BatchState.CANCELLED, None))
-        assert await self.write(lambda tx: put_back(tx.batches, turn, turn, 0, None))
+        assert await self.write(lambda tx: put_back(tx.batches, claim, claim, 0, None))
 
         assert (await self.batch_phones())[0].state is PhoneState.LEFT_OUT

@@ -9,7 +9,7 @@ import pytest
 from phoneprov_adapters.testing.phone_records import a_deployment
 from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.model import Batch, BatchState, Counts, PhoneState
-from phoneprov_core.batches.transitions import Turn, claimed
+from phoneprov_core.batches.transitions import Claim, claimed
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
@@ -20,7 +20,7 @@ from support.office import Office
 from support.switching import Journal, deployments
 
 
-async def crashed(office: Office, root: Actor, profile: Profile | None, most: int) -> list[Turn]:
+async def crashed(office: Office, root: Actor, profile: Profile | None, most: int) -> list[Claim]:
     """A batch, and the phones that its process had claimed when it was killed."""
     office.background = lambda work: work.close()  # type: ignore[assignment]
     office.batches = dataclasses.replace(office.batches, background=office.background)
@@ -73,12 +73,12 @@ async def test_resume_processes_pending_phones(
 async def test_resume_uses_the_outcome_of_the_deployment(
     office: Office, root: Actor, profile: Profile, outcome: Outcome, state: PhoneState, tries: int
 ) -> None:
-    (turn,) = await crashed(office, root, profile, 1)
+    (claim,) = await crashed(office, root, profile, 1)
     ended_at = None if outcome is Outcome.RUNNING else shown(office.clock())
     record = a_deployment(
         0,
-        turn.mac,
-        uuid=turn.attempt_uuid,
+        claim.mac,
+        uuid=claim.attempt_uuid,
         outcome=outcome,
         restart="ok",
         message="why",
@@ -92,17 +92,17 @@ async def test_resume_uses_the_outcome_of_the_deployment(
 
     phone = (await phones_of(office, root, await the_batch(office, root)))[0]
     assert (phone.state, phone.tries) == (state, tries)
-    assert (phone.deployment_uuid == turn.attempt_uuid) == (tries == 1)
+    assert (phone.deployment_uuid == claim.attempt_uuid) == (tries == 1)
     assert len(await deployments(office)) == 11 + tries
 
 
 async def test_resume_waits_for_running_deployments(
     office: Office, root: Actor, profile: Profile
 ) -> None:
-    (turn,) = await crashed(office, root, profile, 1)
-    running = a_deployment(1, turn.mac, uuid=turn.attempt_uuid, restart="ok")
+    (claim,) = await crashed(office, root, profile, 1)
+    running = a_deployment(1, claim.mac, uuid=claim.attempt_uuid, restart="ok")
     async with office.database.write() as tx:
-        await tx.leases.take(turn.mac, turn.attempt_uuid, 60)
+        await tx.leases.take(claim.mac, claim.attempt_uuid, 60)
         await tx.deployments.add(running)
     office.clock.advance(31)
 
@@ -113,7 +113,7 @@ async def test_resume_waits_for_running_deployments(
     assert (await the_batch(office, root)).phones == Counts(done=11, running=1, total=12)
     async with office.database.write() as tx:
         await tx.deployments.put(msgspec.structs.replace(running, outcome=Outcome.DEPLOYED))
-        await tx.leases.release(turn.mac, turn.attempt_uuid, 1)
+        await tx.leases.release(claim.mac, claim.attempt_uuid, 1)
     await working
 
     phone = (await phones_of(office, root, await the_batch(office, root)))[0]
@@ -136,23 +136,23 @@ async def test_interrupted_restart_is_repeated(
 async def test_phone_interrupted_repeatedly_fails(
     office: Office, root: Actor, profile: Profile, switched: bool
 ) -> None:
-    turns = await crashed(office, root, profile if switched else None, 1)
+    claims = await crashed(office, root, profile if switched else None, 1)
     for times in range(3):
         if switched:
             record = a_deployment(
-                times, turns[0].mac, uuid=turns[0].attempt_uuid, outcome=Outcome.INTERRUPTED
+                times, claims[0].mac, uuid=claims[0].attempt_uuid, outcome=Outcome.INTERRUPTED
             )
             async with office.database.write() as tx:
                 await tx.deployments.add(record)
         office.clock.advance(31)
-        turns = await run_crashing_worker(office)
+        claims = await run_crashing_worker(office)
 
     phone = (await phones_of(office, root, await the_batch(office, root)))[0]
     assert phone.state is PhoneState.FAILED
     assert phone.message == "The attempt was interrupted 3 times."
 
 
-async def run_crashing_worker(office: Office) -> list[Turn]:
+async def run_crashing_worker(office: Office) -> list[Claim]:
     """Claims the batch, checks the remaining phones, starts again, and is killed."""
     work = office.another_runner().work
     async with office.database.write() as tx:
@@ -160,24 +160,24 @@ async def run_crashing_worker(office: Office) -> list[Turn]:
         assert hold is not None
         batch = await tx.batches.find(hold.batch_uuid)
         assert batch is not None
-        for turn in await tx.batches.abandoned(hold, 1):
-            await work.recover(tx, batch, turn)
-        turns = await tx.batches.claim(hold, 99, claimed(hold, shown(office.clock())))
-    return [turn for turn in turns if turn.position == 1]
+        for claim in await tx.batches.abandoned(hold, 1):
+            await work.recover(tx, batch, claim)
+        claims = await tx.batches.claim(hold, 99, claimed(hold, shown(office.clock())))
+    return [claim for claim in claims if claim.position == 1]
 
 
 async def test_phone_of_two_concurrent_workers_is_switched_once(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     """One process was suspended so long that the other claimed its batch."""
-    (turn,) = await crashed(office, root, profile, 1)
+    (claim,) = await crashed(office, root, profile, 1)
     batch = await the_batch(office, root)
     office.clock.advance(31)
     sleeper = office.another_runner().work
 
-    await asyncio.gather(office.run_batches(), sleeper(root, batch, turn))
+    await asyncio.gather(office.run_batches(), sleeper(root, batch, claim))
 
-    assert [record.mac for record in await deployments(office)].count(turn.mac) == 1
+    assert [record.mac for record in await deployments(office)].count(claim.mac) == 1
     batch = await the_batch(office, root)
     assert (batch.state, batch.phones) == (BatchState.DONE, Counts(done=12, total=12))
     assert len(office.uploader.uploads) == 12

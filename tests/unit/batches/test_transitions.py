@@ -7,16 +7,16 @@ from phoneprov_adapters.testing.phone_records import a_batch
 from phoneprov_core.batches.model import BatchState, Counts, PhoneState
 from phoneprov_core.batches.transitions import (
     SKIPPED,
+    Claim,
     Hold,
     Transition,
-    Turn,
     claimed,
     ended,
     postponed,
 )
 
 NOW = "2026-01-31T08:15:30.250Z"
-AGAIN = Turn("batch", 3, "00:1B:D4:12:34:56", "attempt", 2, 1, NOW)
+AGAIN = Claim("batch", 3, "00:1B:D4:12:34:56", "attempt", 2, 1, NOW)
 
 
 def test_claimed_phone_is_retried_once_under_the_lease() -> None:

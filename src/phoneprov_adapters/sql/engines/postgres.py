@@ -67,13 +67,13 @@ class Deadlines(Struct, frozen=True):
     ``statement`` is the server's timeout for each statement, including waiting for locks; the
     server then reports an error. ``answer`` is the client's timeout for a response: without one the
     network or the server has failed. ``total`` bounds one read query, or a writing transaction
-    except its commit, once it has a connection. ``turn`` bounds waiting for a free connection: many
-    writers of one record take their turns. ``connect`` bounds a new connection, ``rollback`` a
-    rollback.
+    except its commit, once it has a connection. ``wait`` bounds waiting for a free connection,
+    which may take long: writers of one record wait for each other. ``connect`` bounds a new
+    connection, ``rollback`` a rollback.
     """
 
     connect: float = 3.0
-    turn: float = 10.0
+    wait: float = 10.0
     statement: float = 4.0
     answer: float = 5.0
     total: float = 10.0
@@ -133,7 +133,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         """Connect, to check that the database works. The schema must exist already. Raises
         ``Unavailable``; the database is open in any case, and works as soon as the server does.
         Raises ``NotPostgres``."""
-        pool = self._pool = PostgresPool(self._connect, self._deadlines.turn)
+        pool = self._pool = PostgresPool(self._connect, self._deadlines.wait)
         self._watching = asyncio.create_task(self._watch(pool))
         for (setting,) in await self.answered(_UNSAFE, ()):
             log.warning("The database may lose what it acknowledged: %s is off.", setting)

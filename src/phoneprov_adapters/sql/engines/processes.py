@@ -80,8 +80,8 @@ class Processes:
         with contextlib.ExitStack() as stack:
             ended: list[Path] = []
             with contextlib.suppress(OSError):
-                turn = _opened(self._folder / ".turn", stack)
-                await asyncio.to_thread(fcntl.flock, turn, fcntl.LOCK_EX)
+                lock = _opened(self._folder / ".turn", stack)
+                await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
             for path in filter(self._is_here, self._folder.glob("[!.]*")):
                 with contextlib.suppress(OSError):
                     fcntl.flock(_opened(path, stack), fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -227,7 +227,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
         self._require_open()
         leads = False
-        async with self._turn():
+        async with self._writing():
             group = self._group
             connection = WriteConnection(
                 self.path, self._writer, Trail(by), within=group is not None
@@ -250,8 +250,8 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             await to_its_end(self._commit_all(group, connection) if leads else _committed(group))
 
     @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        """The writing lock of this process; turns come in the order of the requests."""
+    async def _writing(self) -> AsyncIterator[None]:
+        """The writing lock of this process; writers come in the order of the requests."""
         self._writers_waiting += 1
         try:
             await self._one_writer.acquire()
@@ -269,7 +269,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
 
     async def _commit_all(self, group: Group, connection: WriteConnection) -> None:
         """Commit for all writers that waited when this was called."""
-        async with self._turn():
+        async with self._writing():
             if group is self._group:
                 try:
                     await connection.commit()

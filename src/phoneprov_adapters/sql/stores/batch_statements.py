@@ -24,11 +24,11 @@ from phoneprov_adapters.sql.engines.statements import (
 )
 from phoneprov_adapters.sql.tables.switching import batch_phones as phones, batches
 from phoneprov_core.batches.model import Batch, BatchState, PhoneState
-from phoneprov_core.batches.transitions import BatchItem, Turn
+from phoneprov_core.batches.transitions import BatchItem, Claim
 
 _WAITING, _RUNNING = PhoneState.WAITING.value, PhoneState.RUNNING.value
 _MILLIS = batches.c.expires_at.type
-_TURN = [phones.c[name] for name in Turn.__struct_fields__]
+_CLAIM = [phones.c[name] for name in Claim.__struct_fields__]
 
 ADD = insert(batches)
 FIELDS = tuple(name for name in Batch.__struct_fields__ if name != "phones")
@@ -102,7 +102,7 @@ RELEASE_OF = (
 )
 
 ABANDONED = (
-    select(*_TURN)
+    select(*_CLAIM)
     .where(
         phones.c.batch_uuid == bindparam("the_uuid"),
         phones.c.state == _RUNNING,
@@ -151,7 +151,7 @@ def claim(shape: Shape) -> Statement:
         .limit(bindparam("most"))
     )
     claimed = phones.c.position.in_(due.scalar_subquery())
-    return _moved(shape).where(_IN_BATCH, claimed).returning(*_TURN)
+    return _moved(shape).where(_IN_BATCH, claimed).returning(*_CLAIM)
 
 
 def _moved(transition: Shape) -> Update:

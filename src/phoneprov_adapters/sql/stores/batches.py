@@ -23,7 +23,7 @@ from phoneprov_core.batches.model import (
     PhoneState,
 )
 from phoneprov_core.batches.ports import BatchStore
-from phoneprov_core.batches.transitions import BatchItem, Hold, Transition, Turn
+from phoneprov_core.batches.transitions import BatchItem, Claim, Hold, Transition
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.kernel.system import millis
@@ -168,25 +168,25 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
 
     async def claim(
         self, hold: Hold, most: int, transition: Transition, *, first: int | None = None
-    ) -> list[Turn]:
+    ) -> list[Claim]:
         statement, values = sql.claim(_shape(transition)), _values(transition)
         rows = await self._connection.fetch_all(
             statement, the_uuid=hold.batch_uuid, most=most, last=first or 2**31 - 1, **values
         )
-        return sorted((Turn(*row) for row in rows), key=lambda turn: turn.position)
+        return sorted((Claim(*row) for row in rows), key=lambda claim: claim.position)
 
-    async def abandoned(self, hold: Hold, most: int) -> list[Turn]:
+    async def abandoned(self, hold: Hold, most: int) -> list[Claim]:
         rows = await self._connection.fetch_all(
             sql.ABANDONED, the_uuid=hold.batch_uuid, the_fence=hold.fence, most=most
         )
-        return [Turn(*row) for row in rows]
+        return [Claim(*row) for row in rows]
 
-    async def move(self, turn: Turn, transition: Transition) -> bool:
+    async def move(self, claim: Claim, transition: Transition) -> bool:
         rows = await self._connection.fetch_all(
             sql.move(_shape(transition)),
-            the_uuid=turn.batch_uuid,
-            the_position=turn.position,
-            the_fence=turn.fence,
+            the_uuid=claim.batch_uuid,
+            the_position=claim.position,
+            the_fence=claim.fence,
             **_values(transition),
         )
         return bool(rows)

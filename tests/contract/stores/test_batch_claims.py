@@ -103,7 +103,7 @@ class TestBatchTurns(BatchTests):
 
         assert (first.position, second.position) == (1, 2)
         assert (first.attempt_uuid, first.fence, first.cut_off) == (identifier(10_001), 1, 0)
-        assert [turn.position for turn in await self.claim(hold, 9)] == [3, 4, 5]
+        assert [claim.position for claim in await self.claim(hold, 9)] == [3, 4, 5]
         assert await self.claim(hold, 9) == []
 
     async def test_phone_postponed_is_next_after_the_others(self) -> None:
@@ -125,7 +125,7 @@ class TestBatchTurns(BatchTests):
             (PhoneState.WAITING, "cut off"),
         ]
         third = await self.claim(hold, 1)
-        assert [turn.position for turn in third] == [3]
+        assert [claim.position for claim in third] == [3]
         assert await self.claim(hold, 9) == [again]
         assert (await self.batch_phones())[1].tries == 2
         assert (await self.batch_phones())[1].message is None
@@ -147,8 +147,8 @@ class TestBatchTurns(BatchTests):
     async def test_turns_of_an_earlier_holder_are_found(self) -> None:
         await self.add_batch(a_batch(1), 4)
         earlier = await self.take()
-        turns = await self.claim(earlier, 3)
-        await self.end(turns[0])
+        claims = await self.claim(earlier, 3)
+        await self.end(claims[0])
         async with self.database.write() as tx:
             assert await tx.batches.abandoned(earlier, 9) == []
             await tx.batches.release(earlier)
@@ -156,8 +156,8 @@ class TestBatchTurns(BatchTests):
         await self.claim(later, 1)
 
         async with self.database.write() as tx:
-            assert await tx.batches.abandoned(later, 9) == turns[1:]
-            assert await tx.batches.abandoned(later, 1) == turns[1:2]
+            assert await tx.batches.abandoned(later, 9) == claims[1:]
+            assert await tx.batches.abandoned(later, 1) == claims[1:2]
 
     async def test_batch_without_pending_or_running_phones_is_done(self) -> None:
         await self.add_batch(a_batch(1), 2)
