@@ -23,6 +23,7 @@ from phoneprov_core.phones.model import Family, bare_model
 from phoneprov_core.templates.language import LONGEST_TEXT
 
 MOST_VALUES = 200
+LONGEST_VALUE = LONGEST_TEXT // 4
 _KEY = r"^[A-Za-z][A-Za-z0-9_]{0,63}$"
 
 TemplateName = Annotated[
@@ -59,7 +60,7 @@ TemplateRevision = Annotated[
 
 
 def _text(value: str) -> str:
-    return values.text(value, longest=LONGEST_TEXT // 4)
+    return values.text(value, longest=LONGEST_VALUE)
 
 
 def checked_values(given: dict[str, str]) -> dict[str, str]:

@@ -32,6 +32,13 @@ _OPTIONS = {
     "per_minute": "--per-minute",
     "stop_after_failures": "--stop-after-failures",
     "wait_minutes": "--wait-minutes",
+    "items": "--items",
+    "template": "--template",
+    "start_at": "--start-at",
+    "first": "--first",
+    "first_minutes": "--first-minutes",
+    "undo_on_stop": "--undo-on-stop",
+    "only_changed": "--only-changed",
 }
 
 

@@ -1,0 +1,184 @@
+"""``phoneprov plan`` and ``phoneprov rollout``: see what a switch of many phones would change, and
+carry it out in steps."""
+
+import csv
+import io
+import sys
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+import click
+
+from phoneprov_adapters.files.reading import NotText, decoded
+from phoneprov_core.batches.commands import CreateBatch
+from phoneprov_core.batches.model import Batch, BatchAction, BatchState
+from phoneprov_core.batches.plan import Plan
+from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.kernel.commands import command_of
+from phoneprov_core.kernel.system import known_id
+from phoneprov_http.main.commands.batch import _OPTIONS as _BATCH_OPTIONS
+from phoneprov_http.main.commands.batch_view import following, show_batch, write_json
+from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
+from phoneprov_http.main.commands.options import MAC, as_json, naming, print_json
+
+STOPPED = 3
+"""The exit code of a rollout that was stopped or cancelled."""
+
+_Decorated = Callable[..., Any]
+
+
+def _selecting(command: _Decorated) -> _Decorated:
+    """The options that select phones and what they get."""
+    for option in reversed(
+        [
+            click.option("--profile", help="Name or uuid of the profile for all phones."),
+            click.option("--revision", type=int, help="Revision of --profile."),
+            click.option("--mac", "macs", multiple=True, type=MAC, help="MAC; can be repeated."),
+            click.option(
+                "--items",
+                type=click.File("rb"),
+                help="A CSV file with the columns mac and profile (name or uuid); - is standard "
+                "input.",
+            ),
+            click.option("--template", help="Select phones that were rendered from a template."),
+            click.option("--model", help="Select phones of this model."),
+            click.option("--location", help="Select phones at this location."),
+            click.option("--software-type", help="Select phones of this firmware family."),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@_selecting
+@as_json
+def plan(*, as_json: bool, **fields: Any) -> None:
+    """Show what a switch of many phones would change.
+
+    Changes nothing. Without --profile and --items each phone gets the newest revision of the profile that it has,
+    rendered again. Phones with the same difference are one group.
+
+    \b
+      phoneprov plan --template office
+      phoneprov plan --items floor.csv
+    """
+
+    async def work(at: Acting) -> Plan:
+        return await at.container.plan_batch()(at.actor, await _batch_of(at, fields))
+
+    found = as_operator(work)
+    if as_json:
+        print_json(found)
+        return
+    click.echo(
+        f"Of {found.phones} phones: {found.changed} would change, {found.unchanged} have their "
+        f"configuration, {found.unfit} do not fit."
+    )
+    for group in found.groups:
+        click.echo(f"\n{group.count} phone(s): {_some(group.macs, group.count)}")
+        click.echo(group.diff, nl=False)
+    for problem in found.problems:
+        click.echo(f"\n{problem.count} phone(s): {_some(problem.macs, problem.count)}")
+        click.echo(f"! {problem.message}")
+
+
+@click.command()
+@_selecting
+@click.option("--start-at", help="Time with an offset, such as 2026-01-31T20:00:00+01:00.")
+@click.option("--first", type=int, help="Number of phones to switch and confirm first.")
+@click.option("--first-minutes", type=int, default=10, show_default=True,
+              help="Time to wait for the first phones.")  # fmt: skip
+@click.option("--undo-on-stop", is_flag=True, help="After a stop, restore the changed phones.")
+@click.option("--all-phones", is_flag=True, help="Switch phones too whose configuration is equal.")
+@click.option("--at-once", type=int, default=10, show_default=True, help="Phones at a time.")
+@click.option("--per-minute", type=int, help="Maximum number of phones started per minute.")
+@click.option("--stop-after-failures", type=int, default=25, show_default=True, metavar="PERCENT",
+              help="Stop when this share of the phones failed; 0 is never.")  # fmt: skip
+@click.option("--resume", metavar="UUID", help="Show the progress of a rollout that was begun.")
+@click.option("--detach", is_flag=True, help="Only create it; the running service works on it.")
+@as_json
+def rollout(
+    *, resume: str | None, detach: bool, all_phones: bool, as_json: bool, **fields: Any
+) -> None:
+    """Switch many phones in steps, and show the progress.
+
+    After Ctrl-C the rollout continues in the running service, and `--resume` shows it again;
+    `phoneprov batch cancel` cancels it. A planned one is left to the service. Exits with 0 if every
+    phone is done, with 1 if some failed, with 3 if it was stopped or cancelled.
+
+    \b
+      phoneprov rollout --template office --first 5 --undo-on-stop
+      phoneprov rollout --items floor.csv --start-at 2026-01-31T20:00:00+01:00
+    """
+
+    async def work(at: Acting) -> tuple[Batch, Batch | None]:
+        batches = at.container.batches()
+        if resume is not None:
+            begun = await batches.get(at.actor, resume)
+        else:
+            given = {**fields, "only_changed": not all_phones}
+            given["stop_after_failures"] = given["stop_after_failures"] or None
+            begun = await batches.start(at.actor, await _batch_of(at, given))
+        if detach or begun.state is BatchState.PLANNED:
+            return begun, None
+        seen = await following(at, begun, quiet=as_json)
+        undo = None
+        if seen.undo_on_stop and seen.state is BatchState.STOPPED:
+            all_ = await (await batches.all(at.actor)).everything()
+            undo = next((one for one in all_ if one.undo_of == seen.uuid), None)
+        return seen, undo and await following(at, undo, quiet=as_json)
+
+    try:
+        seen, undo = as_operator(work)
+    except KeyboardInterrupt:
+        text = "\nphoneprov: detached; the rollout continues in the running service."
+        click.echo(text, err=True)
+        sys.exit(130)
+    for one in (seen, undo):
+        if one is not None:
+            write_json(one) if as_json else show_batch(one)
+    if seen.state is BatchState.PLANNED and not as_json:
+        click.echo(f"It begins at {seen.start_at}, in the running service.")
+    if seen.state in {BatchState.STOPPED, BatchState.CANCELLED}:
+        sys.exit(STOPPED)
+    if not detach and (seen.phones.failed or seen.phones.unknown):
+        sys.exit(1)
+
+
+async def _batch_of(at: Acting, given: dict[str, Any]) -> CreateBatch:
+    fields = {name: value for name, value in given.items() if value not in {None, (), False}}
+    items: BinaryIO | None = fields.pop("items", None)
+    profile = fields.pop("profile", None)
+    if items is not None:
+        fields["items"] = await _items_in(at, items)
+    if profile is not None:
+        fields["profile_uuid"] = await profile_called(at, profile)
+    fields["stop_after_failures"] = given.get("stop_after_failures", 25)
+    with naming(_BATCH_OPTIONS):
+        return command_of(CreateBatch, {"action": BatchAction.SWITCH.value, **fields})
+
+
+async def _items_in(at: Acting, file: BinaryIO) -> list[dict[str, str]]:
+    """The rows of a file with a phone and a profile each."""
+    try:
+        rows = csv.DictReader(io.StringIO(decoded(file.read())))
+        found = list(enumerate(rows, 2))
+    except (NotText, OSError, csv.Error) as error:
+        raise click.UsageError(f"--items: the file cannot be read ({error}).") from None
+    if not rows.fieldnames or not {"mac", "profile"} <= set(rows.fieldnames):
+        raise click.UsageError("--items: the file needs the columns mac and profile.")
+    uuids: dict[str, str] = {}
+    items = []
+    for line, row in found:
+        mac, profile = known_mac(row["mac"] or ""), (row["profile"] or "").strip()
+        if not mac or not profile:
+            raise click.UsageError(f"--items, line {line} needs the MAC of a phone and a profile.")
+        if profile not in uuids:
+            uuids[profile] = known_id(profile) or await profile_called(at, profile)
+        items.append({"mac": mac, "profile_uuid": uuids[profile]})
+    return items
+
+
+def _some(macs: tuple[str, ...], count: int) -> str:
+    return ", ".join(macs) + (f" and {count - len(macs)} more" if count > len(macs) else "")

@@ -1,0 +1,279 @@
+"""``phoneprov template``: templates of configurations, also from configurations that exist."""
+
+import csv
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from phoneprov_adapters.files.configurations import read_configuration
+from phoneprov_adapters.rendering.renderer import check as check_body, render as render_body
+from phoneprov_core.configuration.findings import Finding
+from phoneprov_core.configuration.well_formed import LARGEST
+from phoneprov_core.deployments.trial import RenderRequest
+from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.kernel.system import known_id
+from phoneprov_core.templates.learning import Learned, learn as learned_from
+from phoneprov_core.templates.model import CreateTemplate, Template, TemplatePatch
+from phoneprov_core.templates.ports import Given, TemplateFault
+from phoneprov_http.main.commands.lint import line_of
+from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
+from phoneprov_http.main.commands.options import MAC, as_json, naming, print_json
+from phoneprov_http.main.commands.output import table
+
+_FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_FILES = click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)  # fmt: skip
+_OPTIONS = {"name": "--name", "description": "--description", "model": "--model", "body": "FILE:"}
+_model = click.option("--model", help="Model of the phones that the variant is for.")
+_family = click.option(
+    "--software-type",
+    type=click.Choice(["SCCP", "SIP", "SIPE"], case_sensitive=False),
+    help="Firmware family that the variant is for.",
+)
+_description = click.option("--description", help="Description of the variant.")
+_OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
+
+
+@click.group()
+def template() -> None:
+    """Add, update, check and render templates of configurations."""
+
+
+@template.command()
+@_FILE
+@click.option("--name", required=True, help="Name of the template.")
+@_model
+@_family
+@_description
+@as_json
+def add(file: Path, *, as_json: bool, **fields: Any) -> None:
+    """Add FILE as a variant of a template.
+
+    \b
+      phoneprov template add office.cnf.xml --name office --model 7945 --software-type SCCP
+    """
+    body = _content(file)
+
+    async def work(at: Acting) -> Template:
+        with naming(_OPTIONS):
+            new = CreateTemplate(body=body, **fields)
+            return await at.container.templates().create(at.actor, new)
+
+    made = as_operator(work)
+    _show(made, f"The template {made.label} was added: {made.uuid}.", as_json=as_json)
+
+
+@template.command()
+@_FILE
+@click.argument("name")
+@_model
+@_family
+@_description
+@as_json
+def update(
+    file: Path, name: str, *, model: str | None, software_type: str | None,
+    description: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Save FILE as the text of the variant of NAME with this model and firmware family, or of the
+    one with the uuid NAME. No phone changes until the next switch."""
+    body = _content(file)
+
+    async def work(at: Acting) -> Template:
+        uuid = await _called(at, name, model, software_type)
+        fields: Any = {} if description is None else {"description": description}
+        with naming(_OPTIONS):
+            patch = TemplatePatch(body=body, **fields)
+            return await at.container.templates().update(at.actor, uuid, patch)
+
+    made = as_operator(work)
+    _show(made, f"The template {made.label} has revision {made.revision}.", as_json=as_json)
+
+
+@template.command("list")
+@as_json
+def list_(*, as_json: bool) -> None:
+    """List the variants of all templates."""
+
+    async def work(at: Acting) -> list[Template]:
+        return await (await at.container.templates().all(at.actor)).everything()
+
+    templates = as_operator(work)
+    if as_json:
+        print_json(templates)
+        return
+    rows = [
+        (one.name, one.model or "", one.software_type or "", str(one.revision), one.uuid)
+        for one in templates
+    ]
+    table(("Name", "Model", "Firmware", "Revision", "UUID"), rows)
+
+
+@template.command()
+@_FILES
+@as_json
+def check(files: tuple[Path, ...], *, as_json: bool) -> None:
+    """Look for mistakes in the texts of templates, as `phoneprov lint` does in configurations.
+    Needs no database. Exits with 1 if there is one."""
+    found = [(str(file), check_body(_content(file))) for file in files]
+    if as_json:
+        print_json([{"file": name, "findings": findings} for name, findings in found])
+    else:
+        _report(found)
+    if any(findings for _, findings in found):
+        sys.exit(1)
+
+
+@template.command()
+@click.argument("name")
+@click.argument("profile")
+@click.argument("mac", type=MAC)
+@_model
+@_family
+@as_json
+def render(
+    name: str, profile: str, mac: str, *, model: str | None, software_type: str | None,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Print the configuration that a template gives for a profile and a phone, secrets masked.
+    Exits with 1 if the template fails."""
+
+    async def work(at: Acting) -> Any:
+        uuid = await _called(at, name, model, software_type)
+        request = RenderRequest(profile_uuid=await profile_called(at, profile), mac=mac)
+        return await at.container.try_template()(at.actor, uuid, request)
+
+    trial = as_operator(work)
+    if as_json:
+        print_json(trial)
+    else:
+        if trial.configuration is not None:
+            click.echo(trial.configuration, nl=not trial.configuration.endswith("\n"))
+        for finding in trial.findings:
+            click.echo(line_of(name, finding), err=True)
+    if trial.configuration is None:
+        sys.exit(1)
+
+
+@template.command()
+@_FILES
+@click.option("--name", default="learned", show_default=True, help="Name of the template.")
+@click.option(
+    "--into",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=".",
+    show_default=True,
+    help="Folder for the template and the table of values.",
+)
+def learn(files: tuple[Path, ...], *, name: str, into: Path) -> None:
+    """Infer templates and a table of values from configurations that exist.
+
+    Configurations with the same elements have one template. Writes NAME.cnf.xml (NAME-2.cnf.xml
+    and so on for other elements) and NAME.csv with a row for each file, and renders each file
+    back: exits with 1 and names the file, the line and the column if one differs. Needs no
+    database.
+
+    \b
+      phoneprov template learn /srv/tftp/SEP*.cnf.xml --name office --into learned
+    """
+    texts = {str(file): _exact(file) for file in files}
+    macs = {str(file): found[1].upper() for file in files if (found := _OF_PHONE.match(file.name))}
+    groups = learned_from(texts, macs)
+    into.mkdir(parents=True, exist_ok=True)
+    wrong = 0
+    for number, group in enumerate(groups, 1):
+        part = name if number == 1 else f"{name}-{number}"
+        for file, values in group.values.items():
+            difference = _difference(texts[file], group, values, macs.get(file, ""))
+            if difference:
+                wrong += 1
+                click.echo(f"{file}:{difference}", err=True)
+        _write(into, part, group, macs)
+        count = len({key for values in group.values.values() for key in values})
+        click.echo(
+            f"{into / part}.cnf.xml: the template of {len(group.values)} file(s), {count} value(s)"
+        )
+    proved = len(texts) - wrong
+    click.echo(f"{proved} of {len(texts)} file(s) were rendered back byte for byte.")
+    if wrong:
+        sys.exit(1)
+
+
+def _write(into: Path, name: str, group: Learned, macs: dict[str, str]) -> None:
+    (into / f"{name}.cnf.xml").write_bytes(group.body.encode())
+    columns = list(dict.fromkeys(key for values in group.values.values() for key in values))
+    with (into / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["file", "mac", *columns])
+        for one, values in group.values.items():
+            writer.writerow([one, macs.get(one, ""), *(values.get(key, "") for key in columns)])
+
+
+def _difference(text: str, group: Learned, values: Any, mac: str) -> str | None:
+    """Where and how the rendered text differs from the file, or None."""
+    phone = {"hex": mac, "mac": ":".join(re.findall("..", mac))}
+    try:
+        made = render_body(group.body, Given({"phone": phone}, {}, values), LARGEST).text
+    except TemplateFault as fault:
+        return f"{fault.line}:{fault.column}: {fault.reason}"
+    if made == text:
+        return None
+    same = next((at for at in range(len(text)) if text[at : at + 1] != made[at : at + 1]), 0)
+    line = text.count("\n", 0, same) + 1
+    column = same - text.rfind("\n", 0, same)
+    return f"{line}:{column}: The rendered text differs from here on."
+
+
+async def _called(at: Acting, name: str, model: str | None, family: str | None) -> str:
+    """The uuid of a variant. Raises ``NotFound``, and ``Conflict`` if several fit."""
+    if uuid := known_id(name):
+        return uuid
+    # The model is compared as it is stored.
+    bare = CreateTemplate(name=name, body="<a/>", model=model).model
+    found = [
+        one
+        for one in await (await at.container.templates().all(at.actor)).everything()
+        if one.name == name
+        and (model is None or one.model == bare)
+        and (family is None or one.software_type == family)
+    ]
+    if not found:
+        raise NotFound(f"There is no such variant of the template {name}.")
+    if len(found) > 1:
+        raise Conflict(
+            f"The template {name} has {len(found)} variants; name one with --model and "
+            "--software-type."
+        )
+    return found[0].uuid
+
+
+def _content(file: Path) -> str:
+    try:
+        return read_configuration(file)
+    except OSError as error:
+        raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
+    except ValueError as error:
+        raise click.UsageError(f"{file} {error}.") from None
+
+
+def _exact(file: Path) -> str:
+    """The text with a byte order mark, if the file has one."""
+    text = _content(file)
+    return f"\ufeff{text}" if file.read_bytes().startswith(b"\xef\xbb\xbf") else text
+
+
+def _report(found: list[tuple[str, tuple[Finding, ...]]]) -> None:
+    for name, findings in found:
+        for finding in findings:
+            click.echo(line_of(name, finding))
+
+
+def _show(made: Template, text: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(made)
+    else:
+        click.echo(text)

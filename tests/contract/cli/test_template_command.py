@@ -1,0 +1,147 @@
+"""``phoneprov template``, ``plan`` and ``rollout``."""
+
+import asyncio
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from phoneprov_adapters.composition.lifecycle import open_phoneprov
+from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.testing.records import a_mac
+from phoneprov_core.phones.model import CreatePhone
+from phoneprov_core.profiles.model import CreateProfile
+from phoneprov_core.users.model import CreateUser
+from phoneprov_http.main.cli import main
+from support.data_folder import populate
+
+BODY = "<device><name>{{ user.last_name }}</name><n>{{ values.n|default('1') }}</n></device>"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An installation that serves files, and restarts no phone."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in {
+        "DATA_DIR": str(tmp_path / "data"), "UPLOADER": "served", "RESTART": "none",
+        "PHONE_NETWORKS": "127.0.0.1/32", "CONFIRM_TIMEOUT": "0",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(f"PHONEPROV_{name}", value)
+    populate(tmp_path / "data")
+    return tmp_path
+
+
+def run(*arguments: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, arguments, catch_exceptions=False)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def office(phones: int = 3) -> None:
+    async def create() -> None:
+        async with open_phoneprov(read_settings(os.environ)) as use_cases:
+            actor = use_cases.system_actor()
+            for number in range(1, phones + 1):
+                user = await use_cases.users.create(
+                    actor,
+                    CreateUser(
+                        username=f"ada{number}", first_name="A", last_name=f"L{number}",
+                        email=f"a{number}@b.ch", password="an engine of brass",
+                    ),
+                )  # fmt: skip
+                await use_cases.phones.create(
+                    actor, CreatePhone(mac=a_mac(number), phone_ip="127.0.0.1", location="2")
+                )
+                await use_cases.profiles.create(
+                    actor,
+                    CreateProfile(user_uuid=user.uuid, name=f"P{number}", template="office"),
+                )
+
+    asyncio.run(create())
+
+
+def test_template_is_added_checked_listed_updated_and_rendered(folder: Path) -> None:
+    (folder / "office.xml").write_text(BODY, encoding="utf-8")
+    (folder / "bad.xml").write_text("<a>\n{{ nope }}</a>", encoding="utf-8")
+
+    assert "was added" in run("template", "add", "office.xml", "--name", "office").stdout
+    run("template", "add", "office.xml", "--name", "office", "--model", "CP-7945G")
+    assert "is wrong on line 2" in run(
+        "template", "add", "bad.xml", "--name", "x", code=2
+    ).stderr  # fmt: skip
+    assert (
+        "bad.xml:2:4: error: nope is not given."
+        in run("template", "check", "bad.xml", code=1).stdout
+    )
+    run("template", "check", "office.xml")
+    assert "7945" in run("template", "list").stdout
+    (folder / "office.xml").write_text(BODY + "\n", encoding="utf-8")
+    updated = run("template", "update", "office.xml", "office", "--model", "7945")
+    assert "office (7945) has revision 2" in updated.stdout
+    assert "2 variants" in run("template", "update", "office.xml", "office", code=1).stderr
+    office(1)
+    shown = run("template", "render", "office", "P1", a_mac(1), "--model", "7945")
+    assert "<name>L1</name><n>1</n>" in shown.stdout
+
+
+def test_plan_and_rollout_of_a_floor(folder: Path) -> None:
+    (folder / "office.xml").write_text(BODY, encoding="utf-8")
+    run("template", "add", "office.xml", "--name", "office")
+    office()
+    rows = "".join(f"{a_mac(number)},P{number}\n" for number in range(1, 4))
+    (folder / "floor.csv").write_text(f"mac,profile\n{rows}", encoding="utf-8")
+
+    assert "3 would change" in run("plan", "--items", "floor.csv").stdout
+    done = run("rollout", "--items", "floor.csv")
+    assert "Of 3 phones: 3 done." in done.stdout
+    assert "0 would change, 3 have" in run("plan", "--template", "office").stdout
+
+    (folder / "office.xml").write_text(BODY.replace("<n>", "<n> "), encoding="utf-8")
+    run("template", "update", "office.xml", "office")
+    planned = run("plan", "--template", "office").stdout
+    assert "3 would change" in planned
+    assert planned.count("phone(s):") == 1
+    stopped = run("rollout", "--template", "office", "--first", "1", "--undo-on-stop", code=3)
+    assert "is not confirmed" in stopped.stdout
+    assert "(undo) is done" in stopped.stdout
+    at = "2999-01-31T20:00:00+01:00"
+    later = run("rollout", "--template", "office", "--start-at", at, "--json").stdout
+    batch = json.loads(later)
+    assert (batch["state"], batch["start_at"]) == ("planned", "2999-01-31T19:00:00.000Z")
+    run("batch", "cancel", batch["uuid"])
+    run("rollout", "--resume", batch["uuid"], code=3)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("mac\n001bd4000001\n", "needs the columns mac and profile"),
+        ("mac,profile\nx,P1\n", "line 2 needs the MAC"),
+        ("mac,profile\n001bd4000001\n", "line 2 needs the MAC"),
+    ],
+)
+def test_wrong_items_are_named(folder: Path, content: str, message: str) -> None:
+    (folder / "floor.csv").write_text(content, encoding="utf-8")
+
+    assert message in run("plan", "--items", "floor.csv", code=2).stderr
+
+
+def test_learned_template_is_proved(folder: Path) -> None:
+    for number in (1, 2):
+        mac = a_mac(number).replace(":", "")
+        text = f"\ufeff<device>\r\n<id>SEP{mac}</id><n>100{number}</n></device>"
+        (folder / f"SEP{mac}.cnf.xml").write_bytes(text.encode())
+    (folder / "SEP001BD4000009.cnf.xml").write_bytes(b"<other/>\n")
+    files = sorted(str(path) for path in folder.glob("SEP*"))
+
+    learned = run("template", "learn", *files, "--name", "office", "--into", "out").stdout
+
+    assert "office.cnf.xml: the template of 2 file(s), 1 value(s)" in learned
+    assert "3 of 3 file(s) were rendered back byte for byte." in learned
+    body = (folder / "out/office.cnf.xml").read_bytes().decode()
+    assert body == ("\ufeff<device>\r\n<id>SEP{{ phone.hex }}</id><n>{{ values.n }}</n></device>")
+    table = (folder / "out/office.csv").read_text(encoding="utf-8")
+    assert "00,1001" not in table
+    assert "SEP001BD4000001.cnf.xml,001BD4000001,1001" in table
