@@ -56,8 +56,8 @@ def _selecting(command: _Decorated) -> _Decorated:
 def plan(*, as_json: bool, **fields: Any) -> None:
     """Show what a switch of many phones would change.
 
-    Changes nothing. Without --profile and --items each phone gets the newest revision of the profile that it has,
-    rendered again. Phones with the same difference are one group.
+    Changes nothing. Without --profile and --items each phone gets the newest revision of the
+    profile that it has, rendered again. Phones with the same difference are one group.
 
     \b
       phoneprov plan --template office
