@@ -68,11 +68,11 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
     console.settled()
     console.page.reload()
     console.page.get_by_role("link", name="00:1B:D4:00:00:01").wait_for()
-    assert tabs(console, 37) == [
+    assert tabs(console, 38) == [
         "Skip to content", "phoneprov", "Overview", "Phones", "Deployments", "Desks", "Batches",
         "Profiles", "People", "Directory", "Audit", "ada", "Keyboard shortcuts", "Sign out",
         "New phone", "Discovered phones", "Key expansion modules", "Vendor flags", "Search",
-        "Model", "Location", "Software type", "Logged-in user", "Last outcome", "Active",
+        "Model", "Location", "Software type", "Logged-in user", "Last outcome", "State", "Active",
         "Saved filters", "Select all", "Refresh", "Columns", "Export CSV", "Phones",
         "MAC address", "Name", "Model", "Location", "IP address", "00:1B:D4:00:00:01",
     ]  # fmt: skip

@@ -14,6 +14,7 @@ import { when } from "../format.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
 import { username } from "./accounts.js";
+import { batchButton } from "./chosen-phones.js";
 
 const POLL_MS = 2000;
 
@@ -81,6 +82,8 @@ export async function view({ element, parameters: [uuid], query, signal }) {
       { title: texts.message, cell: (one) => one.message && h("span", { title: one.message }, one.message) },
       { title: texts.ended, cell: (one) => when(one.ended_at), isOptional: true, width: "17rem" },
     ],
+    key: (one) => one.mac,
+    actions: (macs) => [batchButton(macs)],
     href: (one) => (one.deployment_uuid ? `#/deployments/${one.deployment_uuid}` : `#/phones/${one.mac}`),
     load: async (offset, limit, abort) => {
       const { data, metadata } = await api.get(

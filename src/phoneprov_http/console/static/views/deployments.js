@@ -10,6 +10,7 @@ import { simpleTable } from "../elements/simple-table.js";
 import { when } from "../format.js";
 import { texts } from "../texts.js";
 import { username } from "./accounts.js";
+import { batchButton } from "./chosen-phones.js";
 import { problemOf } from "./deployment.js";
 
 const PAGE = 100;
@@ -24,6 +25,7 @@ export async function view({ element, query, signal }) {
   /** @type {(Deployment & {by: string})[]} */
   let rows = [];
   const place = h("div", { "aria-live": "polite" });
+  const batch = h("span");
   const more = h("button", { hidden: true, onclick: () => void load(false) }, texts.older);
   const search = searchBar(
     "/deployments",
@@ -58,12 +60,13 @@ export async function view({ element, query, signal }) {
       rows = anew ? named : [...rows, ...named];
       more.hidden = found.length < PAGE;
       fill(place, table(rows));
+      fill(batch, rows.length > 0 && batchButton(rows.map(({ mac }) => mac)));
     } catch (error) {
       if (!signal.aborted) fill(place, errorBox(error));
     }
   }
 
-  fill(element, heading(texts.deployments), search.element, place, more);
+  fill(element, heading(texts.deployments, batch), search.element, place, more);
   await load(true);
 }
 

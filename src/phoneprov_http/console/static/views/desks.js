@@ -7,6 +7,7 @@ import { heading } from "../elements/heading.js";
 import { searchBar, yesOrNo } from "../elements/search-bar.js";
 import { ago } from "../format.js";
 import { texts } from "../texts.js";
+import { batchButton } from "./chosen-phones.js";
 
 /** @typedef {import("../../types").PhoneSummary} PhoneSummary */
 
@@ -40,6 +41,8 @@ export async function view({ element, query }) {
       { title: texts.defaultProfile, cell: (one) => one.use.default_profile_name },
       { title: texts.hotdesk, cell: (one) => (one.use.hotdesk ? texts.yes : texts.no), isOptional: true, width: "9rem" },
     ],
+    key: (one) => one.mac,
+    actions: (macs) => [batchButton(macs)],
     href: (one) => `#/phones/${one.mac}?tab=desk`,
     empty: () => (search.isUsed() ? texts.noMatch : texts.noDesks),
     load: async (offset, limit, signal) => {

@@ -13,8 +13,8 @@ import { BATCH_PACE, ROLLOUT, SOFTWARE_TYPES, field } from "../fields.js";
 import { count } from "../format.js";
 import { go } from "../navigation.js";
 import { texts } from "../texts.js";
+import { chosen } from "./chosen-phones.js";
 import { momentOf } from "./deployments.js";
-import { sessionMacs } from "./phones.js";
 import { planned } from "./plan.js";
 
 const PAUSE_MS = 300;
@@ -33,7 +33,7 @@ async function counted(by) {
 /** The batch that is repeated, with its phones in these states.
  * @param {URLSearchParams} query @param {AbortSignal} signal */
 async function repeatedOf(query, signal) {
-  if (query.has("selected")) return { macs: sessionMacs.chosen };
+  if (query.has("selected")) return { macs: chosen.macs };
   const uuid = query.get("repeat");
   if (!uuid) return query.has("macs") ? { macs: listed(query.get("macs") ?? "") } : {};
   const path = `batches/${encodeURIComponent(uuid)}`;
@@ -127,12 +127,12 @@ export async function view({ element, query, signal }) {
     const number = await phonesOf(order);
     if (number !== null) {
       const action = texts.actions[order.action];
-      const chosen = FILTERS.filter((name) => order[name]).map((name) => order[name]);
+      const used = FILTERS.filter((name) => order[name]).map((name) => order[name]);
       const details = h(
         "div",
         {},
         facts([
-          [texts.whichPhones, order.macs ? texts.byList : `${texts.byFilter} ${chosen.join(", ")}`],
+          [texts.whichPhones, order.macs ? texts.byList : `${texts.byFilter} ${used.join(", ")}`],
           ...(order.action === "switch"
             ? [/** @type {[string, string]} */ ([texts.profile, profile.text()])]
             : []),

@@ -14,6 +14,7 @@ import { go, readdress } from "../navigation.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { phoneTitle } from "./accounts.js";
+import { batchButton } from "./chosen-phones.js";
 
 /** @typedef {import("../elements/search-bar.js").Filter} Filter */
 /** @typedef {import("../../types").PhoneSummary} PhoneSummary */
@@ -148,19 +149,7 @@ export async function view({ element, query }) {
     sorted: () => readdress(address()),
     href: (phone) => `#/phones/${phone.mac}`,
     key: session.isAdmin ? (phone) => phone.mac : undefined,
-    actions: (macs) => [
-      h(
-        "button",
-        {
-          className: "primary",
-          onclick: () => {
-            sessionMacs.chosen = macs;
-            go("/batches/new?selected=1");
-          },
-        },
-        texts.batchFor(macs.length),
-      ),
-    ],
+    actions: (macs) => [batchButton(macs)],
     empty: () =>
       search.isUsed()
         ? h("button", { onclick: () => search.set({}) }, `${texts.noMatch} ${texts.clear}`)
@@ -180,9 +169,6 @@ export async function view({ element, query }) {
     },
   });
 }
-
-/** The phones that were selected for a new batch. @type {{chosen: string[]}} */
-export const sessionMacs = { chosen: [] };
 
 function add() {
   /** @type {() => boolean} */
