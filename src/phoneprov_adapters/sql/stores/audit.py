@@ -30,7 +30,8 @@ from phoneprov_core.kernel.system import shown
 _NAMES = AuditEntry.__struct_fields__
 _COLUMNS = [audit.c[name] for name in (*_NAMES, "traceparent")]
 ADD_ENTRY = insert(audit).values({c.name: bindparam(f"entry_{c.name}") for c in audit.c})
-"""Its parameters are those of no other statement."""
+"""Its parameters begin with ``entry_``. On PostgreSQL it is combined with any other statement,
+whose parameters are named like columns."""
 _FIND = select(*_COLUMNS).where(audit.c.uuid == bindparam("uuid"))
 _PERIOD = {"since": audit.c.at >= bindparam("since"), "until": audit.c.at < bindparam("until")}
 _OWNERS = ("actor_uuid", "resource_id")
