@@ -1,12 +1,15 @@
-"""Settings and the memory uploader, which need no server."""
+"""Settings, the memory uploader and a session, which need no server."""
 
 import io
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 from rich.console import Console
 
+from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.ftp.settings import FtpSettings
+from phoneprov_adapters.ftp.steps import Steps
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.devices.ports import Upload
@@ -21,6 +24,19 @@ def test_password_is_in_no_representation() -> None:
     for text in (repr(settings), str(settings), f"{settings}", shown.getvalue()):
         assert "s3cret" not in text
         assert "ftp.example" in text
+
+
+async def test_file_over_the_limit_is_not_kept_in_memory() -> None:
+    class Large(FtpSession):
+        async def _retrieve(self, command: str, doing: str, take: Callable[[bytes], None]) -> None:
+            take(b"12345")
+            take(b"6")
+
+    session = Large(cast(Any, None), Steps("ftp.example", 1, 1))
+
+    assert await session.read("a", 6, "replacing it") == b"123456"
+    with pytest.raises(Refused, match=r"ftp\.example is too large to be kept safe while replacing"):
+        await session.read("a", 5, "replacing it")
 
 
 @pytest.mark.parametrize(

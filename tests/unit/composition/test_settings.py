@@ -25,6 +25,18 @@ from phoneprov_core.devices.restart import (
 from phoneprov_core.kernel.actor import LevelRule
 
 
+@pytest.mark.parametrize(
+    ("given", "served"),
+    [
+        ({}, False),
+        ({"PHONEPROV_METRICS_TOKEN": "t" * 32}, True),
+        ({"PHONEPROV_METRICS_PORT": "9"}, True),
+    ],
+)
+def test_metrics_are_served_with_a_token_or_a_port(given: dict[str, str], served: bool) -> None:
+    assert read_settings(given).has_metrics is served
+
+
 def test_settings_have_defaults() -> None:
     settings = read_settings({})
 

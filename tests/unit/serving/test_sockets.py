@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_http.main.cli import main
 from phoneprov_http.main.serving import sockets
-from phoneprov_http.main.serving.sockets import activated, address_text, inherited
+from phoneprov_http.main.serving.sockets import activated, address_text, bound, inherited
 
 
 @pytest.fixture
@@ -46,6 +46,14 @@ def test_activated_sockets_of_another_process_are_ignored(
 ) -> None:
     assert activated(environment(passed, os.getpid() + 1, monkeypatch)) == []
     assert activated({}) == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "a..b", "x" * 64, "127.0.0.1 ", "\0"])
+def test_address_that_cannot_be_listened_on_is_refused(host: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(Refused) as error:
+        bound(host, taken.getsockname()[1])
+
+    assert "cannot be listened on" in str(error.value)
 
 
 def test_inherited_descriptor_that_is_no_stream_socket_is_refused(tmp_path: Path) -> None:

@@ -22,12 +22,11 @@ def bound(host: str, port: int, *, kind: socket.SocketKind = socket.SOCK_STREAM)
         if kind == socket.SOCK_STREAM:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         if listener is not None:
             listener.close()
-        raise Refused(
-            f"The address {host}, port {port} cannot be listened on: {error.strerror}."
-        ) from None
+        reason = error.strerror if isinstance(error, OSError) else "it is not the name of a host"
+        raise Refused(f"The address {host}, port {port} cannot be listened on: {reason}.") from None
     return listener
 
 
