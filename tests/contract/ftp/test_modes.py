@@ -70,6 +70,23 @@ async def test_file_that_only_its_owner_can_read_is_noted(
     assert "local_umask=022" in notes
 
 
+class IgnoringHandler(PlainHandler):
+    """A server that answers SITE CHMOD with success and changes nothing."""
+
+    def ftp_SITE_CHMOD(self, path: str, mode: str) -> None:  # noqa: N802
+        self.respond("200 SITE CHMOD successful.")
+
+
+@pytest.mark.usefixtures("umask")
+async def test_mode_that_the_server_only_claims_to_have_changed_is_noted(tmp_path: Path) -> None:
+    with pyftpdlib_server(tmp_path, IgnoringHandler, perm="elradfmwM") as port:
+        settings = FtpSettings(port=port, user=USER, password=PASSWORD)
+
+        mode, notes = await uploaded(settings, tmp_path, 0o644)
+
+    assert (mode, "has the mode 0600, the old one had 0644" in notes) == (0o600, True)
+
+
 async def test_readable_file_has_no_note(tmp_path: Path) -> None:
     with pyftpdlib_server(tmp_path, PlainHandler) as port:
         settings = FtpSettings(port=port, user=USER, password=PASSWORD)
