@@ -16,7 +16,9 @@ from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.phone.http import PhoneWebSettings
 from phoneprov_core.auth.model import Lifetimes
 from phoneprov_core.desks.model import DeskPolicy
+from phoneprov_core.devices.names import config_filename
 from phoneprov_core.devices.restart import RestartBy
+from phoneprov_core.provisioning.names import mac_in, plain_name
 from phoneprov_core.retention import KeepDays
 
 
@@ -138,10 +140,19 @@ def settings_from(read: Variables) -> Settings:
     return settings
 
 
+_A_MAC = "00:1B:D4:12:34:56"
+
+
 def _check_together(settings: Settings, read: Variables) -> None:
     """Refuse valid settings that contradict each other. Raises ``SettingsError``."""
     if settings.restart is RestartBy.AMI and settings.manager is None:
         raise SettingsError("PHONEPROV_RESTART is ami, but PHONEPROV_AMI_HOST is not set.")
+    served = plain_name(config_filename(settings.ftp_filename, _A_MAC))
+    if settings.uploader == "served" and (served is None or mac_in(served) != _A_MAC):
+        raise SettingsError(
+            f"PHONEPROV_FTP_FILENAME ({settings.ftp_filename}) is no name that phoneprov provision "
+            "serves: {MAC} or {mac}, after SEP, SIP or nothing, and before a dot or nothing."
+        )
     if settings.password_min > settings.password_max:
         raise SettingsError(
             f"PHONEPROV_PASSWORD_MIN ({settings.password_min}) is more than "

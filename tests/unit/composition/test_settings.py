@@ -52,6 +52,12 @@ def test_settings_have_defaults() -> None:
     assert settings.hash_threads == len(os.sched_getaffinity(0))
 
 
+@pytest.mark.parametrize("name", ["SEP{MAC}.cnf.xml", "{mac}.xml", "{MAC}", "SIP{mac}.cnf"])
+def test_names_that_phones_request_of_the_service_are_accepted(name: str) -> None:
+    environment = {"PHONEPROV_FTP_FILENAME": name, "PHONEPROV_UPLOADER": "served"}
+    assert read_settings(environment).ftp_filename == name
+
+
 def test_empty_variable_counts_as_unset() -> None:
     assert read_settings({"PHONEPROV_FTP_PORT": ""}).ftp.port == 21
 
@@ -109,6 +115,10 @@ def test_secrets_are_in_no_representation() -> None:
         {"PHONEPROV_ACCESS_TTL": "61", "PHONEPROV_SESSION_TTL": "60"},
         {"PHONEPROV_REFRESH_TTL": "61", "PHONEPROV_SESSION_TTL": "60"},
         {"PHONEPROV_FTP_FILENAME": "a/{MAC}.xml"},
+        *(
+            {"PHONEPROV_FTP_FILENAME": name, "PHONEPROV_UPLOADER": "served"}
+            for name in ("cfg{mac}.xml", ".{mac}.xml", "{mac}-{mac}.xml", "{mac}_2.xml")
+        ),
     ],
     ids=lambda environment: "+".join(f"{k}={v}" for k, v in environment.items()),
 )
