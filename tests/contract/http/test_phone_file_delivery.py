@@ -101,6 +101,20 @@ def test_fetch_that_is_cut_after_1000_bytes_fails(
     assert office.result() is FetchResult.FAILED
 
 
+def test_fetch_that_is_reset_after_the_client_closed_its_side_fails(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery, "RESET_SECONDS", 3.0)
+    with office.server.connect() as client:
+        client.sendall(request("small"))
+        assert client.recv(1000)
+        client.shutdown(socket.SHUT_WR)
+        time.sleep(0.2)
+        assert not office.ended
+
+    assert office.result() is FetchResult.FAILED
+
+
 @pytest.mark.parametrize("close", [False, True])
 @pytest.mark.parametrize("name", SIZES)
 @pytest.mark.parametrize("more", ["", "Range: bytes=0-99\r\n", "If-None-Match: *\r\n"])
