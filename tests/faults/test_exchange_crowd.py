@@ -4,12 +4,15 @@ import asyncio
 import time
 from pathlib import Path
 
+import pytest
+
 from faults.served import SERVE, Served
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_link, a_user, an_extension, identifier
 from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
+from support.postgres import new_database
 from support.scale import note
 
 TOKEN = "a token of Asterisk"
@@ -18,18 +21,28 @@ SECONDS = 10.0
 """The ``httptimeout`` of the how-to."""
 
 
-def test_phones_that_register_at_once_are_all_answered(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_phones_that_register_at_once_are_all_answered(tmp_path: Path, kind: str) -> None:
+    if kind == "sqlite":
+        seconds = await asyncio.to_thread(answered, tmp_path, None)
+    else:
+        async with new_database() as url:
+            seconds = await asyncio.to_thread(answered, tmp_path, url)
+    note(f"{kind}: {PHONES} phones, two requests each on new connections, in {seconds:.2f} s")
+    assert seconds < SECONDS
+
+
+def answered(folder: Path, database_url: str | None) -> float:
+    """The seconds until the last phone is answered."""
     # With this limit of open files any other client address has fewer than 200 connections.
     limited = ("prlimit", "--nofile=1024:1024", *SERVE)
-    service = Served(tmp_path, command=limited, PHONEPROV_ASTERISK_TOKEN=TOKEN)
+    service = Served(folder, database_url, command=limited, PHONEPROV_ASTERISK_TOKEN=TOKEN)
     service.start()
     try:
         asyncio.run(populate(service))
-        seconds = asyncio.run(ask_at_once(service.port))
+        return asyncio.run(ask_at_once(service.port))
     finally:
         service.close()
-    note(f"{PHONES} phones, two requests each on new connections: the last after {seconds:.2f} s")
-    assert seconds < SECONDS
 
 
 async def populate(service: Served) -> None:
