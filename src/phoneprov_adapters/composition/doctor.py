@@ -22,6 +22,7 @@ from phoneprov_adapters.sql.engines.address import embedded_file
 from phoneprov_adapters.sql.engines.choice import OwnDatabase
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema, newest
 from phoneprov_core.deployments.observation import Reach
+from phoneprov_core.fleet.states import FleetState
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.system import millis
 from phoneprov_core.phones.model import Phone
@@ -83,7 +84,7 @@ async def _database(container: Container, url: str) -> AsyncIterator[CheckResult
         await database.open()
     except PhoneprovError as error:
         yield failed("database", error.message, _database_step(container.settings()))
-        for check in ("schema", "keys", "clock", "phones", "exchange", "lines"):
+        for check in ("schema", "keys", "clock", "phones", "fleet", "exchange", "lines"):
             yield CheckResult(check, Verdict.SKIPPED, "The database is not available.")
         return
     try:
@@ -91,12 +92,13 @@ async def _database(container: Container, url: str) -> AsyncIterator[CheckResult
         schema = await _schema(database)
         yield schema
         if schema.state is Verdict.FAILED:
-            for check in ("keys", "clock", "phones", "exchange", "lines"):
+            for check in ("keys", "clock", "phones", "fleet", "exchange", "lines"):
                 yield CheckResult(check, Verdict.SKIPPED, "The schema does not fit this version.")
             return
         yield await _keys(container)
         yield await _clock(container)
         yield await _phones(container)
+        yield await _fleet(container)
         yield await answers(container, url)
         yield await compared(container)
     finally:
@@ -118,6 +120,25 @@ async def _schema(database: OwnDatabase) -> CheckResult:
     except PhoneprovError as error:
         return failed("schema", error.message, "Grant the privileges, or restore a backup.")
     return ok("schema", f"The schema is {newest()}.")
+
+
+async def _fleet(container: Container) -> CheckResult:
+    """Phones that are not as they are recorded."""
+    if not container.settings().watch_minutes:
+        return CheckResult(
+            "fleet", Verdict.SKIPPED, "No phone is looked at: PHONEPROV_WATCH_MINUTES is 0."
+        )
+    try:
+        async with container.database().read() as tx:
+            states = (await tx.statistics.read()).fleet
+    except PhoneprovError as error:
+        return failed("fleet", error.message, "See the finding on the database.")
+    wrong = {state: count for state, count in states.items() if state != FleetState.FINE.value}
+    if not wrong:
+        return ok("fleet", "Every phone that was looked at is as it is recorded.")
+    counts = ", ".join(f"{count} {state}" for state, count in sorted(wrong.items()))
+    # A phone that is off is no failure of the installation.
+    return ok("fleet", f"Phones are not as recorded: {counts}; phoneprov fleet --state lists them.")
 
 
 async def _keys(container: Container) -> CheckResult:

@@ -51,6 +51,7 @@ _COMMANDS = {
     "desk": ("desks", "desk"),
     "phone-urls": ("desks", "phone_urls"),
     "demo": ("demo.command", "demo"),
+    "load": ("load", "load"),
     "provision": ("provision", "provision"),
     "simulate-phone": ("simulate", "simulate_phone"),
     "audit": ("audit", "audit"),

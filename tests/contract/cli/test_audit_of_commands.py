@@ -23,8 +23,8 @@ from support.keys import NEW_KEY
 SYSTEM = "00000000-0000-0000-0000-000000000000"
 
 READING = {
-    "audit", "batch show", "db current", "desks", "doctor", "export", "history", "keys status",
-    "lint", "openapi", "phone-urls", "preview", "settings",
+    "audit", "batch show", "db current", "desks", "doctor", "export", "fleet", "history",
+    "keys status", "lint", "load check", "openapi", "phone-urls", "preview", "settings",
 }  # fmt: skip
 ELSEWHERE = {
     "backup": "copies the database",
@@ -33,6 +33,7 @@ ELSEWHERE = {
     "provision": "records fetches, which are observations",
     "serve": "tests/contract/http/test_access.py walks the routes",
     "simulate-phone": "has no database",
+    "watch": "records what it sees, which are observations",
 }
 
 

@@ -1,5 +1,6 @@
 """``phoneprov doctor``: every check, its next step, and the exit code."""
 
+import asyncio
 import json
 import shutil
 import sqlite3
@@ -10,7 +11,12 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
+from phoneprov_adapters.composition.lifecycle import opened, prepare
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.sql.stores.statistics import SqlStatistics
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac, moment
+from phoneprov_core.fleet.states import FleetState, SeenPhone
 from phoneprov_http.main.cli import main
 from support.data_folder import populate
 
@@ -42,12 +48,31 @@ def test_doctor_healthy_installation_ends_with_0(data: Path) -> None:
         "keys": "ok",
         "clock": "ok",
         "phones": "skipped",
+        "fleet": "skipped",
         "exchange": "skipped",
         "lines": "skipped",
         "ftp": "ok",
         "asterisk": "skipped",
     }
     assert code == (found["disk"]["state"] == "failed")
+
+
+def test_doctor_counts_phones_that_are_not_as_recorded(data: Path) -> None:
+    _, found = examined(data, PHONEPROV_WATCH_MINUTES="30")
+    assert found["fleet"]["message"] == "Every phone that was looked at is as it is recorded."
+
+    async def fill() -> None:
+        container = prepare(read_settings({"PHONEPROV_DATA_DIR": str(data)}))
+        async with opened(container), container.database().write() as tx:
+            for number, state in enumerate(["foreign", "foreign", "fine", "unreachable"]):
+                await tx.phones.add(a_phone(number + 1))
+                seen = SeenPhone(a_mac(number + 1), FleetState(state), moment(1))
+                await tx.fleet.put(seen, is_change=True)
+
+    asyncio.run(fill())
+    _, found = examined(data, PHONEPROV_WATCH_MINUTES="30")
+    message = "Phones are not as recorded: 2 foreign, 1 unreachable; phoneprov fleet --state lists"
+    assert found["fleet"]["message"] == f"{message} them."
 
 
 def test_doctor_wrong_setting_is_named(data: Path) -> None:

@@ -78,10 +78,10 @@ def _show_numbers(numbers: Fleet, *, as_json: bool) -> None:
     help="Time of one round. Without it PHONEPROV_WATCH_MINUTES, or 30.",
 )
 def watch(minutes: int | None) -> None:
-    """Look at every phone, round after round, until SIGTERM or Ctrl-C.
+    """Look at every phone, round after round.
 
-    Of several processes and hosts one looks at a time; another one continues within minutes when
-    that one ends.
+    It ends at SIGTERM or Ctrl-C. Of several processes and hosts one looks at a time; another one
+    continues within minutes when that one ends.
     """
     set_up_logs()
     with suppress(KeyboardInterrupt):
@@ -98,7 +98,10 @@ async def _watch(minutes: int | None) -> None:
         asyncio.get_running_loop().add_signal_handler(signal.Signals(number), task.cancel)
     with suppress(asyncio.CancelledError):
         async with running(container, may_be_offline=True):
+            length = minutes or settings.watch_minutes or _MINUTES
+            every = "minute" if length == 1 else f"{length} minutes"
+            click.echo(f"phoneprov looks at every phone each {every} (stop with Ctrl-C)", err=True)
             while True:
                 with suppress(Unavailable):
-                    await container.watch_fleet().run(minutes or settings.watch_minutes or _MINUTES)
+                    await container.watch_fleet().run(length)
                 await asyncio.sleep(_RETRY_SECONDS)

@@ -6,6 +6,9 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
+from msgspec.structs import replace
+
+from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import opened, prepare
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.memory.phone import MemoryPhone
@@ -15,9 +18,12 @@ from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.confirm import Watch
+from phoneprov_core.deployments.observation import DeviceInformation
 from phoneprov_core.directory.model import CreateCompanyContact
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor
+from phoneprov_core.fleet.states import Look, after_look
+from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch, SwitchRequest
 from phoneprov_core.transfer.texts import ImportRequest
 
@@ -116,6 +122,29 @@ async def fill_office(environment: Mapping[str, str]) -> None:
                 past.advance(chance.randint(35, 70))
                 watch.comes_back(phone, "The phone was away and answers again.")
             await background.done()
+        await _look_around(container, shown(past()))
+
+
+async def _look_around(container: Container, now: str) -> None:
+    """What looking at the phones found: most are fine, and a few are in each other state."""
+    silent = Look(answers=False)
+    async with container.database().write(by=SYSTEM_ACTOR) as tx:
+        for number, phone in enumerate(await tx.phones.rows(PHONES)):
+            own = DeviceInformation(phone.mac, phone.model, "SCCP45.9-4-2SR3-1S", f"FCH{number:08}")
+            fine = Look(True, own, is_registered=True, file="as_deployed")
+            looks = {
+                1: [Look(True, replace(own, mac=mac(number + 500)))],
+                2: [Look(True, replace(own, model="CP-7965G"))],
+                3: [replace(fine, is_registered=False)],
+                4: [replace(fine, file="changed")],
+                5: [silent],
+                6: [fine, silent, silent],
+            }.get(number % 20, [fine])
+            seen = None
+            for look in looks:
+                seen = after_look(phone, seen, look, now)
+            assert seen is not None
+            await tx.fleet.put(seen, is_change=True)
 
 
 async def _admin(use_cases: UseCases) -> Actor:
