@@ -140,15 +140,17 @@ def settings_from(read: Variables) -> Settings:
     return settings
 
 
-_A_MAC = "00:1B:D4:12:34:56"
+def _is_requested(template: str) -> bool:
+    """Whether the service knows the phone that requests a file of this name."""
+    mac = "00:1B:D4:12:34:56"
+    return mac_in(plain_name(config_filename(template, mac)) or "") == mac
 
 
 def _check_together(settings: Settings, read: Variables) -> None:
     """Refuse valid settings that contradict each other. Raises ``SettingsError``."""
     if settings.restart is RestartBy.AMI and settings.manager is None:
         raise SettingsError("PHONEPROV_RESTART is ami, but PHONEPROV_AMI_HOST is not set.")
-    served = plain_name(config_filename(settings.ftp_filename, _A_MAC))
-    if settings.uploader == "served" and (served is None or mac_in(served) != _A_MAC):
+    if settings.uploader == "served" and not _is_requested(settings.ftp_filename):
         raise SettingsError(
             f"PHONEPROV_FTP_FILENAME ({settings.ftp_filename}) is no name that phoneprov provision "
             "serves: {MAC} or {mac}, after SEP, SIP or nothing, and before a dot or nothing."
