@@ -110,6 +110,9 @@ bench-search: $(VENV)/installed-dev  ## duration of a search among 100,000 phone
 bench-trail: $(VENV)/installed-dev  ## pages of an audit trail of a million entries, for each combination of filters
 	$(BIN)/python -m bench.trail
 
+bench-rollouts: $(VENV)/installed-dev  ## renderings a second, and a plan over 2,000 phones
+	$(BIN)/python -m bench.rollouts
+
 bench-phone-pages: $(VENV)/installed-dev  ## pages for phones, directory searches, 500 logins in a minute
 	$(BIN)/python -m bench.phone_pages
 
