@@ -82,11 +82,12 @@ def test_console_takes_an_operator_through_the_day(page: Page) -> None:
     _import_a_table(page)
     page.press("Sign out")
     sign_in(page, "grace")
-    page.see_heading("Phones")
+    page.see_heading("Overview")
+    page.see("Logged in at no phone.")
     links = page.evaluate(
         "[...document.querySelectorAll('nav a')].map(one => one.innerText).join()"
     )
-    assert links == "Phones,Profiles,People,Directory"
+    assert links == "Overview,Phones,Profiles,People,Directory"
 
 
 def _find_a_phone(page: Page) -> None:

@@ -48,9 +48,9 @@ def test_account_without_level_0_sees_what_the_api_allows(
     console.sign_in(ORDINARY, ORDINARY_PASSWORD)
     navigation = console.page.get_by_role("navigation")
     assert navigation.get_by_role("link").all_inner_texts() == [
-        "Phones", "Profiles", "People", "Directory",
+        "Overview", "Phones", "Profiles", "People", "Directory",
     ]  # fmt: skip
-    for link in ("Phones", "Profiles", "People", "Directory"):
+    for link in ("Overview", "Phones", "Profiles", "People", "Directory"):
         console.go(link)
         console.page.screenshot(path=screenshots / f"plain-{link.lower()}.png")
     for place in ("#/phones/00:1B:D4:00:00:01", "#/about", "#/switch"):

@@ -3,6 +3,7 @@
 import { fill, h } from "./dom.js";
 import { errorBox } from "./elements/error-box.js";
 import { forgetGuards, keep, kept, mayLeave } from "./navigation.js";
+import { session } from "./session.js";
 import { texts } from "./texts.js";
 
 /**
@@ -17,7 +18,9 @@ import { texts } from "./texts.js";
 const route = (name, pattern, load) => ({ name, pattern, load });
 
 export const routes = [
-  route("overview", /^\/overview$/, () => import("./views/overview.js")),
+  route("overview", /^\/overview$/, () =>
+    session.isAdmin ? import("./views/overview.js") : import("./views/own-overview.js"),
+  ),
   route("phones", /^\/phones$/, () => import("./views/phones.js")),
   route("phones", /^\/phones\/([^/]+)$/, () => import("./views/phone.js")),
   route("phones", /^\/switch$/, () => import("./views/switch.js")),

@@ -14,7 +14,7 @@ export function links() {
   const link = (name, text, key) => ({ name, href: `#/${name}`, text, key });
   const admin = session.isAdmin;
   return [
-    ...(admin ? [link("overview", texts.overview, "o")] : []),
+    link("overview", texts.overview, "o"),
     link("phones", texts.phones, "p"),
     ...(admin
       ? [
@@ -30,9 +30,7 @@ export function links() {
   ];
 }
 
-export function home() {
-  return session.isAdmin ? "/overview" : "/phones";
-}
+export const home = () => "/overview";
 
 /** @param {HTMLElement} header @param {() => void} signOut @param {() => void} help */
 export function drawHeader(header, signOut, help) {

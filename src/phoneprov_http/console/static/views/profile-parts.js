@@ -57,10 +57,10 @@ export async function revisionsPart(panel, path, signal) {
   fill(panel, h("p", { className: "actions" }, from, to, h("button", { onclick: compare }, texts.compare)), result);
 }
 
-/** What the stored revision would do on a phone.
- * @param {HTMLElement} panel @param {Profile} profile @param {() => boolean} isStored
+/** What the stored revision would do on a phone, and what is not saved yet (a difference).
+ * @param {HTMLElement} panel @param {Profile} profile @param {() => string} unsaved
  * @param {AbortSignal} signal */
-export async function previewPart(panel, profile, isStored, signal) {
+export async function previewPart(panel, profile, unsaved, signal) {
   const result = h("div", { "aria-live": "polite" });
   const phone = picker({
     label: texts.previewPhone,
@@ -77,7 +77,13 @@ export async function previewPart(panel, profile, isStored, signal) {
     try {
       const order = { profile_uuid: profile.uuid, mac: phone.value() };
       const { data } = await api.post("phone-profiles/switch/preview", order, signal);
-      fill(result, !isStored() && h("p", { className: "state wait" }, texts.previewOfStored), ...previewed(data));
+      const typed = unsaved();
+      fill(
+        result,
+        typed && h("p", { className: "state wait" }, texts.previewOfStored),
+        typed && sideBySide(typed, texts.stored, texts.mine),
+        ...previewed(data),
+      );
     } catch (error) {
       fill(result, errorBox(error));
     }

@@ -17,6 +17,7 @@ import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { ApiError } from "../transport.js";
 import { username } from "./accounts.js";
+import { linesOf } from "./line-diff.js";
 import { conflictBox, previewPart, revisionsPart, usesPart } from "./profile-parts.js";
 
 const CHECK_MS = 600;
@@ -130,7 +131,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
           [
             { name: "edit", title: texts.edit, show: (panel) => panel.append(edited) },
             { name: "revisions", title: texts.revisions, show: (panel) => revisionsPart(panel, path, signal) },
-            { name: "preview", title: texts.preview, show: (panel) => previewPart(panel, profile, () => editor.value() === saved, signal) },
+            { name: "preview", title: texts.preview, show: (panel) => previewPart(panel, profile, () => linesOf(saved, editor.value()), signal) },
             { name: "phones", title: texts.deployedOn, show: (panel) => usesPart(panel, profile, signal) },
           ],
           query.get("tab") ?? "edit",

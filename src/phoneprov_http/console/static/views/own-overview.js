@@ -1,0 +1,77 @@
+/** The overview of an account without level 0: its phone, its profiles, its newest changes. */
+
+import { NEWEST, api, withQuery } from "../api.js";
+import { fill, h } from "../dom.js";
+import { badge } from "../elements/facts.js";
+import { heading } from "../elements/heading.js";
+import { simpleTable } from "../elements/simple-table.js";
+import { ago } from "../format.js";
+import { texts } from "../texts.js";
+import { phoneTitle } from "./accounts.js";
+import { problemOf } from "./deployment.js";
+
+const MOST_ROWS = 10;
+
+/** @type {import("../router.js").View} */
+export async function view({ element, signal }) {
+  const newest = withQuery("deployments", { before: NEWEST, limit: MOST_ROWS });
+  const [desks, profiles, deployments] = await Promise.all([
+    api.get("desks", signal),
+    api.get(withQuery("phone-profiles", { limit: MOST_ROWS }), signal),
+    api.get(newest, signal),
+  ]);
+  fill(
+    element,
+    heading(texts.overview, h("a", { className: "button primary", href: "#/switch" }, texts.switchTitle)),
+    h(
+      "div",
+      { className: "dashboard" },
+      h(
+        "section",
+        {},
+        h("h2", {}, texts.atPhone),
+        desks.data.length === 0
+          ? h("p", {}, texts.atNoPhone)
+          : simpleTable(
+              texts.atPhone,
+              [texts.phone, texts.since],
+              desks.data.map((/** @type {import("../../types").Desk} */ one) => [
+                h("a", { href: `#/phones/${one.mac}` }, phoneTitle(one)),
+                ago(one.since),
+              ]),
+            ),
+      ),
+      h(
+        "section",
+        {},
+        h("h2", {}, texts.profiles),
+        simpleTable(
+          texts.profiles,
+          [texts.name, texts.changed],
+          profiles.data.map((/** @type {import("../../types").Profile} */ one) => [
+            h("a", { href: `#/profiles/${one.uuid}` }, one.name),
+            ago(one.updated_at),
+          ]),
+          texts.noProfiles,
+        ),
+      ),
+      h(
+        "section",
+        { className: "failures" },
+        h("h2", {}, texts.deployments),
+        simpleTable(
+          texts.deployments,
+          [texts.at, texts.phone, texts.profile, texts.outcome, texts.message],
+          deployments.data.map((/** @type {import("../../types").Deployment} */ one) => [
+            h("a", { href: `#/deployments/${one.uuid}` }, ago(one.created_at)),
+            h("a", { href: `#/phones/${one.mac}` }, one.mac),
+            texts.profileRevision(one.profile_name, one.revision),
+            badge(one.outcome, texts.outcomes),
+            problemOf(one),
+          ]),
+          texts.noDeployments,
+        ),
+      ),
+    ),
+  );
+}
