@@ -5,12 +5,16 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
+import msgspec
+
 from phoneprov_adapters.files.csv import CsvTable
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.transfer.model import OWNER, Row, RowProblem
 from phoneprov_core.transfer.profiles import PROFILE_COLUMNS
 
 FILE = "file"
+VALUE = "values."
+"""The beginning of the name of a column with a value of a template."""
 _OF_PHONE = re.compile(r"SEP[0-9A-F]{12}\.cnf\.xml", re.IGNORECASE)
 _ENDING = re.compile(r"(\.cnf)?\.xml$", re.IGNORECASE)
 
@@ -35,7 +39,8 @@ class ConfigurationTable:
         if not _is_csv(self._path):
             return ()
         known = {FILE, *PROFILE_COLUMNS[:-1]}
-        return tuple(one for one in await CsvTable(self._path).columns() if one not in known)
+        columns = await CsvTable(self._path).columns()
+        return tuple(one for one in columns if one not in known and not one.startswith(VALUE))
 
     def place(self, line: int) -> str:
         """The file of a row, or the line of the CSV file."""
@@ -60,7 +65,9 @@ class ConfigurationTable:
     async def _row(self, row: Row) -> Row | RowProblem:
         cells = {**self._owner, **row.cells}
         if not (name := cells.pop(FILE, "")):
-            return RowProblem(row.line, FILE, "is required")
+            if cells.get("template"):
+                return Row(row.line, _with_values(cells))
+            return RowProblem(row.line, FILE, "is required, or template")
         is_folder = self._path.is_dir()
         folder = self._path if is_folder else self._path.parent
         if is_folder and not (folder / name).is_file():  # reading a pipe would wait without end
@@ -73,6 +80,13 @@ class ConfigurationTable:
             return RowProblem(row.line, FILE, f"{name} {error}")
         named: Mapping[str, str] = {"name": profile_name(folder / name), "cnf_xml": content}
         return Row(row.line, {**named, **{key: cell for key, cell in cells.items() if cell}})
+
+
+def _with_values(cells: Mapping[str, str]) -> dict[str, str]:
+    """The cells of a row with a template: the columns ``values.x`` are texts of ``values``."""
+    texts = {key.removeprefix(VALUE): text for key, text in cells.items() if key.startswith(VALUE)}
+    plain = {key: text for key, text in cells.items() if text and not key.startswith(VALUE)}
+    return {**plain, "values": msgspec.json.encode(texts).decode()} if texts else plain
 
 
 def read_configuration(file: Path) -> str:

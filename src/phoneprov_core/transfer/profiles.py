@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Unavailable
@@ -27,7 +29,11 @@ from phoneprov_core.transfer.model import (
     problems_of,
 )
 
-PROFILE_COLUMNS = (OWNER, "name", "description", "compatible_models", "software_type", "cnf_xml")
+PROFILE_COLUMNS = (
+    OWNER, "name", "description", "compatible_models", "software_type", "template", "values",
+    "cnf_xml",
+)  # fmt: skip
+"""The values of a template are a JSON object."""
 
 
 class _Undone(Exception):
@@ -103,9 +109,10 @@ class _Rows:
         if len(same) > 1:
             raise Conflict(f"{len(same)} profiles of this user have this name.")
         if not same:
-            missing = [key for key in ("name", "cnf_xml") if key not in values]
-            if missing:
-                raise wrong(missing[0], "is required")
+            if "name" not in values:
+                raise wrong("name", "is required")
+            if not values.get("cnf_xml") and not values.get("template"):
+                raise wrong("cnf_xml", "is required")
             await self._profiles.create(self._actor, CreateProfile(user_uuid=owner, **values))
             return "created"
         patch = ProfilePatch(**values)
@@ -129,10 +136,12 @@ def _values(cells: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key in PROFILE_COLUMNS[1:]:
         cell = cells.get(key)
-        if cell is None or (not cell and key in {"name", "cnf_xml"}):
+        if cell is None or (not cell and key in {"name", "cnf_xml", "template", "values"}):
             continue
         if key == "compatible_models":
             values[key] = tuple(part for part in re.split(r"\s*[;,]\s*", cell.strip()) if part)
+        elif key == "values":
+            values[key] = _texts(cell)
         elif key == "software_type":
             values[key] = cell.strip().upper() or None
         else:
@@ -140,3 +149,10 @@ def _values(cells: Mapping[str, str]) -> dict[str, Any]:
     if (family := values.get("software_type")) is not None and family not in FAMILIES:
         raise wrong("software_type", f"must be {', '.join(FAMILIES)} or empty")
     return values
+
+
+def _texts(cell: str) -> dict[str, str]:
+    try:
+        return msgspec.json.decode(cell, type=dict[str, str])
+    except (msgspec.DecodeError, RecursionError):
+        raise wrong("values", "must be a JSON object of texts") from None

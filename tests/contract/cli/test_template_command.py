@@ -143,5 +143,26 @@ def test_learned_template_is_proved(folder: Path) -> None:
     body = (folder / "out/office.cnf.xml").read_bytes().decode()
     assert body == ("\ufeff<device>\r\n<id>SEP{{ phone.hex }}</id><n>{{ values.n }}</n></device>")
     table = (folder / "out/office.csv").read_text(encoding="utf-8")
-    assert "00,1001" not in table
-    assert "SEP001BD4000001.cnf.xml,001BD4000001,1001" in table
+    assert table.splitlines() == [
+        "name,template,values.n",
+        "SEP001BD4000001,office,1001",
+        "SEP001BD4000002,office,1002",
+    ]
+
+
+def test_learned_profiles_are_imported(folder: Path) -> None:
+    (folder / "office.xml").write_text(BODY, encoding="utf-8")
+    run("template", "add", "office.xml", "--name", "office")
+    office(1)
+    rows = "name,template,values.n,software_type\nA,office,7,SCCP\nB,office,8,\n"
+    (folder / "office.csv").write_text(rows, encoding="utf-8")
+
+    run("import", "profiles", "office.csv", "--user", "ada1")
+    again = run("import", "profiles", "office.csv", "--user", "ada1").stdout
+    shown = run("template", "render", "office", "B", a_mac(1)).stdout
+    (folder / "bad.csv").write_text("name,template\nC,nope\n", encoding="utf-8")
+    wrong = run("import", "profiles", "bad.csv", "--user", "ada1", code=1).stderr
+
+    assert "2 unchanged" in again
+    assert "<n>8</n>" in shown
+    assert "There is no template nope" in wrong

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from phoneprov_adapters.files.configurations import read_configuration
+from phoneprov_adapters.files.configurations import VALUE, profile_name, read_configuration
 from phoneprov_adapters.rendering.renderer import check as check_body, render as render_body
 from phoneprov_core.configuration.findings import Finding
 from phoneprov_core.configuration.well_formed import LARGEST
@@ -173,9 +173,9 @@ def learn(files: tuple[Path, ...], *, name: str, into: Path) -> None:
     """Infer templates and a table of values from configurations that exist.
 
     Configurations with the same elements have one template. Writes NAME.cnf.xml (NAME-2.cnf.xml
-    and so on for other elements) and NAME.csv with a row for each file, and renders each file
-    back: exits with 1 and names the file, the line and the column if one differs. Needs no
-    database.
+    and so on for other elements) and NAME.csv, a table of profiles for `phoneprov import
+    profiles`. Then renders each file back: exits with 1 and names the file, the line and the
+    column if one differs. Needs no database.
 
     \b
       phoneprov template learn /srv/tftp/SEP*.cnf.xml --name office --into learned
@@ -192,7 +192,7 @@ def learn(files: tuple[Path, ...], *, name: str, into: Path) -> None:
             if difference:
                 wrong += 1
                 click.echo(f"{file}:{difference}", err=True)
-        _write(into, part, group, macs)
+        _write(into, part, group)
         count = len({key for values in group.values.values() for key in values})
         click.echo(
             f"{into / part}.cnf.xml: the template of {len(group.values)} file(s), {count} value(s)"
@@ -203,14 +203,14 @@ def learn(files: tuple[Path, ...], *, name: str, into: Path) -> None:
         sys.exit(1)
 
 
-def _write(into: Path, name: str, group: Learned, macs: dict[str, str]) -> None:
+def _write(into: Path, name: str, group: Learned) -> None:
     (into / f"{name}.cnf.xml").write_bytes(group.body.encode())
     columns = list(dict.fromkeys(key for values in group.values.values() for key in values))
     with (into / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["file", "mac", *columns])
+        writer.writerow(["name", "template", *(f"{VALUE}{key}" for key in columns)])
         for one, values in group.values.items():
-            writer.writerow([one, macs.get(one, ""), *(values.get(key, "") for key in columns)])
+            writer.writerow([profile_name(Path(one)), name, *(values[key] for key in columns)])
 
 
 def _difference(text: str, group: Learned, values: Any, mac: str) -> str | None:
