@@ -1,10 +1,16 @@
 """``phoneprov desks``, ``desk`` and ``phone-urls``."""
 
+import asyncio
 from pathlib import Path
 
 from click.testing import CliRunner, Result
 
+from phoneprov_adapters.composition.lifecycle import open_phoneprov
+from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_core.extensions import CreateExtension
+from phoneprov_core.links import CreateLink
 from phoneprov_http.main.cli import main
+from support.desk import ADA, MAC, populate
 
 
 def phoneprov(folder: Path, *arguments: str) -> Result:
@@ -31,3 +37,31 @@ def test_desks_are_listed_and_configured(tmp_path: Path) -> None:
     assert (missing.exit_code, "no such desk" in missing.output) == (1, True)
     assert phoneprov(tmp_path, "desk", "set-default", "001bd4123456").exit_code == 2
     assert phoneprov(tmp_path, "desk", "logout", "001bd4123456").exit_code == 1
+
+
+def test_default_profile_without_a_line_is_a_warning(tmp_path: Path) -> None:
+    environment = {"PHONEPROV_DATA_DIR": str(tmp_path)}
+    populate(environment)
+
+    def warned(**more: str) -> bool:
+        arguments = ["desk", "set-default", MAC, ADA]
+        done = CliRunner(env={**environment, **more}).invoke(main, arguments)
+        assert done.exit_code == 0
+        assert "has a default profile" in done.stdout
+        return "Warning: With this default profile the phone has no line" in done.stderr
+
+    token = {"PHONEPROV_ASTERISK_TOKEN": "a token"}
+    assert not warned()  # the lines are those of sccp.conf
+    assert warned(**token)
+    asyncio.run(give_ada_a_line(environment))
+    assert not warned(**token)
+
+
+async def give_ada_a_line(environment: dict[str, str]) -> None:
+    async with open_phoneprov(read_settings(environment)) as phoneprov:
+        actor = phoneprov.system_actor()
+        new = CreateExtension(type="chan_sccp", extension="101", name="Ada", password="secret")
+        extension = await phoneprov.extensions.create(actor, new)
+        [user] = (await phoneprov.users.all(actor)).first
+        link = CreateLink(user_uuid=user.uuid, extension_uuid=extension.uuid)
+        await phoneprov.links.create(actor, link)

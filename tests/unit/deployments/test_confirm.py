@@ -18,7 +18,7 @@ from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.lines.comparison import CompareLines
 from phoneprov_core.profiles.model import Profile
-from phoneprov_http.main.commands.wording import how_it_went, is_seen_through
+from phoneprov_http.main.commands.wording import how_it_went, is_seen_through, lines_of
 from support.office import Office, Settings
 from support.switching import MAC, Journal, a_desk, last_deployment, switch
 
@@ -290,3 +290,5 @@ async def test_lines_are_read_back_once_the_phone_is_confirmed(
     expected = Step(StepName.LINES, False, "Asterisk has no line at the phone.", 2000)
     assert record.steps[-1] == expected
     assert [step.name for step in record.steps] == list(StepName)
+    assert lines_of(record) == "; Asterisk has no line at the phone."
+    assert lines_of(msgspec.structs.replace(record, steps=record.steps[:-1])) == ""
