@@ -30,7 +30,7 @@ ANSWER_SECONDS = 2.0
 READING_SECONDS = 0.3
 """How long the phone has to show the answer."""
 
-LEAVING_SECONDS = 60
+LEAVING_SECONDS = 20
 """After this time a phone is called again that a crash kept from being called."""
 
 log = logging.getLogger("phoneprov.desks")

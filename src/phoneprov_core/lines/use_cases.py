@@ -21,6 +21,7 @@ from phoneprov_core.lines.rules import (
     line_options,
     numbers_of,
 )
+from phoneprov_core.phones.model import speaks_sip
 
 
 async def lacks_line(tx: LinesTransaction, mac: str, owner_uuid: str) -> bool:
@@ -70,7 +71,13 @@ class Lines:
             if extension is None or extension.type != CHAN_SCCP:
                 return []
             used = await tx.lines.phones_of(user_uuid)
-        return [one.phone.mac for one in used if holder_of(one, now) == user_uuid]
+        return [
+            one.phone.mac
+            for one in used
+            if one.phone.is_active
+            and not speaks_sip(one.phone.software_type)
+            and holder_of(one, now) == user_uuid
+        ]
 
     async def lacks_default_line(self, mac: str) -> bool:
         """Whether the phone has a default profile, and no line while it has that: neither the desk

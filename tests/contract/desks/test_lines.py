@@ -237,6 +237,11 @@ async def test_link_restarts_nothing_and_names_the_phones_that_show_it_later(
 
     assert await office.lines() == [ADA]
     assert len(office.world.happened) == happened
+    for fields in ({"software_type": "SIP"}, {"software_type": "SCCP", "is_active": False}):
+        data_of(await office.admin.put(f"/phones/{MAC}", fields))
+        linked = await office.line_of(office.ada, f"20{len(fields)}")
+        assert linked["metadata"] == {}  # it shows no line of chan_sccp
+    data_of(await office.admin.put(f"/phones/{MAC}", {"is_active": True}))
     # While no user is logged in, the lobby's phones show the lines of its owner.
     await office.phone().log_out()
     assert (await office.line_of(office.admin, "104"))["metadata"] == {"phones": [MAC]}
