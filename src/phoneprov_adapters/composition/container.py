@@ -136,7 +136,8 @@ class Container(Switching):
     transfer = singleton(
         Transfer, database=database, users=of(users), extensions=of(extensions),
         phones=of(phones), kems=of(kems), company_directory=of(company_directory),
-        personal_directory=of(personal_directory), profile_use_cases=of(profiles))
+        personal_directory=of(personal_directory), profile_use_cases=of(profiles),
+        template_use_cases=of(templates))
     import_text = singleton(ImportText, transfer=of(transfer), read=CsvText)
     use_cases = singleton(
         UseCases, level_rule=setting(lambda it: it.level_rule), shared_write=shared_write,

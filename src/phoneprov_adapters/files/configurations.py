@@ -11,6 +11,7 @@ from phoneprov_adapters.files.csv import CsvTable
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.transfer.model import OWNER, Row, RowProblem
 from phoneprov_core.transfer.profiles import PROFILE_COLUMNS
+from phoneprov_core.transfer.templates import TEMPLATE_COLUMNS
 
 FILE = "file"
 VALUE = "values."
@@ -80,6 +81,46 @@ class ConfigurationTable:
             return RowProblem(row.line, FILE, f"{name} {error}")
         named: Mapping[str, str] = {"name": profile_name(folder / name), "cnf_xml": content}
         return Row(row.line, {**named, **{key: cell for key, cell in cells.items() if cell}})
+
+
+class TemplateTable:
+    """Templates to import: a CSV file with a column ``file`` for their texts."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def columns(self) -> tuple[str, ...]:
+        """The columns of the rows."""
+        return TEMPLATE_COLUMNS
+
+    async def unknown_columns(self) -> tuple[str, ...]:
+        """The columns of the CSV file that do not belong to a template."""
+        known = {FILE, *TEMPLATE_COLUMNS[:-1]}
+        return tuple(one for one in await CsvTable(self._path).columns() if one not in known)
+
+    def place(self, line: int) -> str:
+        """The line of the CSV file."""
+        return f"{self._path.name}:{line}"
+
+    async def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
+        """The rows, one at a time."""
+        async for piece in CsvTable(self._path).pieces():
+            for row in piece:
+                yield [row if isinstance(row, RowProblem) else await self._row(row)]
+
+    async def _row(self, row: Row) -> Row | RowProblem:
+        cells = dict(row.cells)
+        name = cells.pop(FILE, "")
+        file = self._path.parent / name
+        if not name or not file.is_file():
+            return RowProblem(row.line, FILE, "must name the file of a template")
+        try:
+            body = await asyncio.to_thread(read_configuration, file)
+        except OSError as error:
+            return RowProblem(row.line, FILE, f"{name} cannot be read ({error.strerror})")
+        except ValueError as error:
+            return RowProblem(row.line, FILE, f"{name} {error}")
+        return Row(row.line, {**cells, "body": body})
 
 
 def _with_values(cells: Mapping[str, str]) -> dict[str, str]:

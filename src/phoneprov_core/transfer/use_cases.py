@@ -15,6 +15,7 @@ from phoneprov_core.kernel.store import ReadAndWrite, Rows
 from phoneprov_core.phones.model import speaks_sip
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.templates.use_cases import Templates
 from phoneprov_core.transfer.asterisk import Section, Sections
 from phoneprov_core.transfer.importing import Import
 from phoneprov_core.transfer.model import (
@@ -31,6 +32,7 @@ from phoneprov_core.transfer.model import (
 from phoneprov_core.transfer.profiles import import_profiles
 from phoneprov_core.transfer.rows import PIECE
 from phoneprov_core.transfer.sheets import SHEETS, USERS, Sheet
+from phoneprov_core.transfer.templates import import_templates
 from phoneprov_core.users.use_cases import Users
 
 _MOST_BUTTONS = 1000
@@ -49,6 +51,7 @@ class Transfer:
     company_directory: CompanyDirectory
     personal_directory: PersonalDirectory
     profile_use_cases: Profiles
+    template_use_cases: Templates
 
     async def into(
         self,
@@ -113,6 +116,17 @@ class Transfer:
             dry_run=dry_run,
             keep_going=keep_going,
         )
+
+    async def templates(
+        self, actor: Actor, table: Table, *, dry_run: bool = False, keep_going: bool = False
+    ) -> Imported:
+        """Import templates: rows with ``TEMPLATE_COLUMNS``, in one transaction. A row changes the
+        variant of its name, model and firmware family, or creates one."""
+        require_superadmin(actor)
+        return await import_templates(
+            self.database, self.template_use_cases, actor, table,
+            dry_run=dry_run, keep_going=keep_going,
+        )  # fmt: skip
 
     async def out(
         self, actor: Actor, kind: str, *, with_secrets: bool = False

@@ -150,6 +150,25 @@ def test_learned_template_is_proved(folder: Path) -> None:
     ]
 
 
+def test_templates_are_imported_all_or_none(folder: Path) -> None:
+    (folder / "a.xml").write_text(BODY, encoding="utf-8")
+    (folder / "bad.xml").write_text("<a>{{ nope }}</a>", encoding="utf-8")
+    table = "name,model,software_type,file\noffice,CP-7945G,sccp,a.xml\noffice,,,a.xml\n"
+    (folder / "good.csv").write_text(table, encoding="utf-8")
+    (folder / "bad.csv").write_text(table + "x,,,bad.xml\ny,,,none.xml\n", encoding="utf-8")
+
+    wrong = run("import", "templates", "bad.csv", code=1)
+    assert "bad.csv:4: body is wrong on line 1, column 7" in wrong.stderr
+    assert "bad.csv:5: file must name the file of a template" in wrong.stderr
+    assert run("template", "list", "--json").stdout.strip() == "[]"
+    assert "2 new" in run("import", "templates", "good.csv").stdout
+    assert "2 unchanged" in run("import", "templates", "good.csv").stdout
+    (folder / "a.xml").write_text(BODY + "\n", encoding="utf-8")
+    assert "2 changed" in run("import", "templates", "good.csv").stdout
+    (folder / "odd.csv").write_text("name,colour\n", encoding="utf-8")
+    assert "colour is not a column" in run("import", "templates", "odd.csv", code=2).stderr
+
+
 def test_learned_profiles_are_imported(folder: Path) -> None:
     (folder / "office.xml").write_text(BODY, encoding="utf-8")
     run("template", "add", "office.xml", "--name", "office")

@@ -3,6 +3,7 @@
 import pytest
 
 from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher
+from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
@@ -10,6 +11,7 @@ from phoneprov_core.extensions import Extensions
 from phoneprov_core.kems import Kems
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.templates.use_cases import Templates
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users
@@ -28,4 +30,5 @@ def transfer(database: Database) -> Transfer:
         company_directory=CompanyDirectory(database, shared, clock, new_id),
         personal_directory=PersonalDirectory(database, clock, new_id),
         profile_use_cases=Profiles(database, clock, new_id),
+        template_use_cases=Templates(database, JinjaRenderer(), clock, new_id),
     )

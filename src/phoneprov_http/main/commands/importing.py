@@ -11,24 +11,26 @@ from typing import Any
 
 import click
 
-from phoneprov_adapters.files.configurations import ConfigurationTable
+from phoneprov_adapters.files.configurations import ConfigurationTable, TemplateTable
 from phoneprov_adapters.files.csv import CsvTable
 from phoneprov_adapters.files.reading import OwnedBy
 from phoneprov_adapters.files.vcard import DIRECTORIES, VcardTable, is_vcard
 from phoneprov_core.transfer.model import OWNER, Imported, Table
 from phoneprov_core.transfer.profiles import PROFILE_COLUMNS
 from phoneprov_core.transfer.sheets import SHEETS
+from phoneprov_core.transfer.templates import TEMPLATE_COLUMNS
 from phoneprov_core.transfer.use_cases import sheet_of
 from phoneprov_http.main.commands.local_access import Acting, as_operator, counting
 
 _PROFILES = "profiles"
+_TEMPLATES = "templates"
 
 Place = Callable[[int], str]
 """The name of a place in the file, from the number of its row."""
 
 
 @click.command("import")
-@click.argument("kind", metavar="KIND", type=click.Choice([*SHEETS, _PROFILES]))
+@click.argument("kind", metavar="KIND", type=click.Choice([*SHEETS, _PROFILES, _TEMPLATES]))
 @click.argument("file", type=click.Path(exists=True, allow_dash=True, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Show what would change and what is wrong.")
 @click.option("--keep-going", is_flag=True, help="Skip wrong rows and import the others.")
@@ -38,10 +40,11 @@ Place = Callable[[int], str]
 def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str | None) -> None:
     """Import the rows of a CSV or vCard file. A FILE of - is standard input.
 
-    KIND is users, extensions, phones, desks, kems, company-directory, personal-directory or
-    profiles. The first line of a CSV file names the columns; vCards (.vcf) are for directories.
+    KIND is users, extensions, phones, desks, kems, company-directory, personal-directory,
+    profiles or templates. The first line of a CSV file names the columns; vCards (.vcf) are for
+    directories.
     For profiles, FILE is a configuration, a folder of SEP*.cnf.xml, or a CSV file with a column
-    "file"; it is not -.
+    "file" or "template"; for templates, a CSV file with the columns "name" and "file".
 
     A row that names an existing record changes it, any other row creates a record; nothing is
     deleted. If a row is wrong, nothing is imported, and the exit code is 1.
@@ -51,7 +54,7 @@ def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str
       phoneprov import personal-directory contacts.vcf --user ada
       phoneprov import profiles /srv/tftp --user ada
     """
-    load = _import_profiles if kind == _PROFILES else _import_rows
+    load = {_PROFILES: _import_profiles, _TEMPLATES: _import_templates}.get(kind, _import_rows)
     try:
         imported, place = load(kind, file, user, dry_run=dry_run, keep_going=keep_going)
     except OSError as error:
@@ -102,6 +105,20 @@ def _import_profiles(_: str, file: Path, user: str | None, **how: Any) -> tuple[
     if imported.total == 0:
         raise click.UsageError(f"{file} contains no SEP*.cnf.xml.")
     return imported, table.place
+
+
+def _import_templates(_: str, file: Path, user: str | None, **how: Any) -> tuple[Imported, Place]:
+    if user is not None or str(file) == "-" or file.is_dir():
+        raise click.UsageError("Templates are read from a CSV file, without --user.")
+    table = TemplateTable(file)
+    if wrong := asyncio.run(table.unknown_columns()):
+        known = ", ".join(("file", *TEMPLATE_COLUMNS[:-1]))
+        raise click.UsageError(
+            f"{file.name}: {wrong[0]} is not a column of this table; the columns are {known}."
+        )
+    return as_operator(
+        lambda at: at.container.transfer().templates(at.actor, table, **how)
+    ), table.place
 
 
 @contextmanager
