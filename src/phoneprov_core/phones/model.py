@@ -220,6 +220,8 @@ class PhoneUse(Struct, frozen=True):
     hotdesk: Annotated[bool, schema("Whether users can log in at the phone")]
     default_profile_uuid: Annotated[Uuid, schema("Profile while no user is logged in")] | None
     default_profile_name: Annotated[str, schema("Name of that profile")] | None
+    state: Annotated[StateFilter, schema("State when it was last looked at; null before")] | None
+    seen_at: Annotated[Timestamp, schema("When it last answered or was registered")] | None
 
 
 class PhoneSummary(Phone, frozen=True):

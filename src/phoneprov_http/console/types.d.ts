@@ -285,6 +285,8 @@ export interface PhoneUse {
   hotdesk: boolean;
   default_profile_uuid: string | null;
   default_profile_name: string | null;
+  state: "file_changed" | "fine" | "foreign" | "never_seen" | "unreachable" | "unregistered" | "wrong_model" | null;
+  seen_at: string | null;
 }
 
 export interface Plan {

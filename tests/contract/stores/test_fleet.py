@@ -62,6 +62,20 @@ async def test_what_was_seen_is_found_with_the_history_of_states(database: Datab
     ]
 
 
+async def test_use_of_phones_has_state_and_time_of_those_that_were_looked_at(
+    database: Database,
+) -> None:
+    await add(database, a_phone(1))
+    await add(database, a_phone(2))
+    await keep(database, seen(1, FleetState.FOREIGN, seen_at=moment(3)))
+
+    async with database.read() as tx:
+        uses = await tx.phones.uses([a_mac(1), a_mac(2)])
+    assert (uses[a_mac(1)].state, uses[a_mac(1)].seen_at) == ("foreign", moment(3))
+    assert (uses[a_mac(2)].state, uses[a_mac(2)].seen_at) == (None, None)
+    assert (uses[a_mac(2)].last_outcome, uses[a_mac(2)].hotdesk) == ("none", True)
+
+
 async def test_phone_outside_the_inventory_is_refused_and_its_deletion_forgets(
     database: Database,
 ) -> None:

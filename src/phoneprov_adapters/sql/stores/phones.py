@@ -120,6 +120,8 @@ _SUMMARY = (
         func.coalesce(desks.c.hotdesk, true()),
         desks.c.default_profile_uuid,
         _default.c.name,
+        phone_states.c.state,
+        phone_states.c.seen_at,
     )
     .select_from(
         phones.outerjoin(
@@ -130,6 +132,7 @@ _SUMMARY = (
         .outerjoin(desks, desks.c.mac == phones.c.mac)
         .outerjoin(users, users.c.uuid == desks.c.user_uuid)
         .outerjoin(_default, _default.c.uuid == desks.c.default_profile_uuid)
+        .outerjoin(phone_states, phone_states.c.mac == phones.c.mac)
     )
     .where(phones.c.mac.in_(select(_MACS.c.value)))
 )

@@ -87,6 +87,21 @@ function columns() {
           : badge(one.use.last_outcome, texts.outcomes),
       width: "9.5rem",
     },
+    {
+      title: texts.fleetState,
+      cell: (/** @type {PhoneSummary} */ one) => (one.use.state ? badge(one.use.state, texts.states) : ""),
+      isOptional: true,
+      isHidden: true,
+      width: "10rem",
+    },
+    {
+      title: texts.seenAt,
+      cell: (/** @type {PhoneSummary} */ one) => ago(one.use.seen_at),
+      text: (/** @type {PhoneSummary} */ one) => one.use.seen_at,
+      isOptional: true,
+      isHidden: true,
+      width: "9rem",
+    },
     { title: texts.profile, cell: (/** @type {PhoneSummary} */ one) => one.use.profile_name, isOptional: true },
     { title: texts.loggedIn, cell: (/** @type {PhoneSummary} */ one) => one.use.username, isOptional: true },
     {
