@@ -123,7 +123,8 @@ async def revisions(service: Service, profile_uuid: str) -> list[str | None]:
     use_cases, database = service
     async with database.read() as tx:
         rows = await tx.revisions.rows(10, owner=profile_uuid)
-        texts = [await tx.revisions.content(revision.uuid) for revision in rows]
+        contents = [await tx.revisions.content(revision.uuid) for revision in rows]
+    texts = [content and content.text for content in contents]
     assert [revision.number for revision in rows] == [*range(1, len(rows) + 1)]
     assert (await use_cases.profiles.get(ACTOR, profile_uuid)).cnf_xml == texts[-1]
     return texts

@@ -67,8 +67,9 @@ def test_rotate_prints_the_count_and_the_status(deployment: Deployment) -> None:
     without = deployment.run("keys", "status", keys=NEW_KEY)
 
     uses = (
-        "2 deployments.sha256, 2 extensions.password, 2 extensions.voicemail_passcode, "
-        "2 served_files.content, 2 profile_revisions.sha256, 2 profile_revisions.cnf_xml"
+        "2 configuration_templates.body, 2 deployments.sha256, 2 extensions.password, "
+        "2 extensions.voicemail_passcode, 2 served_files.content, 2 profile_revisions.sha256, "
+        "2 profile_revisions.cnf_xml, 2 renderings.content"
     )
     assert (before.exit_code, before.stderr) == (1, "")
     assert before.stdout.splitlines() == [
@@ -77,7 +78,7 @@ def test_rotate_prints_the_count_and_the_status(deployment: Deployment) -> None:
     ]
     assert (rotated.exit_code, rotated.stderr) == (0, "")
     assert rotated.stdout.splitlines() == [
-        f"12 secret(s) were encrypted with the key {NEW}.",
+        f"16 secret(s) were encrypted with the key {NEW}.",
         f"{NEW} (the first): {uses}",
         f"{OLD} (older): nothing needs it",
     ]
@@ -115,7 +116,7 @@ def test_key_marked_for_pins_serves_pins_and_nothing_else(deployment: Deployment
     assert f"marks the key {OLD} with pin:" in line
     status = deployment.run("keys", "status", keys=f"{NEW_KEY},pin:{OLD_KEY}")
     assert status.stdout.splitlines()[1].startswith(
-        f"{OLD} (MISSING, for PINs only): 1 deployments.sha256, 1 ext"
+        f"{OLD} (MISSING, for PINs only): 1 configuration_templates.body, 1 dep"
     )
 
     deployment.run("keys", "rotate", keys=f"{NEW_KEY},{OLD_KEY}")
@@ -155,7 +156,9 @@ def test_key_in_use_cannot_be_removed(deployment: Deployment, command: tuple[str
     assert NEW_KEY not in line
     status = deployment.run("keys", "status", keys=NEW_KEY)
     assert status.exit_code == 1
-    assert status.stdout.splitlines()[1].startswith(f"{OLD} (MISSING): 2 deployments.sha256")
+    assert status.stdout.splitlines()[1].startswith(
+        f"{OLD} (MISSING): 2 configuration_templates.body"
+    )
 
 
 def test_lost_key_file_is_an_error_and_not_replaced(deployment: Deployment) -> None:
@@ -222,7 +225,7 @@ def test_rotate_names_an_altered_secret_and_rotates_the_others(deployment: Deplo
     rotated = deployment.run("keys", "rotate", keys=f"{NEW_KEY},{OLD_KEY}")
 
     assert rotated.exit_code == 1
-    assert rotated.stdout.startswith("5 secret(s) were encrypted")
+    assert rotated.stdout.startswith("7 secret(s) were encrypted")
     (line,) = rotated.stderr.splitlines()
     assert "deployments|sha256|00000000-0000-4000-8000-000000000001" in line
 
@@ -255,5 +258,5 @@ def test_rotate_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
 
     assert code == 0
     assert b"Encrypting" in terminal
-    assert b"18/18" in terminal
+    assert b"24/24" in terminal
     assert b"Encrypting" not in output

@@ -255,7 +255,7 @@ class ProfilePatch(Command, frozen=True, kw_only=True):
 
     @classmethod
     def missing(cls, given: Mapping[str, object]) -> list[Problem]:
-        is_cleared = "template" not in given and given.get("cnf_xml", UNSET) in {None, ""}
+        is_cleared = "template" not in given and given.get("cnf_xml", UNSET) in (None, "")
         return [Problem("cnf_xml", "must be text")] if is_cleared else []
 
     def __post_init__(self) -> None:

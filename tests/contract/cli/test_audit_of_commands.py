@@ -20,11 +20,13 @@ from phoneprov_http.main.cli import main
 from support.desk import ADA, BOB, MAC, configuration, phone_beside, populate, settings_for
 from support.keys import NEW_KEY
 
+TEMPLATE = "<device><name>{{ phone.name }}</name></device>"
 SYSTEM = "00000000-0000-0000-0000-000000000000"
 
 READING = {
     "audit", "batch show", "db current", "desks", "doctor", "export", "fleet", "history",
-    "keys status", "lint", "load check", "openapi", "phone-urls", "preview", "settings",
+    "keys status", "lint", "load check", "openapi", "phone-urls", "plan", "preview", "settings",
+    "template check", "template list", "template render",
 }  # fmt: skip
 ELSEWHERE = {
     "backup": "copies the database",
@@ -33,6 +35,7 @@ ELSEWHERE = {
     "provision": "records fetches, which are observations",
     "serve": "tests/contract/http/test_access.py walks the routes",
     "simulate-phone": "has no database",
+    "template learn": "writes files, and has no database",
     "watch": "records what it sees, which are observations",
 }
 
@@ -143,6 +146,18 @@ CHANGING: dict[str, tuple[Callable[[Installation], object], set[str]]] = {
             "profile", "update", o.file("n.xml", configuration("Newer")), "--profile", BOB
         ),
         {"profile.updated"},
+    ),
+    "template add": (
+        lambda o: o.run("template", "add", o.file("office.xml", TEMPLATE), "--name", "office"),
+        {"template.created"},
+    ),
+    "template update": (
+        lambda o: o.run("template", "update", o.file("office.xml", f"{TEMPLATE}\n"), "office"),
+        {"template.updated"},
+    ),
+    "rollout": (
+        lambda o: o.run("rollout", "--profile", ADA, "--mac", MAC, "--all-phones"),
+        {"batch.created", "deployment.created", "phone.switched", "batch.finished"},
     ),
     "import": (
         lambda o: o.run("import", "phones", o.file("phones.csv", f"mac,name\n{MAC},Desk\n")),
