@@ -190,7 +190,7 @@ class Sipp:
 def _register(number: str, password: str, expires: int) -> str:
     def message(extra: str, cseq: int) -> str:
         return (
-            '<send retrans="500"><![CDATA[\n'
+            '<send retrans="4000"><![CDATA[\n'
             "REGISTER sip:[remote_ip]:[remote_port] SIP/2.0\n"
             "Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]\n"
             f"From: <sip:{number}@[remote_ip]>;tag=[call_number]\n"
