@@ -131,12 +131,11 @@ async def _look_around(container: Container, now: str) -> None:
     async with container.database().write(by=SYSTEM_ACTOR) as tx:
         for number, phone in enumerate(await tx.phones.rows(PHONES)):
             own = DeviceInformation(phone.mac, phone.model, "SCCP45.9-4-2SR3-1S", f"FCH{number:08}")
-            fine = Look(True, own, is_registered=True, file="as_deployed")
+            fine = Look(True, own, is_registered=True)
             looks = {
                 1: [Look(True, replace(own, mac=mac(number + 500)))],
                 2: [Look(True, replace(own, model="CP-7965G"))],
                 3: [replace(fine, is_registered=False)],
-                4: [replace(fine, file="changed")],
                 5: [silent],
                 6: [fine, silent, silent],
             }.get(number % 20, [fine])
