@@ -48,7 +48,7 @@ def test_api_token_is_shown_once_and_works_until_it_is_deleted(
     page.get_by_role("button", name="New token").click()
     page.get_by_role("dialog").get_by_label("Name").fill("nightly export")
     page.get_by_role("dialog").get_by_role("button", name="Create").click()
-    token = page.get_by_label("API token").input_value()
+    token = page.get_by_role("textbox", name="API token").input_value()
     page.screenshot(path=screenshots / "token.png")
     headers = {"Authorization": f"Bearer {token}"}
     read = f"{service.url}/api/v1/phones"
