@@ -4,10 +4,12 @@ import asyncio
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -15,6 +17,8 @@ from typing import Any, Self
 import httpx
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from phoneprov_adapters.composition.lifecycle import prepare, running
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from support.command_line import without_settings
 from support.polling import wait_for
@@ -124,6 +128,36 @@ class Service:
             self._process.terminate()
             self._process.wait(40)
             self._process = None
+
+    def look_at_phones(self) -> None:
+        """One round of ``phoneprov watch``, which begins a minute after its start."""
+
+        async def look() -> None:
+            container = prepare(read_settings(self._environment))
+            async with running(container):
+                await container.watch_fleet().round(0)
+
+        with ThreadPoolExecutor(1) as pool:  # Playwright has a loop in this thread.
+            pool.submit(asyncio.run, look()).result(60)
+
+    def ask_for_file(self, name: str, client: str) -> int:
+        """The status of a file from ``phoneprov provision``, asked for by a phone at an address."""
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            port = str(probe.getsockname()[1])
+        arguments = ["--host", "127.0.0.1", "--http-port", port, "--tftp-port", "0"]
+        log = self._log.with_name("provision.log")
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "phoneprov_http.main", "provision", *arguments],
+                env=self._environment, stdout=output, stderr=output,
+            )  # fmt: skip
+        try:
+            wait_for(lambda: b"serves on" in log.read_bytes(), process)
+            with httpx.Client(transport=httpx.HTTPTransport(local_address=client)) as phone:
+                return phone.get(f"http://127.0.0.1:{port}/{name}", timeout=20).status_code
+        finally:
+            process.terminate()
+            process.wait(40)
 
     def log_in(self, username: str = USERNAME, password: str = PASSWORD) -> None:
         data = self.api("POST", "auth/login", {"username": username, "password": password})
