@@ -7,6 +7,7 @@ import pytest
 
 from phoneprov_adapters.memory.system import FixedClock
 from phoneprov_adapters.testing.records import a_mac
+from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.batches.model import BatchState, Counts, PhoneState
 from phoneprov_core.batches.rules import Pace
 from phoneprov_core.deployments.model import Outcome
@@ -167,6 +168,8 @@ async def test_batch_over_the_failure_limit_is_halted(
     assert str(batch.phones.failed)[:1] in str(batch.message)
     assert "failed" in str(batch.message)
     assert batch.ended_at is not None
+    entries = await office.audit.newest(root, WantedEntries(action="batch.stopped"))
+    assert [one.entry.resource_id for one in entries] == [batch.uuid]
 
 
 async def add_phones_to_floor(office: Office, root: Actor) -> None:
