@@ -76,10 +76,10 @@ def mac_of(number: int) -> str:
 
 
 class Office:
-    """A service, an Asterisk that asks it, and phones."""
+    """A service, a second host of it, an Asterisk that asks them, and phones."""
 
-    def __init__(self, service: Served, exchange: Exchange) -> None:
-        self.service, self.exchange = service, exchange
+    def __init__(self, service: Served, exchange: Exchange, second: Served | None = None) -> None:
+        self.service, self.exchange, self.second = service, exchange, second or service
         self.client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{service.port}", timeout=30)
         self.phones: dict[str, DeskPhone] = {}
         self.admin: Caller
@@ -165,21 +165,26 @@ async def office(service: Served) -> AsyncIterator[Office]:
         text = block("sccp.conf").replace("port = 2000", f"port = {port}")
         return text.replace("10.20.0.0/255.255.0.0", "127.0.0.0/255.0.0.0")
 
-    extconfig = block("extconfig.conf").replace(":8000/", f":{service.port}/")
+    second = Served(service.folder, None, 1, holds_socket="", **service.environment)
+    extconfig = block("extconfig.conf, two hosts")
+    for address, host in (("10.0.0.2:8000", service), ("10.0.0.3:8000", second)):
+        extconfig = extconfig.replace(address, f"127.0.0.1:{host.port}")
     files = {
         "extconfig.conf": extconfig,
         "res_curl.conf": block("res_curl.conf").replace("THE-TOKEN", TOKEN),
         "extensions.conf": block("extensions.conf"),
     }
     async with running("", sccp=sccp, more=files) as exchange:
-        service.environment["PHONEPROV_AMI_PORT"] = str(exchange.ami)
+        for host in (service, second):
+            host.environment["PHONEPROV_AMI_PORT"] = str(exchange.ami)
         service.start()
-        made = Office(service, exchange)
+        made = Office(service, exchange, second)
         async with made.client:
             await made.begin()
             yield made
         for phone in made.phones.values():
             await phone.stop()
+    second.close()
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -238,6 +243,20 @@ async def test_registered_phones_stay_while_the_service_is_away(office: Office) 
         await phone.registered(before + 1)
     note(f"a refused phone is back {time.monotonic() - began:.1f} s after the service")
     assert await office.rings_at(NUMBER) == {phone.mac}
+
+
+async def test_second_host_answers_while_the_first_is_away(office: Office) -> None:
+    phone = office.phones[mac_of(2)]
+    office.second.start()
+    office.service.kill()
+    before, began = phone.registrations, time.monotonic()
+    await office.exchange.command(f"sccp restart {device_name(phone.mac)}")
+    async with asyncio.timeout(SECONDS):
+        await phone.registered(before + 1)
+    note(f"the second host answers {time.monotonic() - began:.1f} s after the restart of a phone")
+    assert await office.rings_at(NUMBER) == {phone.mac}
+    office.second.kill()
+    office.service.start()
 
 
 async def test_many_phones_register_at_once(office: Office) -> None:

@@ -6,23 +6,28 @@ from msgspec import UNSET, Struct, UnsetType
 from phoneprov_core.desk_records import DeskRecord
 from phoneprov_core.desks.model import Desk, DeskPatch, Hotdesk, ListedDesk
 from phoneprov_core.desks.use_cases import configure
+from phoneprov_core.extensions import CHAN_SCCP, ExtensionSearch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, wrong
 from phoneprov_core.kernel.fields import MacAddress, OptionalLine
+from phoneprov_core.kernel.store import selected
 from phoneprov_core.transfer.model import TransferTransaction, named_user
 
 _MOST_PROFILES = 1000
+_PIECE = 500
 
 
 class DeskRow(Struct, frozen=True):
     """What an administrator chose for a phone. ``default_profile_user`` is the username of the
-    owner of the default profile, ``default_profile`` the name of that profile."""
+    owner of the default profile, ``default_profile`` the name of that profile, ``extension`` the
+    number of the desk itself."""
 
     created_at: str
     mac: str
     hotdesk: bool
     default_profile_user: str | None
     default_profile: str | None
+    extension: str | None
 
 
 class CreateDeskRow(Command, frozen=True, kw_only=True):
@@ -32,6 +37,7 @@ class CreateDeskRow(Command, frozen=True, kw_only=True):
     hotdesk: Hotdesk = True
     default_profile_user: OptionalLine | None = None
     default_profile: OptionalLine | None = None
+    extension: OptionalLine | None = None
 
 
 class DeskRowPatch(Command, frozen=True, kw_only=True):
@@ -40,6 +46,7 @@ class DeskRowPatch(Command, frozen=True, kw_only=True):
     hotdesk: Hotdesk | UnsetType = UNSET
     default_profile_user: OptionalLine | UnsetType | None = UNSET
     default_profile: OptionalLine | UnsetType | None = UNSET
+    extension: OptionalLine | UnsetType | None = UNSET
 
 
 class DeskTable:
@@ -78,17 +85,21 @@ class DeskTable:
         await configure(self._tx, mac, await self.patch_of(patch))
 
     async def patch_of(self, patch: DeskRowPatch) -> DeskPatch:
-        """The patch with the profile that the names mean. Raises ``Invalid``."""
+        """The patch with the profile and the extension that the names mean. Raises ``Invalid``."""
+        return DeskPatch(
+            default_profile_uuid=await self._default(patch),
+            hotdesk=patch.hotdesk,
+            extension_uuid=await self._extension(patch.extension),
+        )
+
+    async def _default(self, patch: DeskRowPatch) -> str | UnsetType | None:
         user, name = patch.default_profile_user or None, patch.default_profile or None
         if name is None and user is None:
-            default = UNSET if patch.default_profile is UNSET else None
-            return DeskPatch(default_profile_uuid=default, hotdesk=patch.hotdesk)
+            return UNSET if patch.default_profile is UNSET else None
         if not name or not user:
             missing = "default_profile_user" if name else "default_profile"
             raise wrong(missing, "is required: a profile is named by its user and its name")
-        return DeskPatch(
-            default_profile_uuid=await self._uuid_of(user, name), hotdesk=patch.hotdesk
-        )
+        return await self._uuid_of(user, name)
 
     async def _uuid_of(self, username: str, name: str) -> str:
         owner = await named_user(self._tx.users, username, "default_profile_user")
@@ -99,9 +110,23 @@ class DeskTable:
             raise wrong("default_profile", f"is the name of {many} of this user")
         return found[0]
 
+    async def _extension(self, number: str | UnsetType | None) -> str | UnsetType | None:
+        if number is UNSET or number is None:
+            return number
+        lines = selected(self._tx.extensions, ExtensionSearch(q=number, type=CHAN_SCCP))
+        last = None
+        while found := await lines.rows(_PIECE, after=last):
+            for last in found:
+                if last.extension == number:
+                    return last.uuid
+        raise wrong("extension", f"is not the number of an extension of the type {CHAN_SCCP}")
+
     async def _row(self, created_at: str, desk: Desk | DeskRecord) -> DeskRow:
         user, name = await self._named(desk.default_profile_uuid)
-        return DeskRow(created_at, desk.mac, desk.hotdesk, user, name)
+        own = desk.extension_uuid and await self._tx.extensions.find(desk.extension_uuid)
+        return DeskRow(
+            created_at, desk.mac, desk.hotdesk, user, name, own.extension if own else None
+        )
 
     async def _named(self, profile_uuid: str | None) -> tuple[str | None, str | None]:
         if profile_uuid is None:

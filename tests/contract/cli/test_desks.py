@@ -1,6 +1,7 @@
 """``phoneprov desks``, ``desk`` and ``phone-urls``."""
 
 import asyncio
+import json
 from pathlib import Path
 
 from click.testing import CliRunner, Result
@@ -55,6 +56,27 @@ def test_default_profile_without_a_line_is_a_warning(tmp_path: Path) -> None:
     assert warned(**token)
     asyncio.run(give_ada_a_line(environment))
     assert not warned(**token)
+
+
+def test_number_of_a_desk_is_set_and_cleared(tmp_path: Path) -> None:
+    environment = {"PHONEPROV_DATA_DIR": str(tmp_path)}
+    populate(environment)
+    asyncio.run(give_ada_a_line(environment))
+    set_default = ("desk", "set-default", MAC)
+
+    def own() -> str | None:
+        [desk] = json.loads(phoneprov(tmp_path, "desks", "--json").output)
+        return desk["extension_uuid"] and str(desk["extension_uuid"])
+
+    done = phoneprov(tmp_path, *set_default, "--number", "101")
+    assert (done.exit_code, "the number 101 of its own" in done.output) == (0, True)
+    assert own()
+    for wrong, code in ((("--number", "1"), 1), (("--number", "101", "--no-number"), 2)):
+        assert phoneprov(tmp_path, *set_default, *wrong).exit_code == code
+    assert phoneprov(tmp_path, *set_default, "--no-hotdesk").exit_code == 0
+    assert own()
+    assert phoneprov(tmp_path, *set_default, "--no-number").exit_code == 0
+    assert own() is None
 
 
 async def give_ada_a_line(environment: dict[str, str]) -> None:

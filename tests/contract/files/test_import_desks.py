@@ -8,7 +8,7 @@ import pytest
 
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.testing.phone_records import a_phone, a_profile
-from phoneprov_adapters.testing.records import a_mac, a_user, identifier
+from phoneprov_adapters.testing.records import a_mac, a_user, an_extension, identifier
 from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.transfer.model import Imported
@@ -42,6 +42,30 @@ async def everything(transfer: Transfer) -> list[dict[str, Any]]:
     return [row async for piece in transfer.out(SYSTEM_ACTOR, "desks") for row in piece]
 
 
+async def test_desks_number_is_brought_and_cleared(transfer: Transfer, database: Database) -> None:
+    async with database.write() as tx:
+        for number, extension in ((51, "1010"), (52, "101"), (53, "102")):
+            kind = "chan_pjsip" if extension == "102" else "chan_sccp"
+            await tx.extensions.add(an_extension(number, extension=extension, type=kind))
+
+    async def brought(number: str) -> Imported:
+        table = ListTable("mac,extension", (a_mac(1), number))
+        return await transfer.into(SYSTEM_ACTOR, "desks", table)
+
+    for wrong in ("10", "102", "103"):
+        assert [one.field for one in (await brought(wrong)).problems] == ["extension"]
+    assert (await brought("101")).updated == 1
+    assert (await brought("101")).unchanged == 1
+    assert (await into(transfer, (a_mac(1), "no", USER, NAME))).updated == 1
+    row = (await everything(transfer))[0]
+    assert (row["hotdesk"], row["default_profile"], row["extension"]) == (False, NAME, "101")
+    async with database.read() as tx:
+        assert (await tx.desks.find(a_mac(1))).extension_uuid == identifier(52)
+    assert (await brought("")).updated == 1
+    row = (await everything(transfer))[0]
+    assert (row["default_profile"], row["extension"]) == (NAME, None)
+
+
 async def test_desks_export_can_be_imported(transfer: Transfer, database: Database) -> None:
     async with database.write() as tx:
         await tx.desks.put(DeskRecord(a_mac(1)).used(DeskUse(ADA), "2026-01-31T00:00:00.000Z"))
@@ -56,12 +80,12 @@ async def test_desks_export_can_be_imported(transfer: Transfer, database: Databa
     assert (first.problems, first.updated, first.unchanged) == ((), 2, 1)
     rows = await everything(transfer)
     assert [tuple(row.values()) for row in rows] == [
-        (a_mac(1), True, USER, NAME),
-        (a_mac(2), False, None, None),
-        (a_mac(3), True, None, None),
+        (a_mac(1), True, USER, NAME, None),
+        (a_mac(2), False, None, None, None),
+        (a_mac(3), True, None, None, None),
     ]
     texts = [tuple("" if one is None else str(one).lower() for one in row.values()) for row in rows]
-    again = await into(transfer, (a_mac(1), "true", USER, NAME), *texts[1:])
+    again = await into(transfer, (a_mac(1), "true", USER, NAME), *(one[:4] for one in texts[1:]))
     assert (again.problems, again.unchanged) == ((), 3)
     async with database.read() as tx:
         desk = await tx.desks.find(a_mac(1))

@@ -9,6 +9,8 @@ import click
 
 from phoneprov_core.deployments.preview import NO_LINE
 from phoneprov_core.desks.model import Desk, DeskPatch
+from phoneprov_core.extensions import ExtensionSearch
+from phoneprov_core.kernel.errors import NotFound
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.options import MAC, as_json, print_json
 from phoneprov_http.main.commands.output import table
@@ -74,7 +76,17 @@ def desk() -> None:
 @click.argument("profile", required=False)
 @click.option("--none", "clear", is_flag=True, help="The phone has no default profile.")
 @click.option("--hotdesk/--no-hotdesk", default=None, help="Whether users can log in.")
-def set_default(mac: str, profile: str | None, *, clear: bool, hotdesk: bool | None) -> None:
+@click.option("--number", help="The phone has this extension while no user is logged in.")
+@click.option("--no-number", is_flag=True, help="The phone has no extension of its own.")
+def set_default(
+    mac: str,
+    profile: str | None,
+    *,
+    clear: bool,
+    hotdesk: bool | None,
+    number: str | None,
+    no_number: bool,
+) -> None:
     """Set the default profile of the phone MAC to PROFILE.
 
     PROFILE is a name or uuid. The phone has this profile while no user is logged in. It keeps its
@@ -83,15 +95,22 @@ def set_default(mac: str, profile: str | None, *, clear: bool, hotdesk: bool | N
     \b
       phoneprov desk set-default 001bd4123456 Lobby
       phoneprov desk set-default 001bd4123456 --none
+      phoneprov desk set-default 001bd4123456 --number 101
     """
-    if (profile is not None and clear) or (profile is None and not clear and hotdesk is None):
+    is_asked = profile is not None or hotdesk is not None or number is not None
+    if (profile is not None and clear) or not (is_asked or clear or no_number):
         raise click.UsageError("Name a profile, or use --none.")
+    if number is not None and no_number:
+        raise click.UsageError("Use --number or --no-number, not both.")
 
     async def change(at: Acting) -> tuple[Desk, bool]:
         fields: dict[str, Any] = {} if hotdesk is None else {"hotdesk": hotdesk}
         if clear or profile is not None:
             uuid = None if profile is None else await profile_called(at, profile)
             fields["default_profile_uuid"] = uuid
+        if number is not None or no_number:
+            uuid = None if number is None else await _extension_numbered(at, number)
+            fields["extension_uuid"] = uuid
         changed = await at.container.desks().update(at.actor, mac, DeskPatch(**fields))
         serves = at.container.settings().serves_lines
         return changed, serves and await at.container.lines().lacks_default_line(changed.mac)
@@ -99,8 +118,21 @@ def set_default(mac: str, profile: str | None, *, clear: bool, hotdesk: bool | N
     changed, is_mute = as_operator(change)
     default = "no default profile" if changed.default_profile_uuid is None else "a default profile"
     click.echo(f"{mac} has {default}; users can{'' if changed.hotdesk else 'not'} log in.")
+    if number is not None or no_number:
+        own = "no number" if number is None else f"the number {number}"
+        click.echo(f"{mac} has {own} of its own.")
     if is_mute:
         click.echo(f"Warning: {NO_LINE}", err=True)
+
+
+async def _extension_numbered(at: Acting, number: str) -> str:
+    """The uuid of the extension with this number. Raises ``NotFound``."""
+    wanted = ExtensionSearch(q=number)
+    async for piece in await at.container.extensions().all(at.actor, wanted=wanted):
+        for extension in piece:
+            if extension.extension == number:
+                return extension.uuid
+    raise NotFound(f"There is no extension with the number {number!r}.")
 
 
 @desk.command("logout")
