@@ -99,11 +99,20 @@ def _rotate(office: Installation) -> None:
 
 
 def _restore(office: Installation) -> None:
+    # The key is in no backup.
+    folder = Path(office.environment["PHONEPROV_DATA_DIR"])
+    if "PHONEPROV_SECRET_KEYS" not in office.environment:
+        office.environment["PHONEPROV_SECRET_KEYS"] = key_file(folder).read_text().strip()
     backup = str(office.folder / "office.backup")
     office.run("backup", backup)
     place = str(office.folder / "restored")
     office.run("restore", backup, PHONEPROV_DATA_DIR=place)
     office.environment["PHONEPROV_DATA_DIR"] = place
+
+
+def _update_template(office: Installation) -> None:
+    office.run("template", "add", office.file("new.xml", TEMPLATE), "--name", "floor")
+    office.run("template", "update", office.file("new.xml", f"{TEMPLATE}\n"), "floor")
 
 
 def _desk_logout(office: Installation) -> None:
@@ -152,7 +161,7 @@ CHANGING: dict[str, tuple[Callable[[Installation], object], set[str]]] = {
         {"template.created"},
     ),
     "template update": (
-        lambda o: o.run("template", "update", o.file("office.xml", f"{TEMPLATE}\n"), "office"),
+        _update_template,
         {"template.updated"},
     ),
     "rollout": (
