@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import select
 import subprocess
 import sys
