@@ -180,7 +180,9 @@ def test_crash_of_the_process_shows_its_lines_and_its_trace() -> None:
 
     assert '"event":"before"' in done.stderr
     assert '"event":"last"' in done.stderr
-    assert "RuntimeError: crashed" in done.stderr
+    # Python writes the trace piece by piece, and lines may stand between the pieces.
+    assert "RuntimeError" in done.stderr
+    assert "crashed" in done.stderr
     assert done.returncode == 1
 
 
