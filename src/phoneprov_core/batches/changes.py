@@ -5,10 +5,16 @@ from datetime import datetime, timedelta
 import msgspec
 
 from phoneprov_core.batches.commands import WantedPhones
-from phoneprov_core.batches.model import Batch, BatchAction, BatchState, PhoneState
+from phoneprov_core.batches.model import (
+    Batch,
+    BatchAction,
+    BatchPhone,
+    BatchState,
+    PhoneState,
+)
 from phoneprov_core.batches.ports import BatchesTransaction, BatchStore
 from phoneprov_core.batches.transitions import SKIPPED, BatchItem, Claim, postponed
-from phoneprov_core.deployments.model import Confirmation
+from phoneprov_core.deployments.model import Confirmation, Outcome
 from phoneprov_core.kernel.system import NewId, shown
 from phoneprov_core.kernel.trail import Event, Value
 
@@ -43,33 +49,39 @@ async def put_back(
 async def judge_first(tx: BatchesTransaction, batch: Batch, now: datetime) -> bool | str | None:
     """Whether the first phones are confirmed; the reason if they are not and will not be, None
     while that is open."""
-    phones = await tx.batches.phones(batch.uuid, WantedPhones()).rows(batch.first or 0)
-    latest = ""
-    for phone in phones:
-        if phone.state in {PhoneState.FAILED, PhoneState.UNKNOWN}:
-            return f"{phone.mac}, one of the first phones: {phone.message}"
-        if phone.state is not PhoneState.DONE:
-            return None
-        latest = max(latest, phone.ended_at or "")
-    is_over = latest < shown(now - timedelta(minutes=batch.first_minutes))
-    for phone in phones:
-        if phone.deployment_uuid is None:
-            continue  # it has the configuration already
-        deployment = await tx.deployments.find(phone.deployment_uuid)
-        record = deployment and deployment.as_of(shown(now))
-        confirmation = record.confirmation if record else Confirmation.NONE
-        if confirmation is Confirmation.CONFIRMED:
-            continue
-        why = record.confirmation_message if record else "its deployment was removed."
-        if confirmation is not Confirmation.PENDING:
-            return f"{phone.mac}, one of the first phones, is not confirmed: {why}"
-        if is_over:
-            return (
-                f"{phone.mac}, one of the first phones, is not confirmed after "
-                f"{batch.first_minutes} minutes."
-            )
+    groups = await tx.batches.first_phones(batch.uuid, batch.first or 0, shown(now))
+    missed = min((group.position for group in groups if group.are_missed), default=None)
+    if missed is not None:
+        return await _why_missed(tx, batch, missed, shown(now))
+    if any(group.state is not PhoneState.DONE for group in groups):
         return None
-    return True
+    pending = [one.position for one in groups if one.confirmation is Confirmation.PENDING]
+    if not pending:
+        return True
+    latest = max(group.ended_at or "" for group in groups)
+    if latest >= shown(now - timedelta(minutes=batch.first_minutes)):
+        return None
+    phone = await _phone_at(tx, batch, min(pending))
+    return (
+        f"{phone.mac}, one of the first phones, is not confirmed after "
+        f"{batch.first_minutes} minutes."
+    )
+
+
+async def _why_missed(tx: BatchesTransaction, batch: Batch, position: int, now: str) -> str:
+    phone = await _phone_at(tx, batch, position)
+    if phone.state is not PhoneState.DONE:
+        return f"{phone.mac}, one of the first phones: {phone.message}"
+    deployment = await tx.deployments.find(phone.deployment_uuid or "")
+    why = "Its deployment was removed."
+    if deployment is not None:
+        why = deployment.as_of(now).confirmation_message or "It was not watched."
+    return f"{phone.mac}, one of the first phones, is not confirmed: {why}"
+
+
+async def _phone_at(tx: BatchesTransaction, batch: Batch, position: int) -> BatchPhone:
+    (phone,) = await tx.batches.phones(batch.uuid, WantedPhones(after=position - 1)).rows(1)
+    return phone
 
 
 async def add_undo(tx: BatchesTransaction, stopped: Batch, now: str, new_id: NewId) -> None:
@@ -91,23 +103,27 @@ async def add_undo(tx: BatchesTransaction, stopped: Batch, now: str, new_id: New
         undo_of=stopped.uuid,
     )
     await tx.batches.add(undo)
-    position, after, total = 0, 0, 0
-    while True:
-        wanted = WantedPhones(after=after)
-        phones = await tx.batches.phones(stopped.uuid, wanted).rows(PIECE)
-        if not phones:
-            break
-        after = phones[-1].position
+    after, total = 0, 0
+    while claims := await tx.batches.tried(stopped.uuid, after, PIECE):
+        after = claims[-1].position
         items = []
-        for phone in phones:
-            record = phone.deployment_uuid and await tx.deployments.find(phone.deployment_uuid)
-            if record and record.place is not None:
-                position += 1
-                items.append(
-                    BatchItem(undo.uuid, position, phone.mac, new_id(), undoes=record.uuid)
-                )
+        for claim in claims:
+            undoes = await _to_be_undone(tx, claim)
+            if undoes is not None:
+                total += 1
+                item = BatchItem(undo.uuid, total, claim.mac, new_id(), undoes=undoes)
+                attempts = f"{claim.attempts} {claim.attempt_uuid}".strip()
+                items.append(msgspec.structs.replace(item, attempts=attempts))
         if items:
             await tx.batches.add_phones(items)
-        total += len(items)
     fields: dict[str, Value] = {"action": "undo", "undo_of": stopped.uuid, "phones": total}
     tx.trail.note(Event("batch.created", "batch", undo.uuid, fields))
+
+
+async def _to_be_undone(tx: BatchesTransaction, claim: Claim) -> str | None:
+    """The last deployment of a stopped batch to a phone, if the phone may have its file."""
+    record = await tx.deployments.find(claim.attempt_uuid)
+    if record and (record.place is not None or record.outcome is Outcome.INTERRUPTED):
+        return record.uuid
+    # An attempt that failed, or that never began, followed one that a crash interrupted.
+    return claim.attempts.split()[-1] if claim.attempts else None

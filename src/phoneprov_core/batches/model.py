@@ -227,6 +227,9 @@ class Batch(Struct, frozen=True):
     undo_of: (
         Annotated[Uuid, schema("UUID of the batch that this one undoes; null otherwise")] | None
     ) = None
+    undone_by: (
+        Annotated[Uuid, schema("UUID of the batch that undoes this one; null otherwise")] | None
+    ) = None
 
     def begun(self) -> "Batch":
         """The planned batch when its time has come."""

@@ -6,7 +6,7 @@ from typing import Protocol
 from phoneprov_core.audit.ports import AuditStore
 from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import Batch, BatchPhone, BatchState, Counts
-from phoneprov_core.batches.transitions import BatchItem, Claim, Hold, Transition
+from phoneprov_core.batches.transitions import BatchItem, Claim, FirstPhones, Hold, Transition
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import NewestRows, Rows
@@ -77,6 +77,14 @@ class BatchStore(NewestRows[Batch], Protocol):
         tried first, then those that were due first, then by position; with ``first`` only of the
         phones up to this position. Returns them by position. To be called after ``keep`` in its
         transaction."""
+
+    async def first_phones(self, batch_uuid: str, first: int, now: str) -> list[FirstPhones]:
+        """The phones of a batch up to the position ``first``, in groups with the same state and
+        confirmation, as of a shown moment; without locking them, and in one pass."""
+
+    async def tried(self, batch_uuid: str, after: int, most: int) -> list[Claim]:
+        """At most ``most`` phones after this position that were claimed at least once, as they were
+        claimed last, by position."""
 
     async def abandoned(self, hold: Hold, most: int) -> list[Claim]:
         """At most ``most`` running phones that were claimed under an earlier lease."""

@@ -170,6 +170,7 @@ class _Run:
             if state is BatchState.PLANNED:
                 await self._begin(tx)
                 state = BatchState.RUNNING
+            held_back = None
             if state is BatchState.RUNNING:
                 held_back = await self._first_phones(tx, batch)
                 if isinstance(held_back, str):
@@ -179,7 +180,8 @@ class _Run:
                         self.hold, free, claimed(self.hold, now), first=held_back
                     )
             self._is_idle = not claims and not self._at_work
-            if self._is_idle and await self._finished(tx, now):
+            is_judging = isinstance(held_back, int)
+            if self._is_idle and not is_judging and await self._finished(tx, now):
                 return None
         return claims
 

@@ -6,9 +6,11 @@ still in the state that it begins with.
 
 from collections.abc import Mapping
 
+import msgspec
 from msgspec import Struct
 
 from phoneprov_core.batches.model import BatchState, PhoneState
+from phoneprov_core.deployments.model import Confirmation
 
 
 class BatchItem(Struct, frozen=True):
@@ -18,7 +20,9 @@ class BatchItem(Struct, frozen=True):
     phone's lease. ``fence`` is that of the batch's lease under which the phone was claimed.
     ``cut_off`` is the number of attempts that a crash interrupted, ``waiting_since`` the time when
     the phone was first found busy. ``profile_uuid`` is the profile of this phone, None for that of
-    the batch; ``undoes`` the deployment that is undone. The phone is due from ``not_before`` on, in
+    the batch; ``undoes`` the deployment that is undone. ``attempts`` are the uuids, separated by
+    spaces, of earlier attempts that a crash interrupted, in an undo also those that are undone:
+    what they brought is not what was there before. The phone is due from ``not_before`` on, in
     milliseconds of the database's clock.
     """
 
@@ -38,6 +42,7 @@ class BatchItem(Struct, frozen=True):
     ended_at: str | None = None
     profile_uuid: str | None = None
     undoes: str | None = None
+    attempts: str = ""
 
 
 class Claim(Struct, frozen=True):
@@ -52,6 +57,37 @@ class Claim(Struct, frozen=True):
     waiting_since: str | None
     profile_uuid: str | None = None
     undoes: str | None = None
+    attempts: str = ""
+
+    def again(self, attempt_uuid: str) -> "Claim":
+        """The next attempt after one that a crash interrupted."""
+        attempts = f"{self.attempts} {self.attempt_uuid}".strip()
+        return msgspec.structs.replace(
+            self, attempt_uuid=attempt_uuid, cut_off=self.cut_off + 1, attempts=attempts
+        )
+
+
+class FirstPhones(Struct, frozen=True):
+    """Those of the first phones that have the same state and confirmation: the lowest position, and
+    the time when the last of them ended.
+
+    ``confirmation`` is None without a deployment of this batch. ``is_lost`` says that the
+    deployment was removed, or that its watch ended without a result.
+    """
+
+    state: PhoneState
+    confirmation: Confirmation | None
+    is_lost: bool
+    position: int
+    ended_at: str | None
+
+    @property
+    def are_missed(self) -> bool:
+        """Whether they will not be confirmed."""
+        if self.state is PhoneState.DONE:
+            missed = {Confirmation.NONE, Confirmation.NOT_CONFIRMED}
+            return self.is_lost or self.confirmation in missed
+        return self.state in {PhoneState.FAILED, PhoneState.UNKNOWN}
 
 
 class Hold(Struct, frozen=True):
@@ -94,8 +130,9 @@ def ended(
 def postponed(
     again: Claim, seconds: int, message: str | None, batch: BatchState | None
 ) -> Transition:
-    """The phone is pending again, due after ``seconds``, with attempt, ``cut_off`` and
+    """The phone is pending again, due after ``seconds``, with attempts, ``cut_off`` and
     ``waiting_since`` of ``again``. In a batch that is not running it is skipped instead."""
     state = PhoneState.WAITING if batch is BatchState.RUNNING else PhoneState.LEFT_OUT
-    sets = {name: getattr(again, name) for name in ("attempt_uuid", "cut_off", "waiting_since")}
+    names = ("attempt_uuid", "attempts", "cut_off", "waiting_since")
+    sets = {name: getattr(again, name) for name in names}
     return Transition(PhoneState.RUNNING, state, {**sets, "message": message}, due_after=seconds)

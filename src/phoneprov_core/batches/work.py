@@ -124,16 +124,22 @@ class PhoneWork:
         sha256 = hashlib.sha256(order.cnf_xml.encode()).hexdigest()
         async with self.database.read() as tx:
             current = await current_of(tx.deployments, order.phone)
-        return current is not None and current.is_certain and current.sha256 == sha256
+        if current is None or not current.is_certain or current.sha256 != sha256:
+            return False
+        # A phone that has the file and was not restarted runs with the one before.
+        return result_of(current)[0] is PhoneState.DONE
 
     async def _undo(self, actor: Actor, claim: Claim, phone: Phone) -> Order:
         """The order of what was there before the deployment that is undone. Raises ``_LeftAlone``,
         and ``NotFound`` if that was deleted."""
         async with self.database.read() as tx:
-            current = await current_of(tx.deployments, phone)
-            if current is None or current.uuid != claim.undoes:
+            undone = await tx.deployments.find(claim.undoes or "")
+            before = await current_of(tx.deployments, phone)
+            attempts = claim.attempts.split()
+            while before is not None and before.uuid in attempts:
+                before = await tx.deployments.placed_before(before)
+            if undone is None or (before is not None and before.number > undone.number):
                 raise _LeftAlone("Another deployment followed; the phone was left alone.")
-            before = await tx.deployments.placed_before(current)
             if before is None or before.created_at < phone.created_at:
                 raise _LeftAlone("No earlier configuration is recorded; the phone was left alone.")
             if not before.is_certain:
@@ -221,12 +227,11 @@ class PhoneWork:
     async def _cut_off(
         self, tx: BatchesTransaction, claim: Claim, deployment_uuid: str | None = None
     ) -> None:
-        times = claim.cut_off + 1
-        if times < MOST_CUT_OFF:
-            again = msgspec.structs.replace(claim, attempt_uuid=self.new_id(), cut_off=times)
+        again = claim.again(self.new_id())
+        if again.cut_off < MOST_CUT_OFF:
             await put_back(tx.batches, claim, again, 0, "The attempt was interrupted.")
             return
-        message, now = f"The attempt was interrupted {times} times.", shown(self.clock())
+        message, now = f"The attempt was interrupted {again.cut_off} times.", shown(self.clock())
         await tx.batches.move(
             claim, ended(PhoneState.FAILED, now, message=message, deployment_uuid=deployment_uuid)
         )

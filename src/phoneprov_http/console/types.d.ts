@@ -49,6 +49,7 @@ export interface Batch {
   undo_on_stop: boolean;
   only_changed: boolean;
   undo_of: string | null;
+  undone_by: string | null;
 }
 
 export interface BatchPhone {

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_batch
+from phoneprov_adapters.testing.phone_records import a_batch, a_deployment
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.batches.changes import halt, put_back
 from phoneprov_core.batches.commands import WantedPhones
@@ -17,7 +17,8 @@ from phoneprov_core.batches.model import (
     Counts,
     PhoneState,
 )
-from phoneprov_core.batches.transitions import BatchItem, Claim, Hold, claimed, ended
+from phoneprov_core.batches.transitions import BatchItem, Claim, FirstPhones, Hold, claimed, ended
+from phoneprov_core.deployments.model import Confirmation
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from support.store_tests import DatabaseTests, existing
 
@@ -234,3 +235,70 @@ class TestBatches(BatchTests):
         assert await self.write(lambda tx: put_back(tx.batches, claim, claim, 0, None))
 
         assert (await self.batch_phones())[0].state is PhoneState.LEFT_OUT
+
+    async def test_batch_names_the_one_that_undoes_it(self) -> None:
+        await self.add_batch(a_batch(1), 1)
+        await self.add_batch(a_batch(2, action=BatchAction.UNDO, undo_of=identifier(1)), 1)
+
+        assert existing(await self.find_batch(1)).undone_by == identifier(2)
+        listed = await self.read(lambda tx: tx.batches.rows(9))
+        assert [batch.undone_by for batch in listed] == [identifier(2), None]
+        await self.write(lambda tx: tx.batches.put(listed[0]))
+        assert existing(await self.find_batch(1)).undone_by == identifier(2)
+
+    async def test_tried_phones_are_listed_as_claimed_last(self) -> None:
+        await self.add_batch(a_batch(1), 6)
+        hold = await self.take()
+        claims = await self.claim(hold, 4)
+        await self.end(claims[0])
+        again = claims[1].again(identifier(700))
+        await self.write(lambda tx: put_back(tx.batches, claims[1], again, 0, None))
+
+        tried = await self.read(lambda tx: tx.batches.tried(identifier(1), 0, 3))
+        assert tried == [claims[0], again, claims[2]]
+        assert again.attempts == claims[1].attempt_uuid
+        rest = await self.read(lambda tx: tx.batches.tried(identifier(1), 3, 3))
+        assert rest == [claims[3]]
+
+    async def test_first_phones_are_grouped_by_state_and_confirmation(self) -> None:
+        await self.add_batch(a_batch(1), 12)
+        claims = await self.claim(await self.take(), 10)
+        watched = {"confirmation": Confirmation.PENDING, "confirmation_by": moment(60)}
+        records: dict[int, dict[str, Any]] = {
+            2: {"confirmation": Confirmation.CONFIRMED},
+            3: {"confirmation": Confirmation.CONFIRMED},
+            4: watched,
+            5: {**watched, "confirmation_by": moment(40)},
+            6: {"confirmation": Confirmation.NOT_CONFIRMED},
+            9: {},
+        }
+        async with self.database.write() as tx:
+            for number, fields in records.items():
+                fields = {"uuid": claims[number - 1].attempt_uuid, **fields}  # noqa: PLW2901
+                await tx.deployments.add(a_deployment(number, a_mac(number), **fields))
+            for number in range(2, 8):  # the deployment of number 7 was removed
+                uuid, at = claims[number - 1].attempt_uuid, moment(50 + number)
+                done = ended(PhoneState.DONE, at, deployment_uuid=uuid)
+                await tx.batches.move(claims[number - 1], done)
+        await self.end(claims[7])
+        await self.end(claims[8], PhoneState.FAILED)
+
+        async with self.database.read() as tx:
+            groups = await tx.batches.first_phones(identifier(1), 9, NOW)
+            everything = await tx.batches.first_phones(identifier(1), 99, NOW)
+            assert await tx.batches.first_phones(identifier(2), 9, NOW) == []
+
+        over, confirmed = PhoneState.DONE, Confirmation.CONFIRMED
+        assert sorted(groups, key=lambda group: group.position) == [
+            FirstPhones(PhoneState.RUNNING, None, False, 1, None),
+            FirstPhones(over, confirmed, False, 2, moment(53)),
+            FirstPhones(over, Confirmation.PENDING, False, 4, moment(54)),
+            FirstPhones(over, Confirmation.PENDING, True, 5, moment(55)),
+            FirstPhones(over, Confirmation.NOT_CONFIRMED, False, 6, moment(56)),
+            FirstPhones(over, None, True, 7, moment(57)),
+            FirstPhones(over, None, False, 8, moment(51)),
+            FirstPhones(PhoneState.FAILED, None, False, 9, moment(51)),
+        ]
+        assert {group.state for group in everything} - {group.state for group in groups} == {
+            PhoneState.WAITING
+        }

@@ -44,7 +44,13 @@ def test_postponed_phone_is_pending_only_in_a_running_batch(batch: BatchState | 
     assert postponed(AGAIN, 30, "busy", batch) == Transition(
         PhoneState.RUNNING,
         PhoneState.WAITING if is_running else PhoneState.LEFT_OUT,
-        {"attempt_uuid": "attempt", "cut_off": 1, "waiting_since": NOW, "message": "busy"},
+        {
+            "attempt_uuid": "attempt",
+            "attempts": "",
+            "cut_off": 1,
+            "waiting_since": NOW,
+            "message": "busy",
+        },
         due_after=30,
     )
 

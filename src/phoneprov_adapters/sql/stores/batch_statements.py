@@ -6,8 +6,11 @@ from typing import Any
 from sqlalchemy import (
     Text,
     Update,
+    and_,
     bindparam,
+    case,
     cast,
+    func,
     insert,
     literal_column,
     or_,
@@ -22,16 +25,21 @@ from phoneprov_adapters.sql.engines.statements import (
     json_items,
     now_ms,
 )
-from phoneprov_adapters.sql.tables.switching import batch_phones as phones, batches
+from phoneprov_adapters.sql.tables.switching import (
+    batch_phones as phones,
+    batches,
+    deployments,
+)
 from phoneprov_core.batches.model import Batch, BatchState, PhoneState
 from phoneprov_core.batches.transitions import BatchItem, Claim
+from phoneprov_core.deployments.model import Confirmation
 
 _WAITING, _RUNNING = PhoneState.WAITING.value, PhoneState.RUNNING.value
 _MILLIS = batches.c.expires_at.type
 _CLAIM = [phones.c[name] for name in Claim.__struct_fields__]
 
 ADD = insert(batches)
-FIELDS = tuple(name for name in Batch.__struct_fields__ if name != "phones")
+FIELDS = tuple(name for name in Batch.__struct_fields__ if name not in {"phones", "undone_by"})
 
 
 _ADDED = json_items(bindparam("phones", type_=Text())).table_valued("value")
@@ -110,6 +118,43 @@ ABANDONED = (
     )
     .order_by(phones.c.position)
     .limit(bindparam("most"))
+)
+
+TRIED = (
+    select(*_CLAIM)
+    .where(
+        phones.c.batch_uuid == bindparam("the_uuid"),
+        phones.c.position > bindparam("after"),
+        phones.c.tries > 0,
+    )
+    .order_by(phones.c.position)
+    .limit(bindparam("most"))
+)
+_is_lost = case(
+    (phones.c.deployment_uuid.is_(None), 0),
+    (deployments.c.uuid.is_(None), 1),
+    (
+        and_(
+            deployments.c.confirmation == Confirmation.PENDING.value,
+            deployments.c.confirmation_by < bindparam("now", type_=Text()),
+        ),
+        1,
+    ),
+    else_=0,
+).label("is_lost")
+FIRST_PHONES = (
+    select(
+        phones.c.state,
+        deployments.c.confirmation,
+        _is_lost,
+        func.min(phones.c.position),
+        func.max(phones.c.ended_at),
+    )
+    .select_from(phones.outerjoin(deployments, deployments.c.uuid == phones.c.deployment_uuid))
+    .where(
+        phones.c.batch_uuid == bindparam("the_uuid"), phones.c.position <= bindparam("the_first")
+    )
+    .group_by(phones.c.state, deployments.c.confirmation, literal_column("is_lost"))
 )
 
 _IN_BATCH = phones.c.batch_uuid == bindparam("the_uuid")

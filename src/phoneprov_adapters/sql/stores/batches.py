@@ -23,7 +23,8 @@ from phoneprov_core.batches.model import (
     PhoneState,
 )
 from phoneprov_core.batches.ports import BatchStore
-from phoneprov_core.batches.transitions import BatchItem, Claim, Hold, Transition
+from phoneprov_core.batches.transitions import BatchItem, Claim, FirstPhones, Hold, Transition
+from phoneprov_core.deployments.model import Confirmation
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.kernel.system import millis
@@ -45,8 +46,8 @@ def _counts_in(rows: Any) -> Counts:
 
 
 def _batch_in(row: Row, phones: Counts) -> Batch:
-    """The batch in a row of its columns, in the order of ``FIELDS``."""
-    fields = dict(zip(sql.FIELDS, row, strict=True))
+    """The batch in a row of its columns, in the order of ``_BATCH_COLUMNS``."""
+    fields = dict(zip((*sql.FIELDS, "undone_by"), row, strict=True))
     fields["action"] = BatchAction(fields["action"])
     fields["state"] = BatchState(fields["state"])
     return Batch(**fields, phones=phones)
@@ -73,9 +74,17 @@ def _phone_in(row: Row) -> BatchPhone:
     return BatchPhone(**fields)
 
 
-_BATCH_COLUMNS = [batches.c[name] for name in sql.FIELDS]
+_undo = batches.alias("undo")
+_UNDONE_BY = (
+    select(_undo.c.uuid)
+    .where(_undo.c.undo_of == batches.c.uuid)
+    .limit(1)
+    .correlate(batches)
+    .scalar_subquery()
+)
+_BATCH_COLUMNS = [*(batches.c[name] for name in sql.FIELDS), _UNDONE_BY.label("undone_by")]
 _FIND = select(*_BATCH_COLUMNS).where(batches.c.uuid == bindparam("uuid"))
-_FIND_AND_HOLD: Statement = _FIND.with_for_update()
+_FIND_AND_HOLD: Statement = _FIND.with_for_update(of=batches)
 
 
 def _counted(state: str) -> Any:
@@ -98,7 +107,7 @@ _BATCHES = Query(
 
 def _counted_batch_in(row: Row) -> Batch:
     """The batch in a row of ``_BATCHES``."""
-    size = len(sql.FIELDS)
+    size = len(_BATCH_COLUMNS)
     return _batch_in(row[:size], _counts_in(zip(_STATES, row[size:], strict=True)))
 
 
@@ -174,6 +183,27 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
             statement, the_uuid=hold.batch_uuid, most=most, last=first or 2**31 - 1, **values
         )
         return sorted((Claim(*row) for row in rows), key=lambda claim: claim.position)
+
+    async def first_phones(self, batch_uuid: str, first: int, now: str) -> list[FirstPhones]:
+        rows = await self._connection.fetch_all(
+            sql.FIRST_PHONES, the_uuid=batch_uuid, the_first=first, now=now
+        )
+        return [
+            FirstPhones(
+                PhoneState(state),
+                None if confirmation is None else Confirmation(confirmation),
+                bool(is_lost),
+                position,
+                ended_at,
+            )
+            for state, confirmation, is_lost, position, ended_at in rows
+        ]
+
+    async def tried(self, batch_uuid: str, after: int, most: int) -> list[Claim]:
+        rows = await self._connection.fetch_all(
+            sql.TRIED, the_uuid=batch_uuid, after=after, most=most
+        )
+        return [Claim(*row) for row in rows]
 
     async def abandoned(self, hold: Hold, most: int) -> list[Claim]:
         rows = await self._connection.fetch_all(

@@ -181,6 +181,7 @@ batches = Table(
     Column("undo_of", string(36)),
     Index(None, "created_at", "uuid"),
     Index(None, "ended_at"),
+    Index(None, "undo_of"),
 )
 
 batch_phones = Table(
@@ -202,6 +203,7 @@ batch_phones = Table(
     moment("ended_at", nullable=True),
     Column("profile_uuid", string(36)),
     Column("undoes", string(36)),
+    Column("attempts", Text, nullable=False),
     UniqueConstraint("batch_uuid", "mac"),
     # Finds the next phone and counts phones per state without reading the other rows.
     Index(None, "batch_uuid", "state", "not_before", "position"),

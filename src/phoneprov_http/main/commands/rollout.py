@@ -123,11 +123,10 @@ def rollout(
         if detach or begun.state is BatchState.PLANNED:
             return begun, None
         seen = await following(at, begun, quiet=as_json)
-        undo = None
-        if seen.undo_on_stop and seen.state is BatchState.STOPPED:
-            all_ = await (await batches.all(at.actor)).everything()
-            undo = next((one for one in all_ if one.undo_of == seen.uuid), None)
-        return seen, undo and await following(at, undo, quiet=as_json)
+        if seen.undone_by is None:
+            return seen, None
+        undo = await batches.get(at.actor, seen.undone_by)
+        return seen, await following(at, undo, quiet=as_json)
 
     try:
         seen, undo = as_operator(work)

@@ -387,6 +387,8 @@ CREATE INDEX ix_batches_created_at_uuid ON batches (created_at, uuid);
 
 CREATE INDEX ix_batches_ended_at ON batches (ended_at);
 
+CREATE INDEX ix_batches_undo_of ON batches (undo_of);
+
 CREATE TABLE desks (
 	mac VARCHAR(17) NOT NULL,
 	default_profile_uuid VARCHAR(36),
@@ -603,6 +605,7 @@ CREATE TABLE batch_phones (
 	ended_at VARCHAR(24),
 	profile_uuid VARCHAR(36),
 	undoes VARCHAR(36),
+	attempts TEXT NOT NULL,
 	CONSTRAINT pk_batch_phones PRIMARY KEY (batch_uuid, position),
 	CONSTRAINT uq_batch_phones_batch_uuid_mac UNIQUE (batch_uuid, mac),
 	CONSTRAINT fk_batch_phones_batch_uuid FOREIGN KEY(batch_uuid) REFERENCES batches (uuid) ON DELETE CASCADE

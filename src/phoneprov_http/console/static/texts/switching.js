@@ -126,6 +126,7 @@ export const switching = {
   startsAt: "Starts",
   first: "First phones",
   undoes: "Undoes",
+  undoneBy: "Undone by",
   undoOnStop: "Undone if it stops",
   templatePhones: "All phones that have this template.",
   planChanged: "Change",

@@ -60,6 +60,9 @@ export async function view({ element, parameters: [uuid], query, signal }) {
         ...(batch.undo_of
           ? [/** @type {[string, any]} */ ([texts.undoes, h("a", { href: `#/batches/${batch.undo_of}` }, texts.batch)])]
           : []),
+        ...(batch.undone_by
+          ? [/** @type {[string, any]} */ ([texts.undoneBy, h("a", { href: `#/batches/${batch.undone_by}` }, texts.batch)])]
+          : []),
         [texts.by, by],
         [texts.ended, when(batch.ended_at)],
         ...(batch.message ? [/** @type {[string, string]} */ ([texts.message, batch.message])] : []),

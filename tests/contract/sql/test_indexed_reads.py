@@ -1,4 +1,4 @@
-"""The queries of Asterisk use indexes only, on both databases."""
+"""The queries of Asterisk, and of workers of batches, use indexes only, on both databases."""
 
 import sqlite3
 from pathlib import Path
@@ -10,6 +10,8 @@ from sqlalchemy.dialects import sqlite
 from phoneprov_adapters.sql.engines.connection import Compiler
 from phoneprov_adapters.sql.engines.postgres_reading import compiled_for
 from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.stores.batch_statements import FIRST_PHONES, TRIED
+from phoneprov_adapters.sql.stores.batches import _FIND
 from phoneprov_adapters.sql.stores.lines import AT, FIND, OF_USER, PHONES_OF
 from support.data_folder import create_database
 
@@ -18,9 +20,17 @@ VALUES = {
     "kind": "chan_sccp",
     "number": "101",
     "user": "00000000-0000-4000-8000-000000000001",
+    "uuid": "00000000-0000-4000-8000-000000000001",
+    "the_uuid": "00000000-0000-4000-8000-000000000001",
+    "the_first": 5,
+    "after": 0,
+    "most": 500,
+    "now": "2026-01-31T08:15:30.000Z",
 }
 STATEMENTS = pytest.mark.parametrize(
-    "statement", [AT, FIND, OF_USER, PHONES_OF], ids=["at", "find", "user", "of"]
+    "statement",
+    [AT, FIND, OF_USER, PHONES_OF, _FIND, FIRST_PHONES, TRIED],
+    ids=["at", "find", "user", "of", "batch", "first", "tried"],
 )
 
 
