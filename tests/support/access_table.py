@@ -21,6 +21,7 @@ from support.access_targets import (
     a_new_phone,
     a_new_user,
     a_phone_without_an_address,
+    a_restart,
     a_template_and_a_profile,
     a_token_of_the_owner,
     a_user_and_a_permission,
@@ -215,8 +216,8 @@ def table() -> Iterator[Route]:
         ("GET", "", "level 0", nothing),
         ("GET", "/{uuid}", "level 0", a_new_batch),
         ("GET", "/{uuid}/phones", "level 0", a_new_batch),
-        ("POST", "", "level 0", a_new_phone, sending(action="restart", model="7945"), 202),
-        ("POST", "/plan", "level 0", a_new_phone, sending(action="restart", model="7945")),
+        ("POST", "", "level 0", a_new_phone, a_restart, 202),
+        ("POST", "/plan", "level 0", a_new_phone, a_restart),
         ("DELETE", "/{uuid}", "level 0", a_new_batch),
     )
     yield from of(

@@ -186,6 +186,10 @@ def sending(**fields: Any) -> Callable[[Rig, str, dict[str, str]], Awaitable[Bod
     return body
 
 
+async def a_restart(_: Rig, __: str, target: dict[str, str]) -> Body:
+    return {"action": "restart", "macs": [target["mac"]]}
+
+
 async def own_refresh_token(rig: Rig, caller: str, _: dict[str, str]) -> Body:
     user = rig.users[caller] if caller in (*KNOWN, *TOKENS) else rig.owner
     return {"refresh_token": await rig.refresh_token(user)}
