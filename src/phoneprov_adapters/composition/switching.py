@@ -20,6 +20,7 @@ from phoneprov_adapters.composition.adapters import (
     signer,
 )
 from phoneprov_adapters.composition.checked import of, singleton
+from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.runtime.journal import log_batch
 from phoneprov_adapters.runtime.tasks import process_batches
 from phoneprov_core.auth.throttle import AddressLimit
@@ -44,12 +45,19 @@ from phoneprov_core.desks.upkeep import KeepDesks
 from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.directory.lookup import LookUp
 from phoneprov_core.kernel.actor import system_actor
+from phoneprov_core.provisioning.loads import CheckLoad
+from phoneprov_core.provisioning.ports import SharedFiles
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches, ProvideFile
 
 
 def batch_worker_of(batches: RunBatches) -> Callable[[], Coroutine[Any, Any, None]]:
     """What processes open batches, each time it is called."""
     return partial(process_batches, batches)
+
+
+def check_load_of(settings: Settings, files: SharedFiles) -> CheckLoad | None:
+    """What looks for firmware loads; None without a folder of files."""
+    return CheckLoad(files) if settings.files_dir else None
 
 
 class Switching(Adapters):
@@ -79,9 +87,12 @@ class Switching(Adapters):
         TryTemplate, database=database, rendering=of(Adapters.rendering),
         compare=of(Adapters.compare))
     deployments = singleton(Deployments, database=database, clock=clock)
+    check_load = singleton(
+        check_load_of, settings=of(Adapters.settings), files=of(Adapters.shared_files))
     phone_work = singleton(
         PhoneWork, database=database, deploy=of(deploy), driver=driver, calls=calls,
-        run_to_end=of(Adapters.tasks, lambda it: it.run), clock=clock, new_id=new_id)
+        run_to_end=of(Adapters.tasks, lambda it: it.run), clock=clock, new_id=new_id,
+        loads=of(check_load))
     run_batches = singleton(
         RunBatches, database=database, work=of(phone_work), run_to_end=of(Adapters.tasks,
         lambda it: it.run), pause=pause, journal=log_batch, clock=clock, new_id=new_id)
@@ -91,7 +102,8 @@ class Switching(Adapters):
         clock=clock, new_id=new_id)
 
     plan_batch = singleton(
-        PlanBatch, database=database, deploy=of(deploy), compare=of(Adapters.compare))
+        PlanBatch, database=database, deploy=of(deploy), compare=of(Adapters.compare),
+        loads=of(check_load))
 
     # Desks and the pages of phones.
     change_desk = singleton(

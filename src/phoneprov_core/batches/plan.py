@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.batches.commands import CreateBatch
+from phoneprov_core.batches.loads import LoadFaults, switch_of
 from phoneprov_core.batches.model import BatchAction
 from phoneprov_core.batches.ports import BatchesTransaction, NoPhones
 from phoneprov_core.batches.use_cases import Target, named_macs, require_known, selected
@@ -17,12 +18,7 @@ from phoneprov_core.configuration.comparison import Compare, Comparison
 from phoneprov_core.configuration.well_formed import fault_in
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.errors import PhoneInactive
-from phoneprov_core.deployments.model import Action
 from phoneprov_core.deployments.order import (
-    Order,
-    current_of,
-    deployed_text,
-    load_order,
     require_fitting,
 )
 from phoneprov_core.kernel.actor import Actor
@@ -31,6 +27,7 @@ from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.fields import StoredMac, schema
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.phones.model import Phone
+from phoneprov_core.provisioning.loads import CheckLoad
 from phoneprov_core.templates.ports import Mark, Rendered
 
 MOST_NAMED = 20
@@ -92,17 +89,19 @@ class _Group:
 
 @dataclass(frozen=True)
 class PlanBatch:
-    """The dry run of a batch; it requires level 0, and changes nothing."""
+    """The dry run of a batch; it requires level 0, and changes nothing. ``loads`` is None without a
+    folder of files."""
 
     database: ReadAndWrite[BatchesTransaction]
     deploy: Deploy
     compare: Compare
+    loads: CheckLoad | None = None
 
     async def __call__(self, actor: Actor, new: CreateBatch) -> Plan:
         """One phone at a time: memory does not grow with the number of phones. Raises like the
         start of the batch, and ``Unavailable``."""
         require_superadmin(actor)
-        run = _Planning(self, new)
+        run = _Planning(self, new, LoadFaults(self.loads))
         async with self.database.read() as tx:
             await require_known(tx, new)
             unknown = await tx.phones.unknown(named_macs(new))
@@ -118,6 +117,7 @@ class PlanBatch:
 class _Planning:
     plan: PlanBatch
     new: CreateBatch
+    loads: LoadFaults
     phones: int = 0
     unchanged: int = 0
     changed: int = 0
@@ -138,9 +138,13 @@ class _Planning:
                         raise PhoneInactive
                     self.unchanged += 1
                     return
-                order, old = await self._order(tx, phone, target[1])
+                profile_uuid = target[1] or self.new.profile_uuid
+                order, old = await switch_of(tx, phone, profile_uuid, self.new.revision)
             require_fitting(order.profile, phone)
             order = await self.plan.deploy.rendered(order)
+            fault = await self.loads.of(order.cnf_xml, old)
+            if fault is not None:
+                raise Conflict(f"{fault} The batch would start no phone.")
         except (Conflict, NotFound) as error:
             # One reason with the name of one phone in it is a reason for each phone.
             message = error.message.replace(mac, "the phone")
@@ -152,28 +156,6 @@ class _Planning:
         self.changed += 1
         new = order.source.rendered if order.source else Rendered(order.cnf_xml)
         await self._group(mac, old, new, known_values(phone, old, new))
-
-    async def _order(
-        self, tx: BatchesTransaction, phone: Phone, profile_uuid: str | None
-    ) -> tuple[Order, Rendered | None]:
-        current = await current_of(tx.deployments, phone)
-        profile_uuid = profile_uuid or self.new.profile_uuid
-        if profile_uuid is None:
-            if current is None:
-                raise NotFound(
-                    "No deployment of this phone is recorded; switch it to a profile first."
-                )
-            profile_uuid = current.profile_uuid
-        profile = await tx.profiles.find(profile_uuid)
-        order = None
-        if profile is not None:
-            order = await load_order(tx, Action.SWITCH, profile, phone, self.new.revision)
-        if order is None:
-            raise NotFound("The profile was deleted.")
-        old = None
-        if current is not None and current.is_certain:
-            old = await deployed_text(tx, current)
-        return order, old
 
     async def _group(
         self, mac: str, old: Rendered | None, new: Rendered, known: dict[str, str]

@@ -9,7 +9,9 @@ import msgspec
 
 from phoneprov_core.audit.model import AuditEntry, WantedEntries
 from phoneprov_core.batches.changes import add_undo, halt, judge_first
-from phoneprov_core.batches.model import Batch, BatchState
+from phoneprov_core.batches.commands import WantedPhones
+from phoneprov_core.batches.loads import LoadFaults
+from phoneprov_core.batches.model import Batch, BatchAction, BatchState
 from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal
 from phoneprov_core.batches.rules import Pace, stopped_because, too_many_failures
 from phoneprov_core.batches.transitions import Claim, Hold, claimed
@@ -34,6 +36,8 @@ MOST_BATCHES = 4
 """Maximum number of batches processed at a time in one process."""
 
 MOST_RECOVERED = 100
+_PIECE = 200
+"""Number of phones whose loads are looked for between two renewals of the lease."""
 
 
 @dataclass(eq=False)
@@ -128,6 +132,8 @@ class _Run:
     _is_idle: bool = field(default=True, init=False)
     """Phones that earlier holders started come first."""
     _are_first_confirmed: bool = field(default=False, init=False)
+    _fault: str | None = field(default=None, init=False)
+    """Why no phone may be started."""
 
     async def __call__(self) -> None:
         """Process the batch until it ended or the lease was lost."""
@@ -137,11 +143,34 @@ class _Run:
             return
         actor = self._actor(batch)
         pace = Pace(batch.per_minute, self.clock)
+        self._fault = await self._fault_of_loads(batch)
         while (claims := await self._claims(batch, pace)) is not None:
             pace.began(len(claims))
             for claim in claims:
                 self._at_work.add(asyncio.ensure_future(self.work(actor, batch, claim)))
             await self._wait(pace.seconds(LOOK_SECONDS))
+
+    async def _fault_of_loads(self, batch: Batch) -> str | None:
+        """Why the phones cannot get the load of one of them. All are looked at before the first is
+        started; a batch that has started phones was looked at before."""
+        is_new = batch.phones.waiting == batch.phones.total
+        if self.work.loads is None or batch.action is not BatchAction.SWITCH or not is_new:
+            return None
+        faults, after = LoadFaults(self.work.loads), 0
+        while True:
+            async with self.database.write(by=SYSTEM_ACTOR) as tx:
+                state = await tx.batches.keep(self.hold, self.hold_seconds)
+            if state not in {BatchState.RUNNING, BatchState.PLANNED}:
+                return None
+            async with self.database.read() as tx:
+                wanted = WantedPhones(after=after)
+                phones = await tx.batches.phones(batch.uuid, wanted).rows(_PIECE)
+            if not phones:
+                return None
+            after = phones[-1].position
+            fault = await faults.of_phones(self.database, self.work.deploy, batch, phones)
+            if fault is not None:
+                return fault
 
     def _actor(self, batch: Batch) -> Actor:
         """The account that started the batch. The batch goes on if the account loses its level."""
@@ -172,7 +201,7 @@ class _Run:
                 state = BatchState.RUNNING
             held_back = None
             if state is BatchState.RUNNING:
-                held_back = await self._first_phones(tx, batch)
+                held_back = self._fault or await self._first_phones(tx, batch)
                 if isinstance(held_back, str):
                     await self._stop(tx, batch, held_back)
                 elif not await self._stopped(tx, batch) and free:
@@ -193,7 +222,8 @@ class _Run:
             return False
         await tx.batches.put(finished)
         tx.trail.note(Event("batch.finished", "batch", finished.uuid))
-        if finished.state is BatchState.STOPPED and finished.undo_on_stop:
+        has_changes = finished.phones.left_out < finished.phones.total
+        if finished.state is BatchState.STOPPED and finished.undo_on_stop and has_changes:
             await add_undo(tx, finished, now, self.work.new_id)
         return True
 

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 import msgspec
 
 from phoneprov_core.batches.changes import put_back
+from phoneprov_core.batches.loads import order_of_phone
 from phoneprov_core.batches.model import Batch, BatchAction, PhoneState
 from phoneprov_core.batches.ports import BatchesTransaction
 from phoneprov_core.batches.rules import LOOK_AGAIN_SECONDS, MOST_CUT_OFF, waited_long_enough
 from phoneprov_core.batches.transitions import Claim, ended
 from phoneprov_core.deployments.deploy import LEASE_SECONDS, Deploy
 from phoneprov_core.deployments.errors import PhoneInactive
-from phoneprov_core.deployments.model import RESTARTED, Action, Deployment, Outcome, StepName
-from phoneprov_core.deployments.order import Order, current_of, load_order
+from phoneprov_core.deployments.model import RESTARTED, Deployment, Outcome, StepName
+from phoneprov_core.deployments.order import Order, current_of
 from phoneprov_core.deployments.ports import RunToEnd
 from phoneprov_core.deployments.rollback import order_again
 from phoneprov_core.deployments.steps import unexpected
@@ -21,11 +22,12 @@ from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, REPLY_LOST
 from phoneprov_core.devices.ports import Calls, PhoneDriver, is_in_call
 from phoneprov_core.devices.restart import SWITCHED_OFF
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
-from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
+from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, shown
 from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone, software_type_of
+from phoneprov_core.provisioning.loads import CheckLoad
 
 _IN_A_CALL = "The phone is in a call."
 _BUSY = "Another switch of the phone is under way."
@@ -44,7 +46,8 @@ class PhoneWork:
 
     A phone that is in a call, or that another switch is using, is tried again later, and given up
     after the waiting time of the batch. ``calls`` is None if calls cannot be observed; if the state
-    of a call cannot be found out, the phone is processed.
+    of a call cannot be found out, the phone is processed. ``loads`` is None without a folder of
+    files.
     """
 
     database: ReadAndWrite[BatchesTransaction]
@@ -54,6 +57,7 @@ class PhoneWork:
     run_to_end: RunToEnd[None]
     clock: Clock
     new_id: NewId
+    loads: CheckLoad | None = None
 
     async def __call__(self, actor: Actor, batch: Batch, claim: Claim) -> None:
         """Work on a phone for the account that started the batch, and record the result. Raises
@@ -151,21 +155,9 @@ class PhoneWork:
         """The revision that the phone gets. Raises ``NotFound``."""
         if claim.undoes is not None:
             return await self._undo(actor, claim, phone)
+        profile_uuid = claim.profile_uuid or batch.profile_uuid
         async with self.database.read() as tx:
-            profile_uuid = claim.profile_uuid or batch.profile_uuid
-            if profile_uuid is None:
-                current = await current_of(tx.deployments, phone)
-                if current is None:
-                    raise NotFound(
-                        "No deployment of this phone is recorded; switch it to a profile first."
-                    )
-                profile_uuid = current.profile_uuid
-            profile = await tx.profiles.find(profile_uuid)
-            order = None
-            if profile is not None:
-                order = await load_order(tx, Action.SWITCH, profile, phone, batch.revision)
-        if order is None:
-            raise NotFound("The profile was deleted.")
+            order = await order_of_phone(tx, phone, profile_uuid, batch.revision)
         return msgspec.structs.replace(order, uuid=claim.attempt_uuid)
 
     async def _taken(self, claim: Claim, phone: Phone) -> tuple[int | None, str | None]:

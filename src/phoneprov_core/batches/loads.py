@@ -1,0 +1,87 @@
+"""Whether the firmware loads that a batch brings are there, before its first phone is started."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from phoneprov_core.batches.model import Batch, BatchPhone
+from phoneprov_core.batches.ports import BatchesTransaction
+from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.model import Action
+from phoneprov_core.deployments.order import Order, current_of, deployed_text, load_order
+from phoneprov_core.devices.loads import load_to_fetch
+from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.provisioning.loads import CheckLoad
+from phoneprov_core.templates.ports import Rendered
+
+
+@dataclass(eq=False)
+class LoadFaults:
+    """What is wrong with the loads of one batch: each load is looked for once. ``check`` is None
+    without a folder of files."""
+
+    check: CheckLoad | None
+    _faults: dict[str, str | None] = field(default_factory=dict)
+
+    async def of(self, new: str, old: Rendered | None) -> str | None:
+        """Why a phone with the configuration ``old`` cannot get the load of ``new``."""
+        load = load_to_fetch(new, old.text if old else None) if self.check else None
+        if load is None or self.check is None:
+            return None
+        if load not in self._faults:
+            self._faults[load] = (await self.check(load)).fault
+        return self._faults[load]
+
+    async def of_phones(
+        self,
+        database: ReadAndWrite[BatchesTransaction],
+        deploy: Deploy,
+        batch: Batch,
+        phones: Iterable[BatchPhone],
+    ) -> str | None:
+        """The first fault among these phones of a batch. A phone that cannot be switched for
+        another reason has none."""
+        for one in phones:
+            try:
+                async with database.read() as tx:
+                    phone = await tx.phones.find(one.mac)
+                    if phone is None or not phone.is_active:
+                        continue
+                    profile_uuid = one.profile_uuid or batch.profile_uuid
+                    order, old = await switch_of(tx, phone, profile_uuid, batch.revision)
+                fault = await self.of((await deploy.rendered(order)).cnf_xml, old)
+            except (Conflict, NotFound):
+                continue
+            if fault is not None:
+                return fault
+        return None
+
+
+async def switch_of(
+    tx: BatchesTransaction, phone: Phone, profile_uuid: str | None, revision: int | None
+) -> tuple[Order, Rendered | None]:
+    """The order of a phone of a batch, by default for the profile that it has, and the text that
+    is certainly on it. Raises ``NotFound``, ``NoTemplateFits``."""
+    current = await current_of(tx.deployments, phone)
+    order = await order_of_phone(tx, phone, profile_uuid, revision)
+    is_certain = current is not None and current.is_certain
+    return order, await deployed_text(tx, current) if current and is_certain else None
+
+
+async def order_of_phone(
+    tx: BatchesTransaction, phone: Phone, profile_uuid: str | None, revision: int | None
+) -> Order:
+    """As ``switch_of``, the order alone."""
+    if profile_uuid is None:
+        current = await current_of(tx.deployments, phone)
+        if current is None:
+            raise NotFound("No deployment of this phone is recorded; switch it to a profile first.")
+        profile_uuid = current.profile_uuid
+    profile = await tx.profiles.find(profile_uuid)
+    order = None
+    if profile is not None:
+        order = await load_order(tx, Action.SWITCH, profile, phone, revision)
+    if order is None:
+        raise NotFound("The profile was deleted.")
+    return order

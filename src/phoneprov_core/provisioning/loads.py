@@ -1,0 +1,70 @@
+"""Whether all files of a firmware load are in the folder of files."""
+
+from dataclasses import dataclass
+
+from msgspec import Struct
+
+from phoneprov_core.devices.loads import LARGEST, list_name, listed_files
+from phoneprov_core.provisioning.names import plain_name
+from phoneprov_core.provisioning.ports import SharedFiles
+
+_NAMED = 5
+"""Maximum number of files that a sentence names."""
+
+
+class LoadFiles(Struct, frozen=True):
+    """The files of a load, its list first. ``is_damaged`` says that the list names no file."""
+
+    name: str
+    present: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    is_damaged: bool = False
+
+    @property
+    def fault(self) -> str | None:
+        """Why phones cannot get the load, as a sentence; None if they can."""
+        if self.is_damaged:
+            return f"{self.present[0]} names no file: it is damaged or no list of a load."
+        if not self.missing:
+            return None
+        names = ", ".join(self.missing[:_NAMED])
+        more = len(self.missing) - _NAMED
+        names += f" and {more} more" if more > 0 else ""
+        return f"The load {self.name} is not complete in PHONEPROV_FILES_DIR: missing {names}."
+
+
+@dataclass(frozen=True)
+class CheckLoad:
+    """Looks for the files of a load."""
+
+    files: SharedFiles
+
+    async def __call__(self, name: str) -> LoadFiles:
+        """A list that cannot be read is missing."""
+        listing = list_name(name)
+        content = await self._content(listing)
+        if content is None:
+            return LoadFiles(name, missing=(listing,))
+        names = listed_files(content)
+        if not names:
+            return LoadFiles(name, (listing,), is_damaged=True)
+        missing: list[str] = []
+        present = [listing]
+        for one in names:
+            file = await self.files.open(one)
+            (missing if file is None else present).append(one)
+            if file is not None:
+                file.close()
+        return LoadFiles(name, tuple(present), tuple(missing))
+
+    async def _content(self, listing: str) -> bytes | None:
+        file = None if plain_name(listing) is None else await self.files.open(listing)
+        if file is None:
+            return None
+        try:
+            await file.load(0)
+            return file.loaded(0, min(file.size, LARGEST))
+        except OSError:
+            return None
+        finally:
+            file.close()
