@@ -222,8 +222,8 @@ class _Run:
             return False
         await tx.batches.put(finished)
         tx.trail.note(Event("batch.finished", "batch", finished.uuid))
-        has_changes = finished.phones.left_out < finished.phones.total
-        if finished.state is BatchState.STOPPED and finished.undo_on_stop and has_changes:
+        may_have_changed = finished.state is BatchState.STOPPED and self._fault is None
+        if may_have_changed and finished.undo_on_stop:
             await add_undo(tx, finished, now, self.work.new_id)
         return True
 
