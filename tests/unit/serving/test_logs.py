@@ -3,7 +3,6 @@
 import json
 import logging
 import os
-import re
 import select
 import subprocess
 import sys
@@ -17,7 +16,8 @@ import pytest
 
 from phoneprov_core.kernel.actor import Origin, belonging_to
 from phoneprov_http.main.serving import logs
-from phoneprov_http.main.serving.logs import LogQueue
+from phoneprov_http.main.serving.logs import LogQueue, set_up_logs
+from phoneprov_http.main.serving.workers import Workers
 
 SET_UP = """
 import logging, os, signal, time
@@ -169,21 +169,49 @@ def test_stuck_reader_delays_no_caller_and_lost_lines_are_counted(
 def test_end_of_the_process_loses_no_line(end: str, code: int) -> None:
     done = run(f"for number in range({MANY}): log.info('%d', number)\n{end}")
 
-    # A line may follow a part of the trace, which the main thread writes piece by piece.
-    lines = [json.loads(line) for line in re.findall(r'\{".*\}$', done.stderr, re.MULTILINE)]
+    lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
     assert [line["event"] for line in lines] == [str(number) for number in range(MANY)]
     assert done.returncode == code
 
 
-def test_crash_of_the_process_shows_its_lines_and_its_trace() -> None:
-    done = run("log.error('before')\nlog.info('last')\nraise RuntimeError('crashed')")
+def test_crash_of_the_process_shows_its_lines_and_then_its_trace() -> None:
+    many = f"for number in range({MANY}): log.warning('%d', number)"
+    done = run(f"{many}\nerror = RuntimeError('crashed')\nraise ValueError('last') from error")
 
-    assert '"event":"before"' in done.stderr
-    assert '"event":"last"' in done.stderr
-    # Python writes the trace piece by piece, and lines may stand between the pieces.
-    assert "RuntimeError" in done.stderr
-    assert "crashed" in done.stderr
+    lines, trace = done.stderr.splitlines()[:MANY], done.stderr.splitlines()[MANY:]
+    assert [json.loads(line)["event"] for line in lines] == [str(it) for it in range(MANY)]
+    assert [line for line in trace if line and not line.startswith(" ")] == [
+        "RuntimeError: crashed",
+        "The above exception was the direct cause of the following exception:",
+        "Traceback (most recent call last):",
+        "ValueError: last",
+    ]
     assert done.returncode == 1
+
+
+def test_crash_is_shown_by_python_once_the_log_is_closed() -> None:
+    done = run("logging.shutdown()\nraise RuntimeError('crashed')")
+
+    assert done.stderr.endswith("\nRuntimeError: crashed\n")
+
+
+def crash(_listeners: object, _is_served: object) -> None:
+    set_up_logs()
+    logging.getLogger("phoneprov.test").warning("last")
+    raise RuntimeError("crashed")
+
+
+def test_crash_of_a_worker_shows_its_lines_and_then_its_trace(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert Workers(crash, 1, [], lambda: None).run() is False
+
+    first, *trace = capfd.readouterr().err.splitlines()
+    assert json.loads(first)["event"] == "last"
+    assert (trace[0], trace[-1]) == (
+        "Traceback (most recent call last):",
+        "RuntimeError: crashed",
+    )
 
 
 def test_killed_process_has_written_its_error() -> None:

@@ -4,9 +4,12 @@ import logging
 import os
 import queue
 import select
+import sys
 import threading
 import time
+import traceback
 from logging.handlers import QueueHandler, QueueListener
+from types import TracebackType
 from typing import Any
 
 import msgspec
@@ -81,6 +84,17 @@ class LogQueue(QueueHandler):
         """Hand over the line, or count it as dropped."""
         self.listener.take(record)
 
+    def show_crash(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        """Write the trace of an error that ends the process after the lines before it. Python would
+        write it piece by piece, and lines could stand between the pieces."""
+        if not self.listener.is_writing:
+            sys.__excepthook__(kind, error, trace)
+            return
+        text = "".join(traceback.format_exception(kind, error, trace)).rstrip("\n")
+        self.listener.take(logging.makeLogRecord({"msg": text, "levelno": logging.CRITICAL}))
+
     def close(self) -> None:
         """Write waiting lines, for two seconds at most."""
         self.listener.stop()
@@ -100,6 +114,11 @@ class _Listener(QueueListener):
         self._hurry = threading.Event()
         self._dropped = 0
         self._piece = b""
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether the thread runs. The process may have been stopped before it was started."""
+        return self._thread is not None and self._thread.is_alive()
 
     def take(self, record: logging.LogRecord) -> None:
         """Queue a record, or count it as dropped."""
@@ -129,9 +148,8 @@ class _Listener(QueueListener):
         self._piece += line
 
     def stop(self) -> None:
-        """Write what is in the queue. A stuck reader does not keep the process from ending, and
-        the process may have been stopped before the thread was started."""
-        if self._thread is not None and self._thread.is_alive():
+        """Write what is in the queue. A stuck reader does not keep the process from ending."""
+        if self._thread is not None and self.is_writing:
             self.enqueue_sentinel()
             self._hurry.set()
             self._thread.join(_LAST_SECONDS)
@@ -164,12 +182,15 @@ class _Listener(QueueListener):
 
 
 def set_up_logs() -> None:
-    """Send events to standard error: those of this service, and warnings of its libraries."""
+    """Send events to standard error: those of this service, and warnings of its libraries. The
+    trace of an error that ends the process follows them."""
     root = logging.getLogger()
     for handler in [handler for handler in root.handlers if isinstance(handler, LogQueue)]:
         root.removeHandler(handler)
         handler.close()
-    root.addHandler(LogQueue(2))
+    lines = LogQueue(2)
+    root.addHandler(lines)
+    sys.excepthook = lines.show_crash
     logging.getLogger("phoneprov").setLevel(logging.INFO)
     # No line shows them, and each event would look them up.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False

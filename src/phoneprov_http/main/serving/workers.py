@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -132,7 +133,12 @@ def _work(
     serve: Serve, listeners: Sequence[socket.socket], supervisor: connection.Connection
 ) -> None:
     threading.Thread(target=_leave_with_supervisor, daemon=True).start()
-    serve(listeners, functools.partial(supervisor.send_bytes, b"serving"))
+    try:
+        serve(listeners, functools.partial(supervisor.send_bytes, b"serving"))
+    except Exception:  # noqa: BLE001 - it ends the process
+        # multiprocessing would write the trace piece by piece, between lines of the log.
+        sys.excepthook(*sys.exc_info())
+        sys.exit(1)
 
 
 def _leave_with_supervisor() -> None:
