@@ -4,13 +4,14 @@ import asyncio
 import os
 import random
 import resource
+import select
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +20,7 @@ from phoneprov_http.main.serving.sockets import bound
 from races.direct import PASSWORD
 from races.harness import START_SECONDS, Service
 from races.wire import Line
+from races.workers import workers_of
 from support.command_line import PROGRAM, without_settings
 from support.polling import wait_for
 
@@ -104,12 +106,21 @@ class Served(Service):
         return True
 
     def kill(self) -> None:
-        """Kill every process of the service."""
+        """Kill every process of the service, and wait until all of them have ended."""
         process, self._process = self._process, None
-        if process is not None:
+        if process is None:
+            return
+        with ExitStack() as stack:
+            workers = []
+            with suppress(FileNotFoundError, ProcessLookupError):  # it ended by itself
+                for pid in workers_of(process.pid):
+                    workers.append(os.pidfd_open(pid))
+                    stack.callback(os.close, workers[-1])
             with suppress(ProcessLookupError):  # it ended by itself
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+            for worker in workers:
+                select.select([worker], [], [])
 
     def close(self) -> None:
         """Kill the service, and close the socket that was held for it."""

@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 
 from faults import holding
+from phoneprov_adapters.composition import lifecycle
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.sql.engines import processes
+from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.processes import BOOT, Processes
 from phoneprov_adapters.testing.records import a_mac
+from phoneprov_core.kernel.errors import Unavailable
 from races.direct import KEY
+from support.polling import until
 from support.postgres import new_database
 
 
@@ -82,6 +86,32 @@ async def test_start_releases_what_killed_processes_of_this_host_held(
         free = await free_after_a_start(environment, *macs)
         assert free == [True, True, False, not is_shared]
         assert await free_after_a_start(environment, *macs) == free
+
+
+async def test_phone_is_free_soon_after_a_start_without_the_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host that starts may be ready before its database is."""
+    mac, opened = a_mac(1), PostgresDatabase.open
+
+    async def is_late(database: PostgresDatabase) -> None:
+        await opened(database)
+        raise Unavailable("The database is starting.")
+
+    async with new_database() as url:
+        environment = {"PHONEPROV_DATA_DIR": str(tmp_path), "PHONEPROV_SECRET_KEYS": KEY}
+        environment |= {"PHONEPROV_DATABASE_URL": url}
+        async with holder(environment, mac, BOOT, processes.MACHINE) as process:
+            process.kill()
+            await process.wait()
+        monkeypatch.setattr(PostgresDatabase, "open", is_late)
+        container = prepare(read_settings(environment))
+        async with running(container, may_be_offline=True), container.database().read() as tx:
+
+            async def is_free() -> bool:
+                return await tx.leases.holder(mac) is None
+
+            await until(is_free, lifecycle.LOOK_SECONDS / 4)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\n"])

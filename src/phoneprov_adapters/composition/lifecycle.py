@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import partial
 
 from phoneprov_adapters.composition.container import Container, container_with
@@ -33,6 +33,9 @@ LOOK_SECONDS = float(LEASE_SECONDS)
 
 DESK_SECONDS = 2.0
 """How often a serving process looks for logins that are over and desks that are unsettled."""
+
+OFFLINE_SECONDS = 2.0
+"""Seconds until work that found no database is tried again."""
 
 LOOK_FOR_BATCHES_SECONDS = 5.0
 """Seconds between two searches for open batches that no worker holds."""
@@ -111,17 +114,20 @@ async def running(
         log_pruned(await container.prune().in_turn() or ())
 
     with processes.registered(database.process):
+        is_marked = False
         try:
             try:
                 await database.open()
                 await require_schema(database)
                 await require_keys(container)
                 await _mark_interrupted(database, processes)
+                is_marked = True
             except Unavailable as error:
                 if not may_be_offline or is_embedded(url) or isinstance(error, NotPostgres):
                     raise
                 log.warning("The database cannot be used. %s", error.message)
-            looking = [_every(LOOK_SECONDS, partial(_mark_interrupted, database, processes))]
+            mark = partial(_mark_interrupted, database, processes)
+            looking = [_every(LOOK_SECONDS, mark, immediately=not is_marked)]
             if batches:
                 looking += [
                     _every(LOOK_FOR_BATCHES_SECONDS, work_on_batches, immediately=True),
@@ -166,13 +172,16 @@ async def _mark_interrupted(database: Database, processes: Processes) -> None:
 async def _every(
     seconds: float, work: Callable[[], Awaitable[object]], *, immediately: bool = False
 ) -> None:
-    """Repeat some work. The database may be unavailable for a while."""
-    if not immediately:
-        await asyncio.sleep(seconds)
+    """Repeat some work. The database may be unavailable for a while: at the start of a host, for
+    example, it is a few seconds late."""
+    pause = 0.0 if immediately else seconds
     while True:
-        with suppress(Unavailable):
+        await asyncio.sleep(pause)
+        try:
             await work()
-        await asyncio.sleep(seconds)
+            pause = seconds
+        except Unavailable:
+            pause = min(seconds, OFFLINE_SECONDS)
 
 
 @asynccontextmanager

@@ -3,10 +3,11 @@
 import asyncio
 import logging
 from dataclasses import dataclass
+from datetime import timedelta
 
 import msgspec
 
-from phoneprov_core.deployments.model import Action, Deployment
+from phoneprov_core.deployments.model import Action, Deployment, Outcome
 from phoneprov_core.deployments.order import DeskChange, Order, current_of
 from phoneprov_core.desk_records import DeskRecord, DeskUse, Due, end_use
 from phoneprov_core.desks.change import ChangeDesk
@@ -20,6 +21,10 @@ from phoneprov_core.phones.model import Phone
 
 RETRY_SECONDS = 60
 """Pause after a phone that could not be given its profile."""
+
+REPEAT_SECONDS = 10
+"""How long a phone stays free after a change was interrupted, before the change is repaired: its
+caller may repeat it."""
 
 _MOST = 200
 _AT_ONCE = 8
@@ -41,6 +46,7 @@ class KeepDesks:
     change: ChangeDesk
     actor: Actor
     clock: Clock
+    repeat_seconds: int = REPEAT_SECONDS
 
     async def __call__(self) -> int:
         """Settle what can be settled now; the number of desks that were. Raises
@@ -71,6 +77,8 @@ class KeepDesks:
         async with self.database.read() as tx:
             state = await tx.desks.at(mac)
             is_held = await tx.leases.holder(mac) is not None
+            change_uuid = state and state.desk.change_uuid
+            interrupted = await tx.deployments.find(change_uuid) if change_uuid else None
         if is_held:
             return False  # a change is under way
         if state is None:
@@ -78,10 +86,12 @@ class KeepDesks:
         desk, phone = state.desk, state.phone
         if desk.due is None and desk.change_uuid is None:
             return False
+        if interrupted is not None and self._may_be_repeated(interrupted):
+            return False
         if await self.change.is_in_call(phone):
             return False
         try:
-            order = await self._order(desk, phone)
+            order = await self._order(desk, phone, interrupted)
             if order is not None:
                 await self.change.put(self.actor, order)
             else:
@@ -93,17 +103,22 @@ class KeepDesks:
             return False
         return True
 
+    def _may_be_repeated(self, interrupted: Deployment) -> bool:
+        """Whether it was found to be interrupted only now."""
+        since = shown(self.clock() - timedelta(seconds=self.repeat_seconds))
+        return interrupted.outcome is Outcome.INTERRUPTED and (interrupted.ended_at or "") > since
+
     async def _postpone(self, mac: str) -> None:
         async with self.database.write(by=self.actor) as tx:
             desk = await tx.desks.find(mac)
             not_before = millis(self.clock()) + RETRY_SECONDS * 1000
             await tx.desks.put(msgspec.structs.replace(desk, not_before=not_before))
 
-    async def _order(self, desk: DeskRecord, phone: Phone) -> Order | None:
+    async def _order(
+        self, desk: DeskRecord, phone: Phone, interrupted: Deployment | None
+    ) -> Order | None:
         """The order that brings the phone to what the desk says; None if nothing can be put
         onto it. A logout that was interrupted is completed: its file may be in place."""
-        async with self.database.read() as tx:
-            interrupted = await tx.deployments.find(desk.change_uuid or "")
         use = DeskUse(desk.user_uuid, desk.profile_uuid, desk.until)
         if interrupted is not None and interrupted.action is Action.LOGOUT:
             use = DeskUse()

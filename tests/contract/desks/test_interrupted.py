@@ -1,5 +1,6 @@
 """Changes of a desk that a stopped process left unfinished."""
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from phoneprov_adapters.testing.phone_records import a_deployment
 from phoneprov_core.deployments.model import Action, Outcome
 from phoneprov_core.desk_records import DeskRecord
 from phoneprov_core.kernel.errors import Refused, Unavailable
+from phoneprov_core.kernel.system import shown
 from support.hotdesk import IP, LOBBY, OTHER_IP, OTHER_MAC, PIN, Hotdesk
 from support.switch_rig import MAC, XML, a_desk_phone
 
@@ -25,6 +27,25 @@ async def test_interrupted_pin_change_is_repaired(office: Hotdesk) -> None:
     assert office.on_phone() == XML.encode()
     assert (await office.desk())["user_uuid"] == office.ada.uuid
     assert (await office.record()).change_uuid is None
+
+
+async def test_interrupted_change_leaves_the_phone_to_its_caller_for_a_while(
+    office: Hotdesk,
+) -> None:
+    ended_at = shown(office.api.container.clock()())
+    change = a_deployment(
+        1, MAC, number=0, outcome=Outcome.INTERRUPTED, profile_uuid=office.lobby, ended_at=ended_at
+    )
+    async with office.api.database.write() as tx:
+        await tx.deployments.add(change)
+        await tx.desks.put((await tx.desks.find(MAC)).changing(change.uuid))
+
+    assert await office.keep_desks() == 0
+    assert (await office.record()).change_uuid == change.uuid
+
+    later = dataclasses.replace(office.api.container.keep_desks(), repeat_seconds=0)
+    assert await later() == 1
+    assert office.on_phone() == LOBBY.encode()
 
 
 async def test_interrupted_login_restores_the_default_profile(office: Hotdesk) -> None:
