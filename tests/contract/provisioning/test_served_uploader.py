@@ -12,6 +12,8 @@ from phoneprov_adapters.provisioning.uploader import ServedUploader
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.testing import UploaderContract, UploaderRig
+from phoneprov_core.devices.ports import Upload
+from phoneprov_core.kernel.errors import Refused
 from support.stores import DATABASES, KEY
 
 BOX = SecretBox(SecretKeys.parse(KEY))
@@ -35,6 +37,18 @@ class TestServedUploader(UploaderContract):
                 # An upload leaves only the file itself.
                 leftover=lambda name: name,
             )
+
+
+async def test_file_that_the_database_loses_is_not_uploaded(tmp_path: Path) -> None:
+    async with DATABASES["sqlite"](tmp_path) as database:
+        with closing(sqlite3.connect(tmp_path / "phoneprov.db")) as connection, connection:
+            connection.execute(
+                "create trigger loses after insert on served_files begin"
+                " delete from served_files; end"
+            )
+        upload = Upload(None, "SEP001BD4000001.cnf.xml", b"x", "a")
+        with pytest.raises(Refused, match="returned different content than was stored"):
+            await ServedUploader(database).upload(upload)
 
 
 def _read(file: Path) -> dict[str, bytes]:

@@ -153,11 +153,14 @@ async def test_network_silent_during_commit_is_unavailable(
     assert await written(url) in (set(), {identifier(number) for number in numbers})
 
 
+@pytest.mark.parametrize("is_begun", [False, True])
 async def test_commit_after_a_slow_transaction_has_its_full_deadline(
-    far: PostgresDatabase, proxy: Proxy
+    far: PostgresDatabase, proxy: Proxy, is_begun: bool
 ) -> None:
     async with far.write() as tx:
         await tx.users.add(a_user(1))
+        if is_begun:
+            await tx.users.count()
         await asyncio.sleep(SHORT.total - 0.4)
         proxy.stop_forwarding()
         asyncio.get_running_loop().call_later(0.7, proxy.resume_forwarding)

@@ -126,6 +126,27 @@ async def test_hosts_older_timeline_is_refused(
     assert any("timeline 1" in line and "Patroni" in line for line in caplog.messages)
 
 
+async def test_hosts_ends_the_connection_that_asks_for_its_timeline_next_is_used(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = asyncpg.AdminShutdownError("terminating connection due to administrator command")
+    ended.severity_en = "FATAL"
+    failures, fetchrow = [ended], asyncpg.Connection.fetchrow
+
+    async def fails_once(self: asyncpg.Connection, *query: str) -> object:
+        if failures:
+            raise failures.pop()
+        return await fetchrow(self, *query)
+
+    monkeypatch.setattr(asyncpg.Connection, "fetchrow", fails_once)
+    several = PostgresAddress.parse(after(postgres.server().folder, url))
+
+    opened = await Hosts(several).connect(20, 20, {})
+
+    opened.driver.terminate()
+    assert (failures, opened.timeline) == ([], 1)
+
+
 async def test_hosts_newer_timeline_elsewhere_ends_connections(url: str, tmp_path: Path) -> None:
     timelines = Timelines(tmp_path / "timelines.json")
     opened = database_at(url, timelines=timelines)
@@ -196,6 +217,11 @@ def test_address_hosts_are_read_as_libpq_does(
 ) -> None:
     address = PostgresAddress.parse(f"postgresql+asyncpg://{text}")
     assert [(host.name, host.port) for host in address.hosts] == hosts
+
+
+def test_address_of_another_database_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"begin with postgresql\+asyncpg"):
+        PostgresAddress.parse("postgresql://db/x")
 
 
 def test_address_unsupported_options_are_named() -> None:

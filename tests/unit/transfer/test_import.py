@@ -99,13 +99,15 @@ async def test_import_two_rows_for_one_record_are_refused(phoneprov: InMemory) -
     assert done.problems == (RowProblem(3, "mac", "is on line 2 already"),)
 
 
+@pytest.mark.parametrize("other", ["ADA@example.com", BOB[3]])
+@pytest.mark.parametrize("dry_run", [False, True])
 async def test_import_value_in_use_is_found_before_any_write(
-    phoneprov: InMemory,
+    phoneprov: InMemory, other: str, dry_run: bool
 ) -> None:
     await into(phoneprov, "users", users(ADA))
-    eve = ("eve", "Eve", "E", "ADA@example.com", PASSWORD)
+    eve = ("eve", "Eve", "E", other, PASSWORD)
 
-    done = await into(phoneprov, "users", users(BOB, eve))
+    done = await into(phoneprov, "users", users(BOB, eve), dry_run=dry_run)
 
     assert done.problems == (RowProblem(3, "email", "is already in use"),)
     assert len(await everything(phoneprov, "users")) == 1
