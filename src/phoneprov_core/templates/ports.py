@@ -74,8 +74,8 @@ class Renderer(Protocol):
 
 
 class TemplateStore(Store[Template], Protocol):
-    """Templates, by uuid. Name, model and software type together are unique. The name is the owner
-    of its variants."""
+    """Templates, by uuid. Name, model and software type together are unique: ``add`` and ``put``
+    raise ``AlreadyExists`` before they return. The name is the owner of its variants."""
 
     async def variants(self, name: str) -> list[Template]:
         """The variants of this exact name, oldest first. In a writing transaction no other

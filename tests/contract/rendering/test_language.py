@@ -191,8 +191,11 @@ def test_all_findings_are_reported_with_their_places() -> None:
         ("{{ values.x == 'a' }}", (1, 4, "values.x is not given.")),
         ("{{ values.x|upper }}", (1, 4, "values.x is not given.")),
         ("{{ 'a'|replace('', 'b') }}", (1, 4, "`replace` needs a text to replace.")),
+        ("{{ 1 + 'a' }}\n{{ user.username }}",
+         (1, 4, "`+` takes whole numbers; texts are joined with `~`.")),
+        ("{{ 'a' in 'a'|length }}", (1, 4, "`in` searches a text or a list of constants.")),
     ],
-)
+)  # fmt: skip
 def test_fault_has_line_and_column(body: str, fault: tuple[int, int, str]) -> None:
     assert fault_of(body) == fault
 

@@ -6,7 +6,7 @@ import pytest
 
 from phoneprov_adapters.testing.phone_records import a_profile, a_revision, a_template
 from phoneprov_adapters.testing.records import a_user
-from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.kernel.errors import AlreadyExists, Conflict
 from support.store_tests import DatabaseTests
 
 
@@ -32,6 +32,15 @@ class TestTemplates(DatabaseTests):
                     a_template(4, name="a", model="7945", software_type=None)
                 )
             )
+
+    async def test_variant_that_exists_is_refused_before_the_transaction_ends(self) -> None:
+        """The use case names the template."""
+        await self.add(a_template(1, name="a"), a_template(2, name="b"))
+
+        for other, store in ((3, "add"), (2, "put")):
+            async with self.rolled_back() as tx:
+                with pytest.raises(AlreadyExists):
+                    await getattr(tx.templates, store)(a_template(other, name="a"))
 
     async def test_variants_are_those_of_the_exact_name_oldest_first(self) -> None:
         two = a_template(2, name="a", model=None)
