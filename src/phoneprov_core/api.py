@@ -120,12 +120,16 @@ from phoneprov_core.devices.names import (
     device_name as device_name,
 )
 from phoneprov_core.devices.ports import (
+    REPLACED_ANOTHER as REPLACED_ANOTHER,
     ConfigUploader as ConfigUploader,
+    Content as Content,
+    FilesOnServer as FilesOnServer,
     KeyPress as KeyPress,
     ManagerAction as ManagerAction,
     ManagerInterface as ManagerInterface,
     PhoneCommands as PhoneCommands,
     PhoneDriver as PhoneDriver,
+    ReadsFiles as ReadsFiles,
     Upload as Upload,
     Uploaded as Uploaded,
 )

@@ -91,7 +91,9 @@ CALLS: dict[str, Call] = {
     "upload": lambda address, port, networks: _ftp(port, networks).upload(
         Upload(address, FILE, b"<device/>", "attempt")
     ),
-    "FTP login": lambda address, port, networks: _ftp(port, networks).log_in(address, 1.0),
+    "FTP session": lambda address, port, networks: (
+        _ftp(port, networks).opened(address, 1.0).__aenter__()
+    ),
     "watch": lambda address, port, networks: WebWatch(_web(port, networks), networks).begin(
         a_phone(1, phone_ip=address)
     ),

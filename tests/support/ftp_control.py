@@ -176,8 +176,8 @@ class Control:
         return await self.send(content)
 
     async def do_mlsd(self, _: str) -> None:
-        names = self.names()
-        await self.send("".join(f"type=file;size=1; {name}\r\n" for name in names).encode())
+        lines = (f"type=file;size={size}; {name}\r\n" for name, size in self.sizes().items())
+        await self.send("".join(lines).encode())
 
     async def do_mlst(self, name: str) -> None:
         if self.path(name) not in self.server.files:
@@ -185,15 +185,22 @@ class Control:
         return self.say(f"250-here\r\n type=file;UNIX.mode=0644; {name}\r\n250 end")
 
     async def do_nlst(self, _: str) -> None:
-        await self.send("".join(f"./{name}\r\n" for name in self.names()).encode())
+        await self.send("".join(f"./{name}\r\n" for name in self.sizes()).encode())
 
     async def do_list(self, _: str) -> None:
-        start = "-rw-r--r-- 1 ftp ftp 1 Jan 01 00:00"
-        await self.send("".join(f"{start} {name}\r\n" for name in self.names()).encode())
+        lines = (
+            f"-rw-r--r-- 1 ftp ftp {size} Jan 01 00:00 {name}\r\n"
+            for name, size in self.sizes().items()
+        )
+        await self.send("".join(lines).encode())
 
-    def names(self) -> list[str]:
+    def sizes(self) -> dict[str, int]:
         start = self.folder.rstrip("/") + "/"
-        return [path.removeprefix(start) for path in self.server.files if path.startswith(start)]
+        return {
+            path.removeprefix(start): len(content)
+            for path, content in self.server.files.items()
+            if path.startswith(start)
+        }
 
     async def send(self, content: bytes) -> None:
         async def give(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -19,8 +19,13 @@ def check_names(upload: Upload) -> None:
     command on the server, so it is checked again.
     """
     for name in (upload.filename, upload.attempt):
-        if _SEGMENT.fullmatch(name) is None or name in {".", ".."}:
-            raise Refused("The configuration file has a name that cannot be used for uploading.")
+        check_name(name)
+
+
+def check_name(name: str) -> None:
+    """Raises ``Refused`` when a name is more than one plain path segment."""
+    if _SEGMENT.fullmatch(name) is None or name in {".", ".."}:
+        raise Refused("The configuration file has a name that cannot be used for uploading.")
 
 
 class Names(NamedTuple):

@@ -23,6 +23,7 @@ from phoneprov_adapters.ftp.steps import (
     ServerRefused,
     Steps,
 )
+from phoneprov_core.devices.ports import Content
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
 
 BLOCK = 64 * 1024
@@ -56,9 +57,9 @@ class FtpSession:
         """Close every socket at once."""
         self._client.drop()
 
-    async def finish_command(self) -> None:
+    async def finish_command(self, doing: str = "removing") -> None:
         """Give up a transfer, and wait until another command can be sent."""
-        async with self.steps.step("removing"):
+        async with self.steps.step(doing):
             await self._client.finish_command()
 
     async def quit(self) -> None:
@@ -101,6 +102,18 @@ class FtpSession:
                 raise
             return False
 
+    async def is_another(self, name: str, content: Content) -> bool:
+        """Whether the file has another content, or the server refuses to send it. After a longer
+        file the session is ``idle`` unless the server has ended it."""
+        try:
+            is_same = await self._is_as_sent(name, content.size, content.sha256, VERIFYING)
+        except ServerRefused:
+            return True
+        if not self.idle:  # It is longer, and was not read to its end.
+            with suppress(PhoneprovError):
+                await self.finish_command(VERIFYING)
+        return not is_same
+
     async def _is_as_sent(self, name: str, size: int, sha256: str, doing: str) -> bool:
         digest = hashlib.sha256()
         received = 0
@@ -113,7 +126,7 @@ class FtpSession:
                 raise _Longer
 
         try:
-            await self._retrieve(f"RETR {name}", doing, take)
+            await self.retrieve(f"RETR {name}", doing, take)
         except _Longer:
             return False
         return received == size and digest.hexdigest() == sha256
@@ -132,7 +145,7 @@ class FtpSession:
                 )
 
         try:
-            await self._retrieve(f"RETR {name}", doing, take)
+            await self.retrieve(f"RETR {name}", doing, take)
         except ServerRefused:
             return None
         return bytes(content)
@@ -183,7 +196,7 @@ class FtpSession:
                 self._has_mlst = False
         listing = bytearray()
         try:
-            await self._retrieve(f"LIST {name}", VERIFYING, listing.extend)
+            await self.retrieve(f"LIST {name}", VERIFYING, listing.extend)
         except ServerRefused:
             return None
         line = _LS_LINE.match(listing.decode(errors="replace"))
@@ -215,7 +228,7 @@ class FtpSession:
                     raise Refused("The folder is too large to be listed.")
 
             try:
-                await self._retrieve(command, "listing", take)
+                await self.retrieve(command, "listing", take)
             except ServerRefused as refused:
                 if not refused.reply.startswith("5"):
                     raise
@@ -224,7 +237,9 @@ class FtpSession:
             return [line[-1].rpartition("/")[2] for line in words if line]
         return []
 
-    async def _retrieve(self, command: str, doing: str, take: Callable[[bytes], None]) -> None:
+    async def retrieve(self, command: str, doing: str, take: Callable[[bytes], None]) -> None:
+        """Pass the data of a command to ``take``, in pieces of at most 64 KiB. What ``take`` raises
+        ends the transfer in its middle: then ``finish_command`` comes next."""
         async with self.steps.step(doing):
             stream = await self._client.get_stream(command, "1xx")
         while True:

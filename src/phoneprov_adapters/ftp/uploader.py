@@ -2,9 +2,11 @@
 
 import hashlib
 import ssl
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 from phoneprov_adapters.ftp.aftermath import FOUND_LATER, clean_up, is_in_place
+from phoneprov_adapters.ftp.files import FtpFiles
 from phoneprov_adapters.ftp.listings import Listings
 from phoneprov_adapters.ftp.names import Names, check_names, hidden_names, plain_names
 from phoneprov_adapters.ftp.replace import NOT_ATOMIC, Replacement
@@ -13,7 +15,13 @@ from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.steps import RENAMING, ServerRefused
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, NoAddress
-from phoneprov_core.devices.ports import ConfigUploader, Upload, Uploaded
+from phoneprov_core.devices.ports import (
+    REPLACED_ANOTHER,
+    ConfigUploader,
+    ReadsFiles,
+    Upload,
+    Uploaded,
+)
 from phoneprov_core.kernel.errors import PhoneprovError
 
 _MOST_LEFTOVERS = 32
@@ -36,8 +44,8 @@ _READ_AND_WRITE = 0o666
 _OWN, _FIRST = 0o600, 0o644
 
 
-class FtpUploader(ConfigUploader):
-    """Uploads over FTP, one login an upload; the port's docstring is the contract.
+class FtpUploader(ConfigUploader, ReadsFiles):
+    """Uploads over FTP, one login an upload; the ports' docstrings are the contract.
 
     A configured server is not checked; a phone's address is checked against ``networks`` at each
     upload, since the inventory may hold older ones. Unchanged content is uploaded and verified
@@ -67,23 +75,40 @@ class FtpUploader(ConfigUploader):
     async def upload(self, upload: Upload) -> Uploaded:
         check_names(upload)
         server = self._server(upload.phone_ip)
-        digest = hashlib.sha256(upload.content).hexdigest()
         with self._listings.upload():
             steps = server.steps(self._settings.timeout, self._settings.total)
             async with server.opened(steps) as session:
-                names, notes = await _put(server, session, upload, digest)
-                aside = names.aside if NOT_ATOMIC in notes else None
-                notes += await self._tidy(server, session, upload, aside)
+                old = upload.replaces
+                notes: tuple[str, ...] = ()
+                if old is not None and await session.is_another(upload.filename, old):
+                    notes = (REPLACED_ANOTHER,)
+                if session.idle:
+                    return await self._replace(server, session, upload, notes)
+            # The old file is longer, and some servers end a session whose transfer was given up.
+            async with server.opened(steps) as session:
+                return await self._replace(server, session, upload, notes)
+
+    async def _replace(
+        self, server: FtpServer, session: FtpSession, upload: Upload, notes: tuple[str, ...]
+    ) -> Uploaded:
+        digest = hashlib.sha256(upload.content).hexdigest()
+        names, more = await _put(server, session, upload, digest)
+        aside = names.aside if NOT_ATOMIC in more else None
+        notes += more + await self._tidy(server, session, upload, aside)
         place = server.name + self._settings.path_of(upload.filename)
         return Uploaded(place, len(upload.content), digest, notes)
 
-    async def log_in(self, phone_ip: str | None, seconds: float) -> str:
-        """Log in on the server for this phone, and log out; returns ``host:port``. Writes nothing.
-        Raises like ``upload``; all of it ends within ``seconds``."""
-        server = self._server(phone_ip)
-        steps = server.steps(min(self._settings.timeout, seconds), seconds)
-        async with server.opened(steps):
-            return server.name
+    def server_of(self, phone_ip: str | None) -> str:
+        return self._server(phone_ip).name
+
+    @asynccontextmanager
+    async def opened(
+        self, phone_ip: str | None, seconds: float | None = None
+    ) -> AsyncIterator[FtpFiles]:
+        server, timeout = self._server(phone_ip), self._settings.timeout
+        total = self._settings.total if seconds is None else seconds
+        async with server.opened(server.steps(min(timeout, total), total)) as session:
+            yield FtpFiles(server, session, has_own_deadlines=seconds is None)
 
     async def try_upload(self, attempt: str) -> tuple[str, ...]:
         """Upload a test file to the configured server, as a configuration is uploaded, and delete
@@ -151,7 +176,7 @@ async def _put(
                 raise
             names = plain_names(upload)
             await session.store(names.temporary, upload.content)
-            notes = (NOT_HIDDEN,)
+            notes += (NOT_HIDDEN,)
         began = steps.left()
         await session.verify(names.temporary, size, digest)
         notes += await kept_mode(session, names.temporary, upload.filename)

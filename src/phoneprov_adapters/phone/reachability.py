@@ -3,11 +3,10 @@
 import asyncio
 from collections.abc import Awaitable
 
-from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.provisioning.uploader import ServedUploader
 from phoneprov_core.deployments.observation import PhoneInformation, Reach, Reachability
 from phoneprov_core.devices.execute import require_phone
-from phoneprov_core.devices.ports import ConfigUploader
+from phoneprov_core.devices.ports import ConfigUploader, ReadsFiles
 from phoneprov_core.devices.restart import reachable_ip
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.phones.model import Phone
@@ -27,11 +26,12 @@ class RealReachability(Reachability):
         uploader = self._uploader
         if isinstance(uploader, ServedUploader):
             return Reach(True, "This service serves the configuration itself.", 0)
-        if not isinstance(uploader, FtpUploader):
+        if not isinstance(uploader, ReadsFiles):
             return Reach(None, "This uploader cannot be checked without an upload.", 0)
 
         async def log_in() -> str:
-            return f"Logged in on {await uploader.log_in(phone_ip, seconds)}."
+            async with uploader.opened(phone_ip, seconds):
+                return f"Logged in on {uploader.server_of(phone_ip)}."
 
         return await timed(log_in())
 

@@ -1,10 +1,19 @@
 """An uploader that stores files in the database, from which ``phoneprov provision`` serves them."""
 
 import hashlib
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
 from typing import Protocol
 
 from phoneprov_adapters.ftp.names import check_names
-from phoneprov_core.devices.ports import ConfigUploader, Upload, Uploaded
+from phoneprov_core.devices.ports import (
+    REPLACED_ANOTHER,
+    ConfigUploader,
+    FilesOnServer,
+    ReadsFiles,
+    Upload,
+    Uploaded,
+)
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Refused, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -22,7 +31,7 @@ class ServedFilesTransaction(Protocol):
     def served_files(self) -> ServedFileStore: ...
 
 
-class ServedUploader(ConfigUploader):
+class ServedUploader(ConfigUploader, ReadsFiles):
     """Stores the file in one transaction, so that phones get the complete old or new file."""
 
     def __init__(self, open_: ReadAndWrite[ServedFilesTransaction]) -> None:
@@ -31,8 +40,13 @@ class ServedUploader(ConfigUploader):
     async def upload(self, upload: Upload) -> Uploaded:
         check_names(upload)
         file = ServedFile(upload.filename, upload.content, upload.attempt)
+        notes: tuple[str, ...] = ()
         try:
             async with self._open.write(by=SYSTEM_ACTOR) as tx:
+                if upload.replaces is not None:
+                    old = await tx.served_files.find(upload.filename)
+                    if old is None or not upload.replaces.is_in(old.content):
+                        notes = (REPLACED_ANOTHER,)
                 await tx.served_files.put(file)
             async with self._open.read() as tx:
                 stored = await tx.served_files.find(upload.filename)
@@ -43,4 +57,38 @@ class ServedUploader(ConfigUploader):
                 "Verifying failed: the database returned different content than was stored."
             )
         digest = hashlib.sha256(stored.content).hexdigest()
-        return Uploaded(f"{PLACE}/{upload.filename}", len(stored.content), digest)
+        return Uploaded(f"{PLACE}/{upload.filename}", len(stored.content), digest, notes)
+
+    def server_of(self, phone_ip: str | None) -> str:  # noqa: ARG002 - one for all
+        return PLACE
+
+    @asynccontextmanager
+    async def opened(
+        self,
+        phone_ip: str | None,  # noqa: ARG002 - one for all
+        seconds: float | None = None,  # noqa: ARG002 - the database has deadlines
+    ) -> AsyncIterator["_ServedFiles"]:
+        yield _ServedFiles(self._open)
+
+
+class _ServedFiles(FilesOnServer):
+    """The files that this service serves."""
+
+    def __init__(self, open_: ReadAndWrite[ServedFilesTransaction]) -> None:
+        self._open = open_
+
+    async def listing(self, names: Collection[str]) -> Mapping[str, str] | None:
+        try:
+            async with self._open.read() as tx:
+                attempts = await tx.served_files.attempts()
+        except Unavailable as error:
+            raise Refused(f"Listing the files failed: {error.message}") from None
+        return {name: attempts[name.lower()] for name in names if name.lower() in attempts}
+
+    async def read(self, name: str, limit: int) -> bytes | None:
+        try:
+            async with self._open.read() as tx:
+                file = await tx.served_files.find(name)
+        except Unavailable as error:
+            raise Refused(f"Reading the file failed: {error.message}") from None
+        return None if file is None else file.content[:limit]

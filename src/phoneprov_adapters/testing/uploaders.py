@@ -19,7 +19,7 @@ from phoneprov_adapters.testing.uploader_rig import (
     UploaderRig,
     an_upload,
 )
-from phoneprov_core.devices.ports import ConfigUploader
+from phoneprov_core.devices.ports import REPLACED_ANOTHER, ConfigUploader, Content, Upload
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 
 
@@ -66,6 +66,32 @@ class UploaderContract:
 
         await rig.uploader.upload(an_upload(PROFILE))
 
+        assert rig.read() == {NAME: PROFILE}
+
+    @pytest.mark.parametrize(
+        ("now", "is_another"),
+        [
+            (OLD, False),
+            (OLD[:-1] + b"!", True),
+            (OLD + LARGEST * 16, True),
+            (b"", True),
+            (None, True),
+        ],
+        ids=["same", "same size", "longer", "empty", "missing"],
+    )
+    async def test_file_that_another_program_changed_is_noted(
+        self, rig: UploaderRig, now: bytes | None, is_another: bool
+    ) -> None:
+        if now is not None:
+            rig.write(NAME, now)
+        expected = Content(len(OLD), hashlib.sha256(OLD).hexdigest())
+        upload = an_upload(PROFILE)
+
+        uploaded = await rig.uploader.upload(
+            Upload(upload.phone_ip, NAME, PROFILE, upload.attempt, expected)
+        )
+
+        assert (REPLACED_ANOTHER in uploaded.notes) is is_another
         assert rig.read() == {NAME: PROFILE}
 
     async def test_upload_of_equal_content_succeeds(self, rig: UploaderRig) -> None:

@@ -26,7 +26,14 @@ from phoneprov_core.deployments.ports import DeploymentsTransaction, Journal, Ru
 from phoneprov_core.deployments.steps import Progress, StepRecorder, no_progress
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
-from phoneprov_core.devices.ports import ConfigUploader, ForgetsCalls, PhoneDriver, Upload, Uploaded
+from phoneprov_core.devices.ports import (
+    ConfigUploader,
+    Content,
+    ForgetsCalls,
+    PhoneDriver,
+    Upload,
+    Uploaded,
+)
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable, found
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -99,7 +106,7 @@ class Deploy:
 
     async def _run(self, actor: Actor, order: Order, progress: Progress) -> Deployment:
         phone = order.phone
-        record = await self._begin(actor, order)
+        record, replaces = await self._begin(actor, order)
         recorder = StepRecorder(self.clock, progress)
         watching: Watching | None = None
         in_use = asyncio.Event()
@@ -117,7 +124,7 @@ class Deploy:
             await recorder.attempt(StepName.CLEAR_SESSION, work)
 
         try:
-            uploaded = await recorder.step(StepName.UPLOAD, self._upload(order, record))
+            uploaded = await recorder.step(StepName.UPLOAD, self._upload(order, record, replaces))
             record = msgspec.structs.replace(
                 record, outcome=Outcome.DEPLOYED, place=uploaded.place, steps=tuple(recorder.steps)
             )
@@ -158,9 +165,11 @@ class Deploy:
             self.confirm.later(record, watching, family)
         return record
 
-    async def _begin(self, actor: Actor, order: Order) -> Deployment:
-        """Create the record and acquire the lease of the phone."""
+    async def _begin(self, actor: Actor, order: Order) -> tuple[Deployment, Content | None]:
+        """Create the record and acquire the lease of the phone. Returns also the content that the
+        file on the server has, if no other program changed it; None if it is not known."""
         uuid, filename = order.uuid or self.new_id(), self.filename(order.phone)
+        replaces: Content | None = None
         record = new_record(order, uuid, actor.user_uuid, filename, shown(self.clock()))
         async with self.database.write(by=actor) as tx:
             fence = await tx.leases.take(record.mac, record.uuid, self.lease_seconds)
@@ -181,11 +190,14 @@ class Deploy:
                 record = msgspec.structs.replace(
                     record, number=fence, created_at=shown(self.clock())
                 )
+                before = await tx.deployments.in_place(record.mac)
+                if before is not None and before.filename == filename:
+                    replaces = Content(before.size, before.sha256)
                 await tx.deployments.add(record)
                 if order.source is not None:
                     now_there = await tx.deployments.current(record.mac)
-                    before = await rollback_target(tx.deployments, record.mac)
-                    needed = [one for one in (now_there, before) if one is not None]
+                    target = await rollback_target(tx.deployments, record.mac)
+                    needed = [one for one in (now_there, target) if one is not None]
                     await tx.renderings.keep(record, order.source.rendered, needed)
                 if order.desk is not None:
                     await begin_change(tx, order.desk, record)
@@ -195,12 +207,12 @@ class Deploy:
                 tx.trail.note(begun_event(record))
         if fence is None:
             raise PhoneBusy
-        return record
+        return record, replaces
 
-    async def _upload(self, order: Order, record: Deployment) -> Uploaded:
+    async def _upload(self, order: Order, record: Deployment, replaces: Content | None) -> Uploaded:
         content = order.cnf_xml.encode()
         return await self.uploader.upload(
-            Upload(order.phone.phone_ip, record.filename, content, record.uuid)
+            Upload(order.phone.phone_ip, record.filename, content, record.uuid, replaces)
         )
 
     async def _clear_session(

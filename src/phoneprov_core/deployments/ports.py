@@ -45,6 +45,12 @@ class DeploymentStore(Protocol):
     async def current(self, mac: str) -> Deployment | None:
         """The current deployment of the phone, or None if there is none."""
 
+    async def in_place(self, mac: str) -> Deployment | None:
+        """The deployment whose file is certainly the one in place, as far as this service knows:
+        the current one of the phone, or None if the file of another one may be. That is so if its
+        outcome is unknown, if a later one is running or was interrupted, or if it is that of an
+        earlier phone of this MAC, which was deleted."""
+
     async def previous(self, current: Deployment) -> Deployment | None:
         """The deployment of the phone before ``current`` with another configuration: of those with
         a place and a smaller number the one with the largest number that ``brought_other_than`` the

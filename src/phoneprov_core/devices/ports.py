@@ -1,6 +1,8 @@
 """Ports of a switch: the uploader, the phone, the ways to restart it, its calls."""
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Annotated, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -9,6 +11,23 @@ from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.phones.model import Phone
 
+REPLACED_ANOTHER = (
+    "the file on the server was not the one that was deployed last: another program may have "
+    "changed or removed it"
+)
+"""The note of an upload that replaced another file than ``Upload.replaces``."""
+
+
+class Content(Struct, frozen=True):
+    """What a file should contain: its number of bytes, and their SHA-256 in hex."""
+
+    size: int
+    sha256: str
+
+    def is_in(self, content: bytes) -> bool:
+        """Whether these bytes are the content."""
+        return len(content) == self.size and hashlib.sha256(content).hexdigest() == self.sha256
+
 
 class Upload(Redacted, frozen=True):
     """One configuration file to be uploaded.
@@ -16,13 +35,15 @@ class Upload(Redacted, frozen=True):
     ``phone_ip`` is the address from the inventory, canonical text or None; an uploader with a
     configured server ignores it. ``filename`` is one path segment of ``[A-Za-z0-9._-]``.
     ``content`` is the exact content of the file. ``attempt`` is unique to this upload and fit for a
-    file name.
+    file name. ``replaces`` is the content of the file that this one should replace, None if it is
+    not known.
     """
 
     phone_ip: str | None
     filename: str
     content: Annotated[bytes, SECRET]
     attempt: str
+    replaces: Content | None = None
 
 
 class Uploaded(Struct, frozen=True):
@@ -44,9 +65,10 @@ class ConfigUploader(Protocol):
         The content goes to a temporary name in the same folder, is verified, renamed onto the final
         name and verified again, also when a file of the same size or content is there. Temporary
         files that earlier attempts for the same file name left are removed. The old file is
-        unchanged until the rename. A cancellation is passed on within 20 seconds; after it nothing
-        is written, and the final name is the old file or the new one, whole. The event loop is not
-        blocked.
+        unchanged until the rename. If it is another one than ``replaces``, or is missing, the note
+        ``REPLACED_ANOTHER`` says so. A cancellation is passed on within 20 seconds; after it
+        nothing is written, and the final name is the old file or the new one, whole. The event
+        loop is not blocked.
 
         Raises ``Refused`` when the server cannot be reached, refuses a step or returns other
         content than was sent, ``TimedOut`` when it does not answer within the deadline of a step or
@@ -55,6 +77,43 @@ class ConfigUploader(Protocol):
         find out whether it is the old file or the new one, the error's code is ``OUTCOME_UNKNOWN``.
         Messages name the step that failed (connecting, logging in, uploading, verifying, renaming)
         and never contain the server's text or a password.
+        """
+
+
+class FilesOnServer(Protocol):
+    """One session on the server of the uploads, which changes nothing. Names are those of
+    ``Upload.filename``.
+
+    Both methods raise ``Refused`` and ``TimedOut`` like ``ConfigUploader.upload``; after that the
+    session cannot be used any more.
+    """
+
+    async def listing(self, names: Collection[str]) -> Mapping[str, str] | None:
+        """Those of these files that the folder contains, each with what the server shows of it,
+        such as size and time of the last change: a text that stays the same while the file does,
+        and that is only compared with itself. None if the server lists no files, or more than
+        16 MiB of them."""
+
+    async def read(self, name: str, limit: int) -> bytes | None:
+        """The first ``limit`` bytes of a file; None if the server refuses them, as for a file that
+        does not exist or that the account may not read."""
+
+
+@runtime_checkable
+class ReadsFiles(Protocol):
+    """A ``ConfigUploader`` whose files can be read back. An uploader need not have this."""
+
+    def server_of(self, phone_ip: str | None) -> str:
+        """The server of the phone at this address (``host:port``, no secrets): phones with the
+        same one share a folder. Raises ``Conflict`` like ``upload``."""
+
+    def opened(
+        self, phone_ip: str | None, seconds: float | None = None
+    ) -> AbstractAsyncContextManager[FilesOnServer]:
+        """Log in on the server of the phone at this address, and log out at the end.
+
+        All of it together ends within ``seconds``; without it each call has a deadline of its own,
+        of at most a minute. Raises like ``upload``.
         """
 
 

@@ -1,6 +1,6 @@
 """What provisioning needs from outside: its stores, the folder of other files, the networks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from phoneprov_core.deployments.ports import DeploymentStore
@@ -18,6 +18,9 @@ class ServedFileStore(Protocol):
 
     async def find(self, name: str) -> ServedFile | None:
         """The file, or None."""
+
+    async def attempts(self) -> Mapping[str, str]:
+        """The upload that each file came from, by name in lower case."""
 
     async def remove_of(self, mac: str) -> bool:
         """Remove the files whose names contain the digits of this MAC; False if there are none."""

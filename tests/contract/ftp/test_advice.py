@@ -28,7 +28,8 @@ async def refusal(port: int, tls: Tls, ca: Path | None = None, timeout: float = 
         host="127.0.0.1", port=port, tls=tls, tls_ca=str(ca) if ca else None, timeout=timeout
     )
     with pytest.raises(PhoneprovError) as refused:
-        await FtpUploader(settings, PhoneNetworks.parse(LOOPBACK)).log_in(None, timeout)
+        async with FtpUploader(settings, PhoneNetworks.parse(LOOPBACK)).opened(None, timeout):
+            pass
     return refused.value.message
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_deployment
+from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.deployments.model import Deployment, Outcome, Step, StepName
 from support.store_tests import DatabaseTests, existing
@@ -31,6 +31,49 @@ class TestDeployments(DatabaseTests):
 
     async def _find(self, number: int) -> Deployment | None:
         return await self.read(lambda tx: tx.deployments.find(identifier(number)))
+
+    @pytest.mark.parametrize(
+        ("outcomes", "in_place"),
+        [
+            ("", None),
+            ("deployed", 1),
+            ("running+", 1),
+            ("interrupted+", 1),
+            ("running", None),
+            ("unknown+", None),
+            ("deployed unknown+", None),
+            ("unknown+ deployed", 2),
+            ("deployed failed", 1),
+            ("deployed running", None),
+            ("deployed interrupted", None),
+            ("deployed interrupted failed", None),
+            ("deployed interrupted deployed", 3),
+            ("deployed interrupted+", 2),
+        ],
+    )
+    async def test_deployment_in_place_is_the_current_one_unless_another_may_be(
+        self, outcomes: str, in_place: int | None
+    ) -> None:
+        """With a plus the file has its place."""
+        await self.add(a_phone(1, created_at=moment(0)))
+        for number, word in enumerate(outcomes.split(), 1):
+            outcome = Outcome(word.rstrip("+"))
+            has_place = outcome is Outcome.DEPLOYED or word.endswith("+")
+            place = "s/f" if has_place else None
+            await self.add(a_deployment(number, PHONE, outcome=outcome, place=place))
+        other = {"outcome": Outcome.DEPLOYED, "place": "s/f"}
+        await self.add(a_deployment(9, OTHER_PHONE, **other))
+
+        found = await self.read(lambda tx: tx.deployments.in_place(PHONE))
+        assert (None if found is None else found.number) == in_place
+        assert await self.read(lambda tx: tx.deployments.in_place(OTHER_PHONE)) is None
+
+    async def test_deployment_of_an_earlier_phone_is_not_in_place(self) -> None:
+        await self.add(a_phone(1, created_at=moment(5)))
+        await self.add(a_deployment(4, PHONE, outcome=Outcome.DEPLOYED, place="s/f"))
+        assert await self.read(lambda tx: tx.deployments.in_place(PHONE)) is None
+        await self.add(a_deployment(5, PHONE, outcome=Outcome.DEPLOYED, place="s/f"))
+        assert existing(await self.read(lambda tx: tx.deployments.in_place(PHONE))).number == 5
 
     async def test_deployment_is_found_unchanged(self) -> None:
         ended = msgspec.structs.replace(

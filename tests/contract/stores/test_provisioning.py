@@ -33,6 +33,8 @@ class TestProvisioning(DatabaseTests):
             await tx.served_files.put(newer)
             assert await tx.served_files.find(NAME) == newer
             await tx.served_files.put(other)
+            attempts = {NAME.lower(): newer.attempt, other.key: other.attempt}
+            assert await tx.served_files.attempts() == attempts
             for nothing in ("00:1B:D4:12:34:57", "", "%"):
                 assert not await tx.served_files.remove_of(nothing)
             assert await tx.served_files.remove_of("00:1B:D4:12:34:56")

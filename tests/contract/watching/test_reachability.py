@@ -9,18 +9,22 @@ import pytest
 
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
-from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.memory.watch import MemoryReachability
 from phoneprov_adapters.phone import reachability as reach
 from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.deployments.observation import Reach, Reachability
+from phoneprov_core.devices.ports import ConfigUploader
 from support.phone_simulated import FTP_PASSWORD, web
 from support.phone_stub import PhoneStub, nothing
 from support.phone_web import IP, LOOPBACK, SLACK, web as web_of_stub
 from support.watching import OTHER, PHONE, at
 
 SHORT = 0.4
+
+
+class Elsewhere(ConfigUploader):
+    """An uploader whose files cannot be read back."""
 
 
 def uploader(port: int, password: str = FTP_PASSWORD) -> FtpUploader:
@@ -134,6 +138,6 @@ async def test_silent_host_is_reported_within_the_deadline(
 
 async def test_uploader_of_another_package_has_unknown_reachability() -> None:
     async with PhoneStub() as stub:
-        reachability = RealReachability(MemoryUploader(LOOPBACK), web_of_stub(stub))
+        reachability = RealReachability(Elsewhere(), web_of_stub(stub))
 
         assert (await reachability.server(IP)).reachable is None

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from phoneprov_core.deployments.model import Deployment, Outcome, StepName
+from phoneprov_core.deployments.rollback import RollbackRequest
 from phoneprov_core.desk_records import DeskRecord, DeskUse
+from phoneprov_core.devices.ports import REPLACED_ANOTHER
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound, TimedOut
@@ -26,6 +28,8 @@ from support.switching import (
     services_user,
     switch,
 )
+
+FILE = "SEP001BD4123456.cnf.xml"
 
 # Success
 
@@ -174,6 +178,30 @@ async def test_switch_records_the_notes_of_the_uploader(
 
     step = (await last_deployment(office)).steps[0]
     assert (step.ok, step.message) == (True, "The old file was deleted first.; Twice.")
+
+
+async def test_deployment_over_a_file_that_another_program_changed_says_so(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    folder = office.uploader.files.setdefault("10.20.30.40:21", {})
+    folder[FILE] = b"<device>by hand</device>"
+
+    async def note() -> str | None:
+        (upload, *_) = (await last_deployment(office)).steps
+        return upload.message
+
+    await switch(office, ada, profile)
+    assert await note() is None  # It is not known what was there.
+    await switch(office, ada, profile)
+    assert await note() is None
+    folder[FILE] = b"<device>by hand</device>"
+    await switch(office, ada, profile)
+    assert await note() == REPLACED_ANOTHER
+    assert folder[FILE] == XML.encode()
+    del folder[FILE]
+    order = RollbackRequest(profile_uuid=profile.uuid, revision=1)
+    await office.rollback(ada, MAC, order)
+    assert await note() == REPLACED_ANOTHER
 
 
 @pytest.mark.parametrize("spelling", ["001bd4123456", "00-1b-d4-12-34-56", "001B.D412.3456"])

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from phoneprov_adapters.api import Settings
-from phoneprov_core.api import ConfigUploader, Refused, Upload, Uploaded
+from phoneprov_core.api import REPLACED_ANOTHER, ConfigUploader, Refused, Upload, Uploaded
 
 __all__ = ["FolderUploader", "folder_uploader"]
 
@@ -45,7 +45,12 @@ class FolderUploader(ConfigUploader):
         temporary = self._folder / f".{upload.filename}.{upload.attempt}.tmp"
         final = self._folder / upload.filename
         step = "uploading"
+        notes: tuple[str, ...] = ()
         try:
+            if upload.replaces is not None:
+                old = final.read_bytes() if final.exists() else None
+                if old is None or not upload.replaces.is_in(old):
+                    notes = (REPLACED_ANOTHER,)
             with temporary.open("wb") as file:
                 file.write(upload.content)
                 file.flush()
@@ -63,7 +68,7 @@ class FolderUploader(ConfigUploader):
             temporary.unlink(missing_ok=True)
             raise Refused(f"The folder refused the configuration ({step}).") from error
         digest = hashlib.sha256(upload.content).hexdigest()
-        return Uploaded(f"{self._folder}/{upload.filename}", len(upload.content), digest)
+        return Uploaded(f"{self._folder}/{upload.filename}", len(upload.content), digest, notes)
 
     @staticmethod
     def _verify(path: Path, content: bytes) -> None:

@@ -10,6 +10,7 @@ from sqlalchemy import (
     ColumnElement,
     Select,
     Text,
+    and_,
     bindparam,
     exists,
     func,
@@ -123,6 +124,27 @@ _PLACED = (
     .order_by(deployments.c.number.desc())
     .limit(bindparam("limit"))
 )
+_later = deployments.alias("later")
+IS_IN_PLACE = and_(
+    deployments.c.uuid == current_deployments.c.uuid,
+    deployments.c.outcome != Outcome.UNKNOWN.value,
+    deployments.c.created_at >= phones.c.created_at,
+    ~exists().where(
+        _later.c.mac == deployments.c.mac,
+        _later.c.number > deployments.c.number,
+        or_(
+            _later.c.outcome == Outcome.RUNNING.value,
+            _later.c.outcome == Outcome.INTERRUPTED.value,
+        ),
+    ),
+)
+"""A deployment is the one in place: see ``DeploymentStore.in_place``."""
+_IN_PLACE = (
+    select(*_COLUMNS)
+    .join_from(phones, current_deployments, current_deployments.c.mac == phones.c.mac)
+    .join(deployments, IS_IN_PLACE)
+    .where(phones.c.mac == bindparam("mac"))
+)
 _BEFORE = _PLACED.where(deployments.c.number < bindparam("number"))
 _FIRST_PIECE, _LARGEST_PIECE = 4, 1024
 
@@ -173,6 +195,9 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
 
     async def current(self, mac: str) -> Deployment | None:
         return await self._one(_PLACED, mac=mac, limit=1)
+
+    async def in_place(self, mac: str) -> Deployment | None:
+        return await self._one(_IN_PLACE, mac=mac)
 
     async def previous(self, current: Deployment) -> Deployment | None:
         number, limit = current.number, _FIRST_PIECE

@@ -1,5 +1,6 @@
 """Served files, requests for files and discovered phones in SQL."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -33,6 +34,7 @@ _FILE = select(
 _PUT_FILE = upsert(
     served_files, ["name_key"], "name", "content_sealed", "content_key_id", "attempt"
 )
+_ATTEMPTS = select(served_files.c.name_key, served_files.c.attempt)
 _REMOVE_FILES = (
     delete(served_files)
     .where(served_files.c.name_key.contains(bindparam("digits")))
@@ -59,6 +61,10 @@ class SqlServedFiles(SqlQueries, ServedFileStore):
             return None
         stored_name, key_id, data, attempt = row
         return ServedFile(stored_name, _CONTENT.opened(self._box, key_id, data, key), attempt)
+
+    async def attempts(self) -> Mapping[str, str]:
+        rows = await self._connection.fetch_all(_ATTEMPTS)
+        return dict(tuple(row) for row in rows)
 
     async def remove_of(self, mac: str) -> bool:
         digits = mac.replace(":", "").lower()
