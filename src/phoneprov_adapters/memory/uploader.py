@@ -56,7 +56,8 @@ class MemoryUploader(ConfigUploader, ReadsFiles):
             del folder[name]
         self.uploads.append(upload)
         digest = hashlib.sha256(upload.content).hexdigest()
-        is_another = upload.replaces is not None and not upload.replaces.is_in(old or b"")
+        wanted = upload.replaces
+        is_another = wanted is not None and hashlib.sha256(old or b"").hexdigest() != wanted.sha256
         notes = (REPLACED_ANOTHER,) if is_another else ()
         return Uploaded(f"{server}/{upload.filename}", len(upload.content), digest, notes)
 

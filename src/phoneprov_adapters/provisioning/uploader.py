@@ -45,8 +45,8 @@ class ServedUploader(ConfigUploader, ReadsFiles):
             async with self._open.write(by=SYSTEM_ACTOR) as tx:
                 if upload.replaces is not None:
                     old = await tx.served_files.find(upload.filename)
-                    if old is None or not upload.replaces.is_in(old.content):
-                        notes = (REPLACED_ANOTHER,)
+                    found = hashlib.sha256(old.content if old else b"").hexdigest()
+                    notes = (REPLACED_ANOTHER,) if found != upload.replaces.sha256 else ()
                 await tx.served_files.put(file)
             async with self._open.read() as tx:
                 stored = await tx.served_files.find(upload.filename)

@@ -1,6 +1,5 @@
 """Ports of a switch: the uploader, the phone, the ways to restart it, its calls."""
 
-import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Annotated, Protocol, runtime_checkable
@@ -23,10 +22,6 @@ class Content(Struct, frozen=True):
 
     size: int
     sha256: str
-
-    def is_in(self, content: bytes) -> bool:
-        """Whether these bytes are the content."""
-        return len(content) == self.size and hashlib.sha256(content).hexdigest() == self.sha256
 
 
 class Upload(Redacted, frozen=True):

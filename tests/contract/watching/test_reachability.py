@@ -14,7 +14,7 @@ from phoneprov_adapters.phone import reachability as reach
 from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.deployments.observation import Reach, Reachability
-from phoneprov_core.devices.ports import ConfigUploader
+from phoneprov_core.devices.ports import ConfigUploader, Upload, Uploaded
 from support.phone_simulated import FTP_PASSWORD, web
 from support.phone_stub import PhoneStub, nothing
 from support.phone_web import IP, LOOPBACK, SLACK, web as web_of_stub
@@ -25,6 +25,9 @@ SHORT = 0.4
 
 class Elsewhere(ConfigUploader):
     """An uploader whose files cannot be read back."""
+
+    async def upload(self, upload: Upload) -> Uploaded:
+        raise NotImplementedError
 
 
 def uploader(port: int, password: str = FTP_PASSWORD) -> FtpUploader:

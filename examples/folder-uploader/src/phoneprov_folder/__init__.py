@@ -48,8 +48,8 @@ class FolderUploader(ConfigUploader):
         notes: tuple[str, ...] = ()
         try:
             if upload.replaces is not None:
-                old = final.read_bytes() if final.exists() else None
-                if old is None or not upload.replaces.is_in(old):
+                old = final.read_bytes() if final.exists() else b""
+                if hashlib.sha256(old).hexdigest() != upload.replaces.sha256:
                     notes = (REPLACED_ANOTHER,)
             with temporary.open("wb") as file:
                 file.write(upload.content)
