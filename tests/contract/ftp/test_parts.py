@@ -28,7 +28,7 @@ def test_password_is_in_no_representation() -> None:
 
 async def test_file_over_the_limit_is_not_kept_in_memory() -> None:
     class Large(FtpSession):
-        async def _retrieve(self, command: str, doing: str, take: Callable[[bytes], None]) -> None:
+        async def retrieve(self, command: str, doing: str, take: Callable[[bytes], None]) -> None:
             take(b"12345")
             take(b"6")
 
