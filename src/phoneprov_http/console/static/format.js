@@ -4,6 +4,15 @@ import { h } from "./dom.js";
 
 const number = new Intl.NumberFormat();
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+/** A time of this year: the year adds nothing. */
+const brief = new Intl.DateTimeFormat(undefined, {
+  month: "short",
+  day: "numeric",
+  hour: "numeric",
+  minute: "2-digit",
+  second: "2-digit",
+  timeZoneName: "short",
+});
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
 const language = moment.resolvedOptions().locale;
@@ -27,7 +36,11 @@ export const moments = (iso) => (iso ? moment.format(new Date(iso)) : "");
 
 /** A time as an element; empty without one. @param {string | null | undefined} iso */
 export function when(iso) {
-  return iso ? h("time", { dateTime: iso, lang: language }, moments(iso)) : "";
+  if (!iso) return "";
+  const date = new Date(iso);
+  const isThisYear = date.getFullYear() === new Date().getFullYear();
+  const text = isThisYear ? brief.format(date) : moments(iso);
+  return h("time", { dateTime: iso, lang: language, title: moments(iso) }, text);
 }
 
 /** How long ago a time was; the time itself stands in its tooltip and is read out.

@@ -3,8 +3,8 @@
 import { h } from "../dom.js";
 import { icon } from "../icons.js";
 
-/** @param {[string, import("../dom.js").Child][]} pairs @param {"" | "across"} [shape] beside each
- * other on wide screens */
+/** @param {[string, import("../dom.js").Child][]} pairs @param {"" | "across" | "twofold"} [shape] beside
+ * each other, or in two columns, on wide screens */
 export function facts(pairs, shape = "") {
   return h(
     "dl",

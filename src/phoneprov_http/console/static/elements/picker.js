@@ -35,11 +35,12 @@ export function picker(options) {
   /** @type {number | undefined} */
   let timer;
   // Offered once there are more records than choices.
-  const find = h("div", { hidden: true });
+  const find = h("div", { className: "find", hidden: true });
   const search = h("input", {
     id: searchId,
     type: "search",
     autocomplete: "off",
+    placeholder: texts.find(label),
     oninput: () => {
       clearTimeout(timer);
       timer = setTimeout(() => void load(), PAUSE_MS);
@@ -91,13 +92,13 @@ export function picker(options) {
     select.setAttribute("aria-invalid", String(message !== ""));
   }
 
-  fill(find, h("label", { htmlFor: searchId }, texts.find(label)), search);
+  fill(find, h("label", { className: "hidden", htmlFor: searchId }, texts.find(label)), search);
   return {
     element: h(
       "div",
       { className: "field picker" },
-      find,
       h("label", { htmlFor: selectId }, label),
+      find,
       select,
       hint,
       problem,

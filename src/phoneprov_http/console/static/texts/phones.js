@@ -153,5 +153,6 @@ export const phones = {
   day: "Day",
   asTable: "Show as a table",
   noLocation: "No location",
-  noModel: "No model",
+  /** @param {number} share */
+  shareOf: (share) => new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: share < 0.1 ? 1 : 0 }).format(share),
 };

@@ -68,6 +68,7 @@ export const switching = {
   /** @param {string} phone @param {string} profile */
   switchQuestion: (phone, profile) => `Switch ${phone} to ${profile}?`,
   switchHint: "The phone restarts.",
+  switchStart: "Choose a phone and a profile. The preview shows what changes, before anything is sent.",
   now: "Now",
   then: "Then",
   notKnownHere: "Not known",
@@ -119,6 +120,8 @@ export const switching = {
   /** @param {string[]} parts */
   notMacs: (parts) => `Not a MAC address: ${parts.slice(0, 5).join(", ")}${parts.length > 5 ? ", …" : ""}`,
   plan: "Plan",
+  planStart: "The plan shows what changes on which phones, without starting anything.",
+  summary: "Summary",
   planTitle: "Plan: nothing is started",
   rollout: "Rollout",
   startAtHint: "In the time zone of this browser. Empty: at once.",

@@ -5,7 +5,7 @@ import { fill, h } from "../dom.js";
 import { errorBox } from "../elements/error-box.js";
 import { heading } from "../elements/heading.js";
 import { searchBar } from "../elements/search-bar.js";
-import { simpleTable } from "../elements/simple-table.js";
+import { sentences, simpleTable } from "../elements/simple-table.js";
 import { when } from "../format.js";
 import { labelOf } from "../labels.js";
 import { texts } from "../texts.js";
@@ -162,7 +162,7 @@ export const actionOf = (action) => labelOf(action.replace(".", "_"));
 function table(rows) {
   return simpleTable(
     texts.audit,
-    [texts.at, texts.actor, texts.action, texts.record, texts.changes, texts.clientAddress],
+    [texts.at, texts.actor, texts.action, texts.record, sentences(texts.changes), texts.clientAddress],
     rows.map(({ cells }) => cells),
     texts.noEntries,
   );

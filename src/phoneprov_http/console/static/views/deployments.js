@@ -6,7 +6,7 @@ import { badge } from "../elements/facts.js";
 import { errorBox } from "../elements/error-box.js";
 import { heading } from "../elements/heading.js";
 import { searchBar } from "../elements/search-bar.js";
-import { simpleTable } from "../elements/simple-table.js";
+import { sentences, simpleTable } from "../elements/simple-table.js";
 import { when } from "../format.js";
 import { texts } from "../texts.js";
 import { username } from "./accounts.js";
@@ -60,7 +60,7 @@ export async function view({ element, query, signal }) {
       rows = anew ? named : [...rows, ...named];
       more.hidden = found.length < PAGE;
       fill(place, table(rows));
-      fill(batch, rows.length > 0 && batchButton(rows.map(({ mac }) => mac)));
+      fill(batch, rows.length > 0 && batchButton(rows.map(({ mac }) => mac), ""));
     } catch (error) {
       if (!signal.aborted) fill(place, errorBox(error));
     }
@@ -74,7 +74,7 @@ export async function view({ element, query, signal }) {
 function table(rows) {
   return simpleTable(
     texts.deployments,
-    [texts.at, texts.phone, texts.action, texts.profile, texts.outcome, texts.confirmation, texts.by, texts.message],
+    [texts.at, texts.phone, texts.action, texts.profile, texts.outcome, texts.confirmation, texts.by, sentences(texts.message)],
     rows.map((one) => [
       h("a", { href: `#/deployments/${one.uuid}` }, when(one.created_at)),
       h("a", { href: `#/phones/${one.mac}` }, one.mac),

@@ -5,7 +5,7 @@ import { fill, h, uniqueId } from "../dom.js";
 import { recordsOf } from "../elements/csv.js";
 import { errorBox } from "../elements/error-box.js";
 import { badge, facts } from "../elements/facts.js";
-import { simpleTable } from "../elements/simple-table.js";
+import { sentences, simpleTable } from "../elements/simple-table.js";
 import { count } from "../format.js";
 import { labelOf } from "../labels.js";
 import { guard } from "../navigation.js";
@@ -108,7 +108,7 @@ export function view({ element, query }) {
       field(ids.file, texts.file, file),
       problem,
       encodingField,
-      field(ids.text, texts.csv, text),
+      field(ids.text, texts.csv, text, "area"),
       h("div", { className: "actions" }, dryRun, write),
     ),
     result,
@@ -116,9 +116,9 @@ export function view({ element, query }) {
   guard(() => element.isConnected && !isSaved);
 }
 
-/** @param {string} id @param {string} label @param {HTMLElement} input */
-function field(id, label, input) {
-  return h("div", { className: "field" }, h("label", { htmlFor: id }, label), input);
+/** @param {string} id @param {string} label @param {HTMLElement} input @param {string} [kind] */
+function field(id, label, input, kind = "") {
+  return h("div", { className: `field ${kind}` }, h("label", { htmlFor: id }, label), input);
 }
 
 /** Wrong rows first, then changes, then new records; each in the order of the table.
@@ -147,7 +147,7 @@ function shown(data, isDry, csv) {
     ]),
     simpleTable(
       texts.rows,
-      [texts.line, texts.row, texts.result, texts.whatIsWrong],
+      [texts.line, texts.row, texts.result, sentences(texts.whatIsWrong)],
       rows
         .slice(0, MOST_ROWS)
         .map((row) => [row.line, names.get(row.line), badge(row.outcome, words), reasons(row)]),

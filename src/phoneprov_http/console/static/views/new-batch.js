@@ -169,13 +169,17 @@ export async function view({ element, query, signal }) {
   }
 
   const [action, ...others] = form.querySelectorAll(".field");
-  const phones = section(texts.whichPhones, ...others.slice(0, 5), said);
+  const phones = section(texts.whichPhones, ...others.slice(0, 5));
   const pace = section(texts.pace, ...others.slice(5, -ROLLOUT.length));
   action.after(profile.element, phones, pace, section(texts.rollout, ...others.slice(-ROLLOUT.length)));
-  const result = h("div", { "aria-live": "polite" });
+  const result = h("div", { "aria-live": "polite" }, h("p", { className: "quiet" }, texts.planStart));
   const plan = h("button", { type: "button", onclick: () => void showPlan() }, texts.plan);
-  form.querySelector(".actions")?.append(plan);
-  fill(element, h("h1", {}, texts.newBatch), form, result);
+  const actions = /** @type {HTMLElement} */ (form.querySelector(".actions"));
+  actions.append(plan);
+  const summary = h("section", { className: "panel" }, h("h2", {}, texts.summary), said, actions, result);
+  form.className = "beside";
+  fill(form, h("div", { className: "record" }, ...form.children), summary);
+  fill(element, h("h1", {}, texts.newBatch), form);
 
   async function showPlan() {
     plan.disabled = true;

@@ -1,9 +1,10 @@
 /** What is on a phone, and whether its last change failed: first, and only what is known. */
 
 import { h } from "../dom.js";
-import { facts } from "../elements/facts.js";
+import { facts, meaningOf } from "../elements/facts.js";
 import { ago } from "../format.js";
 import { icon } from "../icons.js";
+import { inWords } from "../labels.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { username } from "./accounts.js";
@@ -37,8 +38,9 @@ export function lastChange({ current, last }) {
   return isMissing ? { meaning: "bad", said: texts.notSeenAgain, more: "" } : null;
 }
 
-/** @param {{current: Deployment | null, last: Deployment | null}} deployed */
-export async function onPhone(deployed) {
+/** @param {{current: Deployment | null, last: Deployment | null}} deployed
+ * @param {any} seen the state of the phone; null for those who may not know it */
+export async function onPhone(deployed, seen) {
   const { current, last } = deployed;
   const change = lastChange(deployed);
   return [
@@ -55,7 +57,21 @@ export async function onPhone(deployed) {
     current === null
       ? h("p", {}, session.isAdmin ? texts.nothingDeployed : texts.notVisible)
       : await placed(current),
+    seen !== null && trouble(seen),
   ];
+}
+
+/** What is wrong with the phone as it is, and what to do. @param {any} seen */
+function trouble({ state, message, next_step: next, seen_at: at }) {
+  const meaning = meaningOf(state);
+  if (meaning === "good" || state === "never_seen") return null;
+  return h(
+    "div",
+    { className: `state ${meaning}` },
+    h("p", {}, icon(meaning), h("strong", {}, texts.states[state] ?? state), " ", ago(at)),
+    h("p", {}, inWords(message)),
+    next && h("p", {}, inWords(next)),
+  );
 }
 
 /** @param {Deployment} current */

@@ -5,9 +5,9 @@ import { fill, h, update } from "../dom.js";
 import { barChart, barList } from "../elements/chart.js";
 import { errorBox } from "../elements/error-box.js";
 import { badge, meaningOf } from "../elements/facts.js";
-import { progressBar } from "../elements/progress.js";
+import { progressBar, stack } from "../elements/progress.js";
 import { heading } from "../elements/heading.js";
-import { simpleTable } from "../elements/simple-table.js";
+import { sentences, simpleTable } from "../elements/simple-table.js";
 import { ago, count, utcDay } from "../format.js";
 import { icon } from "../icons.js";
 import { texts } from "../texts.js";
@@ -30,7 +30,7 @@ const OUTCOMES = ["deployed", "failed", "unknown", "interrupted"];
 
 /** @type {import("../router.js").View} */
 export async function view({ element, signal }) {
-  const parts = [numbers, attention, days, places, models, batches, failures];
+  const parts = [numbers, days, attention, failures, batches, places, models, loads];
   const panels = parts.map(({ name: id }) => h("section", { className: `panel ${id}` }));
   fill(
     element,
@@ -82,16 +82,17 @@ async function numbers(signal, fleet) {
   const { deployed = 0, none = 0 } = fleet.last_outcomes;
   const { never_seen: unseen = 0, fine = 0 } = fleet.states;
   const isWatched = unseen < fleet.phones;
+  const share = (/** @type {number} */ value) => texts.shareOf(fleet.phones > 0 ? value / fleet.phones : 0);
   return [
     h("h2", { className: "hidden" }, texts.phonesTotal),
     h(
       "div",
       { className: "tiles" },
       tile(texts.phonesTotal, "#/phones?is_active=true", fleet.phones, inactive ? texts.inactivePhones(inactive) : ""),
-      isWatched && tile(texts.states.fine, "#/phones?state=fine", fine),
-      tile(texts.outcomes.deployed, "#/phones?last_outcome=deployed&is_active=true", deployed),
-      tile(texts.neverDeployed, "#/phones?last_outcome=none&is_active=true", none),
-      tile(texts.inUse, "#/desks?in_use=true", used),
+      isWatched && tile(texts.states.fine, "#/phones?state=fine", fine, share(fine)),
+      tile(texts.outcomes.deployed, "#/phones?last_outcome=deployed&is_active=true", deployed, share(deployed)),
+      tile(texts.neverDeployed, "#/phones?last_outcome=none&is_active=true", none, share(none)),
+      tile(texts.inUse, "#/desks?in_use=true", used, share(used)),
     ),
   ];
 }
@@ -117,6 +118,7 @@ async function attention(signal, fleet) {
   ]).filter(([number]) => number > 0);
   return [
     h("h2", {}, texts.attention),
+    fleetBar(fleet),
     rows.length === 0
       ? h("p", { className: "state good" }, icon("good"), texts.nothingNeedsAttention)
       : h(
@@ -127,6 +129,15 @@ async function attention(signal, fleet) {
           ),
         ),
   ];
+}
+
+/** The states of all phones; nothing while none was looked at. @param {Numbers} fleet */
+function fleetBar({ states, phones }) {
+  const names = Object.keys(texts.states).filter((name) => states[name] > 0);
+  if (names.every((name) => name === "never_seen")) return null;
+  const said = names.map((name) => texts.inState(texts.states[name].toLowerCase(), states[name]));
+  const parts = names.map((name) => /** @type {[string, number]} */ ([meaningOf(name), states[name]]));
+  return stack(said.join(", "), parts, phones, true);
 }
 
 /** @param {AbortSignal} _ @param {Numbers} fleet */
@@ -148,18 +159,18 @@ function days(_, fleet) {
 const localOf = (date) => new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
 /** @param {AbortSignal} _ @param {Numbers} fleet */
-function models(_, fleet) {
-  const bars = (/** @type {Record<string, number>} */ counts, /** @type {string} */ name) =>
-    Object.entries(counts)
-      .slice(0, MOST_PLACES)
-      .map(([label, value]) => ({ label, value, href: `#${withQuery("/phones", { [name]: label, is_active: true })}` }));
-  const loads = bars(fleet.loads, "q");
-  return [
-    h("h2", {}, texts.byModel),
-    barList(bars(fleet.models, "model")),
-    loads.length > 0 && h("h2", {}, texts.byLoad),
-    loads.length > 0 && barList(loads),
-  ];
+const models = (_, fleet) => [h("h2", {}, texts.byModel), bars(fleet.models, "model")];
+
+/** @param {AbortSignal} _ @param {Numbers} fleet */
+const loads = (_, fleet) => [h("h2", {}, texts.byLoad), bars(fleet.loads, "q")];
+
+/** @param {Record<string, number>} counts @param {string} name of the filter */
+function bars(counts, name) {
+  const rows = Object.entries(counts)
+    .toSorted(([, one], [, other]) => other - one)
+    .slice(0, MOST_PLACES)
+    .map(([label, value]) => ({ label, value, href: `#${withQuery("/phones", { [name]: label, is_active: true })}` }));
+  return rows.length > 0 ? barList(rows) : h("p", { className: "quiet" }, texts.noRows);
 }
 
 /** @param {AbortSignal} signal */
@@ -180,12 +191,11 @@ async function batches(signal) {
     h("h2", {}, texts.runningBatches),
     simpleTable(
       texts.runningBatches,
-      [texts.started, texts.action, texts.state, texts.progress],
+      [texts.batch, texts.state, texts.progress],
       rows.map((one) => [
-        h("a", { href: `#/batches/${one.uuid}` }, ago(one.created_at)),
-        texts.actions[one.action],
+        h("a", { href: `#/batches/${one.uuid}` }, texts.batchTitle(texts.actions[one.action], one.phones.total)),
         badge(one.state, texts.batchStates),
-        h("span", {}, progressBar(one.phones), count(one.phones.total)),
+        progressBar(one.phones),
       ]),
       texts.noBatchRuns,
     ),
@@ -201,7 +211,7 @@ async function failures(signal) {
     h("h2", {}, texts.recentFailures),
     simpleTable(
       texts.recentFailures,
-      [texts.at, texts.phone, texts.message],
+      [texts.at, texts.phone, sentences(texts.message)],
       data.map((/** @type {import("../../types").Deployment} */ one) => [
         h("a", { href: `#/deployments/${one.uuid}` }, ago(one.created_at)),
         h("a", { href: `#/phones/${one.mac}` }, one.mac),

@@ -4,7 +4,7 @@ import { NEWEST, api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { badge } from "../elements/facts.js";
 import { heading } from "../elements/heading.js";
-import { simpleTable } from "../elements/simple-table.js";
+import { sentences, simpleTable } from "../elements/simple-table.js";
 import { ago } from "../format.js";
 import { texts } from "../texts.js";
 import { phoneTitle } from "./accounts.js";
@@ -61,7 +61,7 @@ export async function view({ element, signal }) {
         h("h2", {}, texts.deployments),
         simpleTable(
           texts.deployments,
-          [texts.at, texts.phone, texts.profile, texts.outcome, texts.message],
+          [texts.at, texts.phone, texts.profile, texts.outcome, sentences(texts.message)],
           deployments.data.map((/** @type {import("../../types").Deployment} */ one) => [
             h("a", { href: `#/deployments/${one.uuid}` }, ago(one.created_at)),
             h("a", { href: `#/phones/${one.mac}` }, one.mac),

@@ -20,13 +20,17 @@ import { contactsPart } from "./contacts.js";
 import { extensionsPart, levelForm } from "./person-parts.js";
 import { fullName } from "./people.js";
 
+const MOST_PHONES = 4;
+
 /** @typedef {import("../../types").User} User */
 
 /** @type {import("../router.js").View} */
 export async function view({ element, parameters: [uuid], query, signal }) {
   const path = `users/${encodeURIComponent(uuid)}`;
   const user = /** @type {User} */ ((await api.get(session.isAdmin ? path : "me", signal)).data);
-  const atPhones = (await api.get(withQuery("phones", { user_uuid: user.uuid, limit: 20 }), signal)).data;
+  const used = withQuery("phones", { user_uuid: user.uuid, limit: MOST_PHONES });
+  const { data: atPhones, metadata } = await api.get(used, signal);
+  const total = metadata.total ?? atPhones.length;
   const admin = session.isAdmin;
   const parts = [
     ...(admin
@@ -48,19 +52,28 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     facts([
       [texts.username, user.username],
       [texts.email, user.email],
-      [
-        texts.atPhone,
-        atPhones.length === 0
-          ? texts.atNoPhone
-          : atPhones.map((/** @type {any} */ phone) => h("a", { href: `#/phones/${phone.mac}` }, phoneTitle(phone))),
-      ],
-    ]),
+      [texts.atPhone, whereabouts(user, atPhones, total)],
+    ], "across"),
     tabs(
       fullName(user),
       parts,
       query.get("tab") ?? parts[0].name,
       (name) => readdress(withQuery(`/people/${uuid}`, { tab: name === parts[0].name ? "" : name })),
     ),
+  );
+}
+
+/** The phones where a user is logged in; a list leads to those that are too many to name.
+ * @param {User} user @param {any[]} phones @param {number} total */
+function whereabouts(user, phones, total) {
+  if (total === 0) return texts.atNoPhone;
+  const rest = total - phones.length;
+  return h(
+    "ul",
+    { className: "plain" },
+    ...phones.map((phone) => h("li", {}, h("a", { href: `#/phones/${phone.mac}` }, phoneTitle(phone)))),
+    rest > 0 &&
+      h("li", {}, h("a", { href: `#${withQuery("/phones", { user: user.username })}` }, texts.andMore(rest))),
   );
 }
 

@@ -6,7 +6,7 @@ import { ask } from "../elements/dialog.js";
 import { messageOf } from "../elements/error-box.js";
 import { badge, facts } from "../elements/facts.js";
 import { notice } from "../elements/notice.js";
-import { simpleTable } from "../elements/simple-table.js";
+import { sentences, simpleTable } from "../elements/simple-table.js";
 import { ago, duration, when } from "../format.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
@@ -39,7 +39,7 @@ export async function historyPart(panel, path, signal) {
 function historyTable(rows) {
   return simpleTable(
     texts.history,
-    [texts.at, texts.action, texts.profile, texts.outcome, texts.confirmation, texts.message],
+    [texts.at, texts.action, texts.profile, texts.outcome, texts.confirmation, sentences(texts.message)],
     rows.map((one) => [
       h("a", { href: `#/deployments/${one.uuid}` }, when(one.created_at)),
       texts.actions[one.action] ?? one.action,

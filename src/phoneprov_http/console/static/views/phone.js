@@ -11,7 +11,6 @@ import { recordForm } from "../elements/record-form.js";
 import { tabs } from "../elements/tabs.js";
 import { phoneFields } from "../fields.js";
 import { ago } from "../format.js";
-import { inWords } from "../labels.js";
 import { go, readdress } from "../navigation.js";
 import { showAgain } from "../router.js";
 import { session } from "../session.js";
@@ -94,11 +93,11 @@ export async function view({ element, parameters: [mac], query, signal }) {
         [texts.isActive, phone.is_active ? texts.yes : texts.no],
         ...seenFacts(seen),
         ...(phone.description ? [/** @type {[string, string]} */ ([texts.description, phone.description])] : []),
-      ]),
+      ], "twofold"),
     ),
     parts,
   );
-  update(state, ...(await onPhone(deployed)));
+  update(state, ...(await onPhone(deployed, seen)));
   void followed().catch(() => {});
 
   /** A change that is under way is shown as it happens. */
@@ -109,7 +108,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
       const now = await deployedOn(path, signal);
       last = now.last;
       rollBackButton.hidden = now.current === null;
-      update(state, ...(await onPhone(now)));
+      update(state, ...(await onPhone(now, seen)));
     }
   }
 }
@@ -121,8 +120,7 @@ function seenFacts(seen) {
   if (seen.since === null) return [[texts.fleetState, texts.notLookedAt]];
   const reports = [seen.reported_model, seen.reported_load].filter(Boolean).join(", ");
   return [
-    [texts.fleetState, h("span", {}, badge(seen.state, texts.states), " ", inWords(seen.message))],
-    ...(seen.next_step ? [/** @type {[string, string]} */ ([texts.nextStep, inWords(seen.next_step)])] : []),
+    [texts.fleetState, badge(seen.state, texts.states)],
     [texts.seenAt, ago(seen.seen_at) || texts.neverSeen],
     ...(reports ? [/** @type {[string, string]} */ ([texts.reports, reports])] : []),
     ...(seen.serial ? [/** @type {[string, string]} */ ([texts.serial, seen.serial])] : []),

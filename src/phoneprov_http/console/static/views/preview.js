@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { badge, facts } from "../elements/facts.js";
 import { sideBySide } from "../elements/side-by-side.js";
-import { simpleTable } from "../elements/simple-table.js";
+import { sentences, simpleTable } from "../elements/simple-table.js";
 import { texts } from "../texts.js";
 
 /** @param {import("../../types").Preview} data */
@@ -25,7 +25,7 @@ export function previewed(data) {
     h("h3", {}, texts.findings),
     simpleTable(
       texts.findings,
-      [texts.line, texts.state, texts.message],
+      [texts.line, texts.state, sentences(texts.message)],
       data.findings.map((one) => [one.line, badge(one.severity, texts.severities), one.message]),
       texts.noFindings,
     ),

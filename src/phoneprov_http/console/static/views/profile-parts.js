@@ -55,6 +55,7 @@ export async function revisionsPart(panel, path, signal) {
     }
   };
   fill(panel, h("p", { className: "actions" }, from, to, h("button", { onclick: compare }, texts.compare)), result);
+  await compare();
 }
 
 /** What the stored revision would do on a phone, and what is not saved yet (a difference).

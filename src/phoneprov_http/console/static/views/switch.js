@@ -18,7 +18,7 @@ import { previewed } from "./preview.js";
 
 /** @type {import("../router.js").View} */
 export async function view({ element, query, signal }) {
-  const outdated = () => fill(result);
+  const outdated = () => fill(result, h("p", { className: "empty" }, texts.switchStart));
   const profile = picker({
     label: texts.profile,
     chosen: query.has("profile") ? `phone-profiles/${query.get("profile")}` : "",
@@ -81,25 +81,22 @@ export async function view({ element, query, signal }) {
     if (await ask(question, texts.doSwitch, { details })) await run(result, chosen, signal);
   }
 
-  fill(
-    element,
-    h("h1", {}, texts.switchTitle),
-    h(
-      "form",
-      {
-        className: "record",
-        noValidate: true,
-        onsubmit: (/** @type {Event} */ event) => {
-          event.preventDefault();
-          if (isChosen()) void act(preview);
-        },
+  outdated();
+  const form = h(
+    "form",
+    {
+      className: "record panel",
+      noValidate: true,
+      onsubmit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        if (isChosen()) void act(preview);
       },
-      phone.element,
-      profile.element,
-      h("div", { className: "actions" }, previewButton, switchButton),
-    ),
-    result,
+    },
+    phone.element,
+    profile.element,
+    h("div", { className: "actions" }, previewButton, switchButton),
   );
+  fill(element, h("h1", {}, texts.switchTitle), h("div", { className: "beside" }, form, result));
   await Promise.all([profile.ready, phone.ready]);
 }
 
