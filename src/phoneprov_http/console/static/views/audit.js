@@ -117,7 +117,7 @@ async function rowOf(entry) {
   const items = shown.map(async ([field, change]) =>
     h("li", {}, h("b", {}, labelOf(field)), ": ", ...(await changed(field, change))),
   );
-  const list = h("ul", { className: "plain" }, ...(await Promise.all(items)));
+  const list = items.length > 0 ? h("ul", { className: "plain" }, ...(await Promise.all(items))) : "";
   const actor = entry.actor ?? texts.system;
   const cells = [
     when(entry.at),

@@ -52,6 +52,11 @@ export function problemOf({ outcome, message, restart, confirmation, confirmatio
   return seen ?? "";
 }
 
+/** Whether the phone was seen again; nothing for a change that did not reach it.
+ * @param {Deployment} deployment */
+export const confirmationOf = ({ outcome, confirmation }) =>
+  outcome === "deployed" ? texts.confirmations[confirmation] : "";
+
 /** @param {HTMLElement} element @param {Deployment} deployment @param {string} by */
 function draw(element, deployment, by) {
   const { mac, profile_uuid, profile_name, revision } = deployment;

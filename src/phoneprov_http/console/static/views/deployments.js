@@ -11,7 +11,7 @@ import { when } from "../format.js";
 import { texts } from "../texts.js";
 import { username } from "./accounts.js";
 import { batchButton } from "./chosen-phones.js";
-import { problemOf } from "./deployment.js";
+import { confirmationOf, problemOf } from "./deployment.js";
 
 const PAGE = 100;
 
@@ -74,14 +74,13 @@ export async function view({ element, query, signal }) {
 function table(rows) {
   return simpleTable(
     texts.deployments,
-    [texts.at, texts.phone, texts.action, texts.profile, texts.outcome, texts.confirmation, texts.by, sentences(texts.message)],
+    [texts.at, texts.phone, texts.action, texts.profile, texts.outcome, texts.by, sentences(texts.message)],
     rows.map((one) => [
       h("a", { href: `#/deployments/${one.uuid}` }, when(one.created_at)),
       h("a", { href: `#/phones/${one.mac}` }, one.mac),
       texts.actions[one.action] ?? one.action,
       h("a", { href: `#/profiles/${one.profile_uuid}` }, texts.profileRevision(one.profile_name, one.revision)),
-      badge(one.outcome, texts.outcomes),
-      texts.confirmations[one.confirmation],
+      h("span", {}, badge(one.outcome, texts.outcomes), " ", one.confirmation === "confirmed" ? "" : confirmationOf(one)),
       one.by,
       problemOf(one),
     ]),

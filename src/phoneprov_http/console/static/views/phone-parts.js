@@ -12,7 +12,7 @@ import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { deskForm } from "./desk-form.js";
 import { phoneTitle } from "./accounts.js";
-import { problemOf } from "./deployment.js";
+import { confirmationOf, problemOf } from "./deployment.js";
 
 const PAGE = 20;
 
@@ -45,7 +45,7 @@ function historyTable(rows) {
       texts.actions[one.action] ?? one.action,
       texts.profileRevision(one.profile_name, one.revision),
       badge(one.outcome, texts.outcomes),
-      texts.confirmations[one.confirmation],
+      confirmationOf(one),
       problemOf(one),
     ]),
     session.isAdmin ? texts.noHistory : texts.noVisibleHistory,
