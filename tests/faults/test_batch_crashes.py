@@ -44,14 +44,17 @@ def file_of(mac: str) -> str:
     return f"SEP{mac.replace(':', '')}.cnf.xml"
 
 
-async def over(ask: Asked, uuid: str) -> Any:
+async def over(ask: Asked, uuid: str, seconds: float = rounds(60, 1200)) -> Any:
     """Wait for the end of the batch; the batch."""
 
     async def ended() -> Any:
         batch = await ask("GET", f"/batches/{uuid}")
-        return None if batch["ended_at"] is None else batch
+        if batch["ended_at"] is not None:
+            return batch
+        await asyncio.sleep(0.1)
+        return None
 
-    return await until(ended, 60)
+    return await until(ended, seconds)
 
 
 async def put_in_place(outside: Desk, count: int) -> None:

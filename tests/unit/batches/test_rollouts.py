@@ -1,7 +1,7 @@
 """Rollouts: a profile for each phone, templates, planned batches, first phones, undo, plans."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -160,16 +160,27 @@ async def test_template_selects_the_phones_that_were_rendered_from_it(
     assert all(b"<load>new</load>" in content for content in sent(office).values())
 
 
+@pytest.mark.parametrize(
+    ("at", "in_utc"),
+    [
+        # The clocks of Berlin go from 02:00 to 03:00 on 29 March, and from 03:00 back to 02:00 on
+        # 25 October, so that 02:30 is there twice; those of Lord Howe change by half an hour.
+        ("2026-03-29T01:59:59+01:00", "2026-03-29T00:59:59.000Z"),
+        ("2026-03-29T03:30:00+02:00", "2026-03-29T01:30:00.000Z"),
+        ("2026-10-25T02:30:00+02:00", "2026-10-25T00:30:00.000Z"),
+        ("2026-10-25T02:30:00+01:00", "2026-10-25T01:30:00.000Z"),
+        ("2026-10-04T02:30:00+11:00", "2026-10-03T15:30:00.000Z"),
+        ("2026-04-05T01:30:00+10:30", "2026-04-04T15:00:00.000Z"),
+    ],
+)
 async def test_planned_batch_begins_at_its_time_and_once(
-    office: Office, root: Actor, profile: Profile
+    office: Office, root: Actor, profile: Profile, at: str, in_utc: str
 ) -> None:
-    # The clocks change on 29 March in this zone: 03:30 there is 01:30 in UTC.
-    at = "2026-03-29T03:30:00+02:00"
     batch = await begin(office, root, profile, start_at=at)
     await office.background.done()
 
-    assert (batch.state, batch.start_at) == (BatchState.PLANNED, "2026-03-29T01:30:00.000Z")
-    office.clock.now = office.clock.now.replace(month=3, day=29, hour=1, minute=29, second=59)
+    assert (batch.state, batch.start_at) == (BatchState.PLANNED, in_utc)
+    office.clock.now = datetime.fromisoformat(in_utc) - timedelta(seconds=1)
     await asyncio.gather(*(office.another_runner()() for _ in range(3)))
     assert office.uploader.uploads == []
     assert (await office.batches.get(root, batch.uuid)).state is BatchState.PLANNED
