@@ -220,16 +220,20 @@ $(CLIENTS)/installed:
 	npm install --silent --no-fund --no-audit --ignore-scripts --prefix $(CLIENTS) openapi-typescript@7 typescript@5
 	touch $@
 
-# Debian has no Asterisk after bullseye; debootstrap fills a folder with it and with SIPp.
+# Debian has Asterisk 16 in bullseye, a newer one in sid alone; debootstrap fills a folder with each,
+# and with SIPp.
 ASTERISK := $(CURDIR)/build/asterisk-root
+ASTERISK_NEW := $(CURDIR)/build/asterisk-root-sid
+$(ASTERISK)/filled: ASTERISK_SUITE := bullseye
+$(ASTERISK_NEW)/filled: ASTERISK_SUITE := sid
 
-test-asterisk: $(VENV)/installed-dev $(ASTERISK)/usr/sbin/asterisk  ## restarts through a real Asterisk with SIPp (Debian, as root)
+test-asterisk: $(VENV)/installed-dev $(ASTERISK)/filled  ## restarts through a real Asterisk with SIPp (Debian, as root)
 	PHONEPROV_TEST_ASTERISK=$(ASTERISK) $(BIN)/python -m pytest -q tests/asterisk/check_asterisk.py
 
-$(ASTERISK)/usr/sbin/asterisk:
+$(ASTERISK)/filled $(ASTERISK_NEW)/filled:
 	@command -v debootstrap >/dev/null || { apt-get update && apt-get install --yes debootstrap; }
-	mkdir -p build
-	debootstrap --variant=minbase --include=asterisk,sip-tester bullseye $(ASTERISK)
+	rm -rf --one-file-system $(@D) && mkdir -p $(@D)
+	debootstrap --variant=minbase --include=asterisk,sip-tester $(ASTERISK_SUITE) $(@D)
 	touch $@
 
 # chan_sccp is in no release of Debian: it is built inside that folder. CHAN_SCCP may be a clone.
@@ -239,10 +243,11 @@ CHAN_SCCP_NEEDS := asterisk-dev build-essential gettext libxml2-dev libssl-dev l
 test-chan-sccp: $(VENV)/installed-dev $(ASTERISK)/usr/src/chan-sccp/installed  ## restarts through a real chan_sccp with an SCCP phone of ours (Debian, as root)
 	PHONEPROV_TEST_ASTERISK=$(ASTERISK) $(BIN)/python -m pytest -q tests/asterisk/check_chan_sccp.py
 
-test-asterisk-lines: $(VENV)/installed-dev $(ASTERISK)/usr/src/chan-sccp/installed  ## lines that follow users: chan_sccp asks a real service, with 212 SCCP phones of ours (Debian, as root)
+test-asterisk-lines: $(VENV)/installed-dev $(ASTERISK)/usr/src/chan-sccp/installed $(ASTERISK_NEW)/filled  ## lines that follow users: chan_sccp with 212 SCCP phones of ours, and PJSIP of two releases, ask a real service (Debian, as root)
 	PHONEPROV_TEST_ASTERISK=$(ASTERISK) $(BIN)/python -m pytest -q tests/asterisk/check_lines.py tests/asterisk/check_pjsip_objects.py
+	PHONEPROV_TEST_ASTERISK=$(ASTERISK_NEW) $(BIN)/python -m pytest -q tests/asterisk/check_asterisk.py tests/asterisk/check_pjsip_objects.py
 
-$(ASTERISK)/usr/src/chan-sccp/installed: $(ASTERISK)/usr/sbin/asterisk
+$(ASTERISK)/usr/src/chan-sccp/installed: $(ASTERISK)/filled
 	chroot $(ASTERISK) apt-get update
 	chroot $(ASTERISK) apt-get install --yes --no-install-recommends $(CHAN_SCCP_NEEDS)
 	rm -rf $(@D) && git clone --depth 1 $(CHAN_SCCP) $(@D)

@@ -1,18 +1,21 @@
-"""Endpoints, auths and AORs that a real Asterisk asks the service for (``make
-test-asterisk-lines``)."""
+"""Endpoints, auths and AORs that a real Asterisk asks the service for, and phones that follow their
+users with them (``make test-asterisk-lines``, with Asterisk 16 and 22)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from asterisk.check_lines import TOKEN, Office, block
-from asterisk.exchange import Sipp, running
+from asterisk.check_lines import TOKEN, Office, block, mac_of
+from asterisk.exchange import SECONDS, SECRET, USER, Sipp, running
 from faults.served import Served
 from support.api import data_of
+from support.polling import until
 
-NUMBER, PASSWORD = "1001", "s1p&secret=1%41"
+NUMBERS = {"ada": "1001", "bob": "1002", "cy": "1003"}
+PASSWORD = "s1p&secret=1%41"
 
 
 @pytest.fixture(scope="module")
@@ -22,23 +25,99 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         tmp_path_factory.mktemp("office"),
         PHONEPROV_ASTERISK_TOKEN=TOKEN,
         PHONEPROV_ASTERISK_PJSIP="on",
+        PHONEPROV_UPLOADER="served",
+        PHONEPROV_PHONE_NETWORKS="127.0.0.0/8",
+        PHONEPROV_RESTART="ami",
+        PHONEPROV_AMI_HOST="127.0.0.1",
+        PHONEPROV_AMI_USER=USER,
+        PHONEPROV_AMI_SECRET=SECRET,
+        PHONEPROV_CONFIRM_TIMEOUT="10",
+        PHONEPROV_SWITCHES_PER_PHONE="0",
     )
     yield made
     made.close()
 
 
+class SipOffice(Office):
+    """An office with SIP phones, and users with extensions of chan_pjsip."""
+
+    def __init__(self, *of: Any) -> None:
+        super().__init__(*of)
+        self.profiles: dict[str, str] = {}
+
+    async def begin(self) -> None:
+        await super().begin()
+        for name, number in NUMBERS.items():
+            body = {"type": "chan_pjsip", "extension": number, "name": f'Zoë "Z" <1> {name}',
+                    "password": PASSWORD, "voicemail": name == "cy"}  # fmt: skip
+            extension = data_of(await self.admin.post("/extensions", body), 201)["uuid"]
+            user = {"first_name": name.title(), "last_name": "Lovelace", "username": name,
+                    "email": f"{name}@a.example", "password": "analytical engine 1843"}  # fmt: skip
+            uuid = data_of(await self.admin.post("/users", user), 201)["uuid"]
+            link = {"user_uuid": uuid, "extension_uuid": extension}
+            data_of(await self.admin.post("/user-extensions", link), 201)
+            profile = {
+                "user_uuid": uuid,
+                "name": name,
+                "cnf_xml": f"<device><n>{name}</n></device>",
+            }
+            reply = await self.admin.post("/phone-profiles", profile)
+            self.profiles[name] = reply.json()["data"]["uuid"]
+
+    async def sip_phone(self, number: int) -> str:
+        """Add a phone at 127.0.1.<number>; its MAC."""
+        mac = mac_of(number)
+        body = {"mac": mac, "software_type": "SIP", "phone_ip": f"127.0.1.{number}"}
+        data_of(await self.admin.post("/phones", body), 201)
+        return mac
+
+    def as_user(self, number: int, user: str, **more: str) -> Sipp:
+        """The phone at 127.0.1.<number> with the configuration of a user."""
+        address = f"127.0.1.{number}"
+        return Sipp(self.exchange, NUMBERS[user], PASSWORD, address=address, **more)
+
+    async def switched(self, mac: str, user: str) -> dict[str, Any]:
+        """Switch a phone to the profile of a user; the deployment."""
+        order = {"profile_uuid": self.profiles[user], "mac": mac}
+        reply = await self.admin.post("/phone-profiles/switch", order)
+        assert reply.status_code == 200, reply.text
+        return await self.deployment(mac)
+
+    async def deployment(self, mac: str) -> dict[str, Any]:
+        """The newest deployment of a phone."""
+        return dict(data_of(await self.admin.get(f"/phones/{mac}/deployments"))[-1])
+
+    async def notified(self, phone: Sipp, mac: str, user: str) -> str:
+        """Switch a phone to the profile of a user; the NOTIFY that it gets."""
+        notified = asyncio.create_task(phone.notified())
+        await asyncio.sleep(1.0)  # SIPp opens its port
+        assert (await self.switched(mac, user))["restart"] == "ok"
+        return await asyncio.wait_for(notified, SECONDS)
+
+    async def outcome(self, mac: str) -> str:
+        """Wait for the end of the watch; whether the newest deployment was confirmed."""
+
+        async def known() -> str:
+            found = str((await self.deployment(mac))["confirmation"])
+            return "" if found == "pending" else found
+
+        return str(await until(known))
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def office(service: Served) -> AsyncIterator[Office]:
+async def office(service: Served) -> AsyncIterator[SipOffice]:
     port = f":{service.port}/"
     tables = block("extconfig.conf") + block("extconfig.conf, PJSIP")
     files = {
         "extconfig.conf": tables.replace(":8000/", port),
         "res_curl.conf": block("res_curl.conf").replace("THE-TOKEN", TOKEN),
         "sorcery.conf": block("sorcery.conf"),
+        "extensions.conf": "[default]\nexten => _X.,1,Dial(PJSIP/${EXTEN},20)\n",
     }
-    service.start()
     async with running("", more=files) as exchange:
-        made = Office(service, exchange)
+        service.environment["PHONEPROV_AMI_PORT"] = str(exchange.ami)
+        service.start()
+        made = SipOffice(service, exchange)
         async with made.client:
             await made.begin()
             yield made
@@ -47,27 +126,55 @@ async def office(service: Served) -> AsyncIterator[Office]:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def test_phone_registers_with_an_extension_that_asterisk_asks_for(office: Office) -> None:
-    body = {"type": "chan_pjsip", "extension": NUMBER, "name": 'Zoë "Z" <1>', "password": PASSWORD,
-            "voicemail": True}  # fmt: skip
-    extension = data_of(await office.admin.post("/extensions", body), 201)["uuid"]
-    user = {"first_name": "Ada", "last_name": "Lovelace", "username": "ada",
-            "email": "ada@example.com", "password": "analytical engine 1843"}  # fmt: skip
-    uuid = data_of(await office.admin.post("/users", user), 201)["uuid"]
-    link = {"user_uuid": uuid, "extension_uuid": extension}
-    data_of(await office.admin.post("/user-extensions", link), 201)
-
-    await Sipp(office.exchange, NUMBER, PASSWORD).register()
-    shown = await office.exchange.command(f"pjsip show endpoint {NUMBER}")
-    assert f"{NUMBER}/sip:{NUMBER}@127.0.0.1" in shown
+async def test_phone_registers_with_an_extension_that_asterisk_asks_for(office: SipOffice) -> None:
+    number = NUMBERS["ada"]
+    phone = Sipp(office.exchange, number, PASSWORD)
+    await phone.register()
+    shown = await office.exchange.command(f"pjsip show endpoint {number}")
+    assert f"{number}/sip:{number}@127.0.0.1" in shown
     assert "(g722|alaw|ulaw)" in shown
     assert "Zoë" in shown
     assert PASSWORD not in office.exchange.log()
 
+    ringing = asyncio.create_task(phone.rings())
+    await asyncio.sleep(1.0)  # SIPp opens its port
+    await office.exchange.command(f"channel originate Local/{number}@default application Wait 5")
+    assert f"INVITE sip:{number}@127.0.0.1:{phone.port}" in await asyncio.wait_for(ringing, SECONDS)
+    await phone.register(expires=0)
 
-async def test_extension_that_is_not_active_is_refused(office: Office) -> None:
-    [extension] = data_of(await office.admin.get("/extensions"))
+
+async def test_phone_follows_its_user_with_a_new_registration(office: SipOffice) -> None:
+    mac = await office.sip_phone(1)
+    refused = await office.switched(mac, "bob")
+    assert "not registered" in refused["restart"]
+    before = office.as_user(1, "bob")
+    call_id = await before.register()
+
+    # It is registered as bob until it restarts.
+    notify = await office.notified(before, mac, "ada")
+    assert f"RegisterCallId={{{call_id}}}" in notify
+    now = office.as_user(1, "ada", call_id="a@phone")
+    await now.register()
+    assert await office.outcome(mac) == "confirmed"
+
+    # A phone with several users before, one of whom is at another phone now.
+    elsewhere = await office.sip_phone(2)
+    assert "another address" in (await office.switched(elsewhere, "bob"))["restart"]
+    bob = office.as_user(2, "bob")
+    await bob.register()
+    received = asyncio.create_task(bob.notified())
+    notify = await office.notified(now, mac, "cy")
+    assert "RegisterCallId={a@phone}" in notify
+    # The same registration again is no start.
+    await now.register()
+    assert await office.outcome(mac) == "not_confirmed"
+    assert not received.done()
+    received.cancel()
+
+
+async def test_extension_that_is_not_active_is_refused(office: SipOffice) -> None:
+    extension, *_ = data_of(await office.admin.get("/extensions"))
     data_of(await office.admin.put(f"/extensions/{extension['uuid']}", {"is_active": False}))
     with pytest.raises(AssertionError):
         async with asyncio.timeout(40):
-            await Sipp(office.exchange, NUMBER, PASSWORD).register()
+            await Sipp(office.exchange, NUMBERS["ada"], PASSWORD).register()

@@ -164,12 +164,16 @@ class Sipp:
         output = await self._run(_NOTIFIED, "notified")
         return output[output.index("NOTIFY ") :].partition("-----")[0]
 
+    async def rings(self) -> str:
+        """Wait for a call and refuse it; the messages."""
+        return await self._run(_BUSY, "rings")
+
     async def answers_options(self, times: int) -> None:
         """Respond to the next qualify requests."""
         await self._run(_OPTIONS, "options", times)
 
     async def _run(self, scenario: str, name: str, times: int = 1) -> str:
-        folder = self._exchange.folder
+        folder, name = self._exchange.folder, f"{name}-{self.port}"
         (folder / f"{name}.xml").write_text(scenario)
         trace = folder / f"{name}.log"
         trace.unlink(missing_ok=True)
@@ -224,5 +228,10 @@ Content-Length: 0
 
 ]]></send></scenario>
 """
+_BUSY = (
+    _ACCEPTING.format(method="INVITE")
+    .replace("200 OK", "486 Busy here")
+    .replace("</scenario>", '<recv request="ACK"/></scenario>')
+)
 _OPTIONS = _ACCEPTING.format(method="OPTIONS")
 _NOTIFIED = _ACCEPTING.format(method="NOTIFY")

@@ -51,15 +51,13 @@ def listing(complete: str, *entries: tuple[str, dict[str, str]]) -> Say:
 
 
 def endpoint(*contacts: tuple[str, ...], aors: str = "") -> Say:
-    """The response to ``PJSIPShowEndpoint``: URIs, Call-IDs and, if given, Via addresses of the
-    contacts."""
+    """The response to ``PJSIPShowEndpoint``: URIs, Call-IDs and, if given, Via addresses, AORs and
+    ends of the contacts."""
+    fields = ("URI", "CallID", "ViaAddress", "AOR", "RegExpire")
     return listing(
         "EndpointDetailComplete",
         ("EndpointDetail", {"ObjectType": "endpoint", "Aors": aors}),
-        *(
-            ("ContactStatusDetail", dict(zip(("URI", "CallID", "ViaAddress"), one, strict=False)))
-            for one in contacts
-        ),
+        *(("ContactStatusDetail", dict(zip(fields, one, strict=False))) for one in contacts),
     )
 
 

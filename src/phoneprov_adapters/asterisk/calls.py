@@ -59,7 +59,14 @@ class ManagerCalls(Calls):
             return False
         async with self._connection.used() as session:
             endpoint = await endpoint_called(session, name)
-        return endpoint is not None and not known.endpoints.isdisjoint(endpoint.aors)
+        if endpoint is None:
+            return False
+        aors = endpoint.aors
+        if phone.phone_ip is not None:
+            # The AORs of users who are at another phone now do not count.
+            elsewhere = {one.aor for one in endpoint.contacts if not one.is_at(phone.phone_ip)}
+            aors -= elsewhere - {one.aor for one in endpoint.at(phone.phone_ip)}
+        return not known.endpoints.isdisjoint(aors)
 
     async def _channels(self) -> _Channels:
         async with self._one_at_a_time:

@@ -2,8 +2,9 @@
 
 ``PJSIPShowEndpoint`` (``write = system``) lists an endpoint in the events ``EndpointDetail``,
 whose field ``Aors`` names its AORs, and one ``ContactStatusDetail`` for each contact, with the
-fields ``URI``, ``ViaAddress`` (the address that the phone states for itself) and ``CallID``, the
-Call-ID of the registration. ``EndpointDetailComplete`` ends it.
+fields ``AOR``, ``URI``, ``ViaAddress`` (the address that the phone states for itself), ``CallID``,
+the Call-ID of the registration, and ``RegExpire``, its end in seconds since 1970.
+``EndpointDetailComplete`` ends it.
 """
 
 import re
@@ -23,6 +24,8 @@ class Contact(Struct, frozen=True):
     uri: str
     call_id: str
     via: str = ""
+    aor: str = ""
+    expires: int = 0
 
     def is_at(self, address: str) -> bool:
         """Whether this address registered. With NAT the URI may have the address of the router,
@@ -41,6 +44,11 @@ class Endpoint(Struct, frozen=True):
     aors: frozenset[str] = frozenset()
     contacts: tuple[Contact, ...] = ()
 
+    def at(self, address: str) -> tuple[Contact, ...]:
+        """The contacts of the phone at this address, the one that expires last first."""
+        own = [one for one in self.contacts if one.is_at(address)]
+        return tuple(sorted(own, key=lambda one: one.expires, reverse=True))
+
 
 async def endpoint_called(session: Session, name: str) -> Endpoint | None:
     """The endpoint; None if Asterisk does not show it: it does not exist, or the account may
@@ -57,11 +65,21 @@ async def endpoint_called(session: Session, name: str) -> Endpoint | None:
     return Endpoint(
         frozenset(aor.strip() for aor in aors.split(",") if aor.strip()),
         tuple(
-            Contact(entry.get("uri", ""), entry.get("callid", ""), entry.get("viaaddress", ""))
+            Contact(
+                uri=entry.get("uri", ""),
+                call_id=entry.get("callid", ""),
+                via=entry.get("viaaddress", ""),
+                aor=entry.get("aor", ""),
+                expires=_number(entry.get("regexpire", "")),
+            )
             for entry in answer.entries
             if entry["event"] == _CONTACT
         ),
     )
+
+
+def _number(text: str) -> int:
+    return int(text) if re.fullmatch("[0-9]{1,18}", text) else 0
 
 
 def _host(text: str) -> str:

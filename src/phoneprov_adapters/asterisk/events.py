@@ -152,7 +152,9 @@ class _SeenSip:
         )
 
     async def look(self, session: Session) -> str:
-        own = self._own(await self._endpoint(session))
+        endpoint = await self._endpoint(session)
+        self._aors = endpoint.aors  # those of a new user, whom the phone registers now
+        own = self._own(endpoint)
         if not own:
             self._is_gone = True
             return ""
@@ -166,8 +168,8 @@ class _SeenSip:
         gone = "unregistered and " if self._is_gone else ""
         return f"The phone {gone}did not register again within {seconds:.0f} s."
 
-    def _own(self, endpoint: Endpoint) -> list[Contact]:
-        return [one for one in endpoint.contacts if one.is_at(self._address)]
+    def _own(self, endpoint: Endpoint) -> tuple[Contact, ...]:
+        return endpoint.at(self._address)
 
     async def _endpoint(self, session: Session) -> Endpoint:
         endpoint = await endpoint_called(session, self._device)

@@ -47,22 +47,34 @@ class Manager(ManagerInterface):
 async def _to_contact(
     session: Session, action: ManagerAction, phone_ip: str | None
 ) -> ManagerAction:
-    """The action with the Call-ID of the phone's registration, which Cisco's phones compare. Raises
-    ``Refused`` if the endpoint has no contact, to which Asterisk answers `NOTIFY sent`, too, or a
-    contact of another phone, which would be notified as well."""
-    endpoint = await endpoint_called(session, dict(action.fields).get("Endpoint", ""))
+    """The action with the Call-ID of the phone's registration, which Cisco's phones compare. An
+    endpoint notifies all its contacts: if some are those of another phone, the action names the
+    endpoint of the phone's newest registration, which is called like its AOR. Raises ``Refused`` if
+    the phone has no contact, to which Asterisk answers `NOTIFY sent`, too, or if another phone
+    would be notified as well."""
+    name = dict(action.fields).get("Endpoint", "")
+    endpoint = await endpoint_called(session, name)
     if endpoint is None:
         return action
     if not endpoint.contacts:
         raise Refused(_NOT_REGISTERED)
     address = phone_ip or endpoint.contacts[0].host
-    if not all(contact.is_at(address) for contact in endpoint.contacts):
-        raise Refused(_ANOTHER_PHONE)
-    call_ids = {contact.call_id for contact in endpoint.contacts}
-    if len(call_ids) > 1 or not _CALL_ID.fullmatch(call_id := call_ids.pop()):
-        return action
-    fields = ((name, value.replace(CALL_ID, f"{{{call_id}}}")) for name, value in action.fields)
-    return msgspec.structs.replace(action, fields=tuple(fields))
+    own = endpoint.at(address)
+    if len(own) < len(endpoint.contacts):
+        if not own:
+            raise Refused(_ANOTHER_PHONE)
+        name = own[0].aor
+        endpoint = await endpoint_called(session, name) if name else None
+        own = endpoint.at(address) if endpoint else ()
+        if endpoint is None or not 0 < len(own) == len(endpoint.contacts):
+            raise Refused(_ANOTHER_PHONE)
+    call_ids = {contact.call_id for contact in own}
+    is_known = len(call_ids) == 1 and _CALL_ID.fullmatch(own[0].call_id)
+    written = f"{{{own[0].call_id}}}" if is_known else CALL_ID
+    fields = ((key, value.replace(CALL_ID, written)) for key, value in action.fields)
+    return msgspec.structs.replace(
+        action, fields=tuple((key, name if key == "Endpoint" else text) for key, text in fields)
+    )
 
 
 _SENT = "The command was sent, and it is not known whether the phone restarts."

@@ -51,7 +51,8 @@ class PjsipObjects:
 
     async def endpoint(self, name: str) -> Options | None:
         """The endpoint of an extension; or of a phone (``SEP001BD4123456``), to which restarts are
-        sent: its AORs are those of its user."""
+        sent: its AORs are those of its user, and of its users before: until the phone restarts, it
+        is registered as the last of them."""
         if mac := mac_of_device(name):
             return await self._phone(mac)
         of = await self._find(name)
@@ -78,8 +79,11 @@ class PjsipObjects:
     async def _phone(self, mac: str) -> Options | None:
         async with self.database.read() as tx:
             phone = await tx.lines.at(mac, CHAN_PJSIP)
-        numbers = numbers_of(phone, shown(self.clock())) if phone else ()
-        if not numbers:
+            earlier = await tx.lines.earlier_numbers(mac, CHAN_PJSIP)
+        if phone is None or not phone.used.phone.is_active:
             return None
-        aors = [one.number for one in numbers]
+        numbers = numbers_of(phone, shown(self.clock()))
+        aors = list(dict.fromkeys([*(one.number for one in numbers), *earlier]))
+        if not aors:
+            return None
         return [("id", device_name(mac)), *phone_options(aors, self.context)]

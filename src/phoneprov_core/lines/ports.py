@@ -25,6 +25,11 @@ class LineStore(Protocol):
     async def uuid_of(self, number: str, kind: str) -> str | None:
         """The uuid of the extension that ``find`` finds."""
 
+    async def earlier_numbers(self, mac: str, kind: str) -> list[str]:
+        """The numbers linked to the owners of the last five deployments that brought a file to this
+        canonical MAC, the newest deployment first; of inactive users, too. A number may come
+        several times."""
+
     async def phones_of(self, user_uuid: str) -> list[UsedPhone]:
         """The phones whose desk has this user, or whose current deployment has this owner, by
         MAC."""

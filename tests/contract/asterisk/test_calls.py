@@ -137,6 +137,17 @@ async def test_calls_endpoint_named_after_its_aor_is_in_a_call(busy: AmiStub) ->
     assert not await asked.in_call(IDLE)
 
 
+async def test_call_of_a_user_who_is_at_another_phone_is_none_of_this_phone(busy: AmiStub) -> None:
+    busy.answers["CoreShowChannels"] = listing(
+        "CoreShowChannelsComplete", ("CoreShowChannel", {"Channel": "PJSIP/1002-0000002a"})
+    )
+    phone = a_phone(2, mac=SIP.mac, software_type="SIP", phone_ip="10.0.0.7")
+    for host, is_in_call in (("10.0.0.8", False), ("10.0.0.7", True)):
+        contact = (f"sip:1002@{host}", "x", "", "1002")
+        busy.answers["PJSIPShowEndpoint"] = endpoint(contact, aors="1002")
+        assert await calls(busy).in_call(phone) is is_in_call
+
+
 async def test_missing_peer_is_reported(stub: AmiStub) -> None:
     await stub.stop()
 

@@ -104,6 +104,37 @@ async def test_notify_address_of_the_phone_is_recognised(
     assert len(stub.performed) == 1
 
 
+OLD = ("sip:1@10.0.0.7", "old", "", "1001", "100")
+NEW = ("sip:1@10.0.0.7", "new", "", "1002", "200")
+FOREIGN = ("sip:1@10.0.0.8", "foreign", "", "1003", "300")
+
+
+@pytest.mark.parametrize(
+    ("own", "call_id"),
+    [([NEW], "new"), ([OLD, NEW], ""), ([FOREIGN, NEW], None), ([], None)],
+    ids=["own", "two of its own", "another one", "gone"],
+)
+async def test_notify_goes_to_the_newest_registration_of_the_phone_alone(
+    stub: AmiStub, own: list[tuple[str, ...]], call_id: str | None
+) -> None:
+    """The endpoint of the phone has the AORs of users who are at other phones now."""
+    shown = iter([endpoint(OLD, NEW, FOREIGN), endpoint(*own)])
+    stub.answers["PJSIPShowEndpoint"] = lambda action_id: next(shown)(action_id)
+
+    if call_id is None:
+        with pytest.raises(Refused, match="another address"):
+            await manager(stub).perform(sip_restart(MAC), "10.0.0.7")
+        assert stub.performed == []
+        return
+    await manager(stub).perform(sip_restart(MAC), "10.0.0.7")
+    assert [dict(fields)["Endpoint"] for fields in stub.received[1:3]] == [
+        "SEP001BD4123456",
+        "1002",
+    ]
+    assert ("Endpoint", "1002") in stub.performed[0]
+    assert ("Variable", f"Content=RegisterCallId={{{call_id}}}") in stub.performed[0]
+
+
 async def test_notify_endpoint_not_shown_is_sent(stub: AmiStub) -> None:
     stub.answers["PJSIPShowEndpoint"] = failure("Unable to retrieve endpoint x")
     stub.answers["PJSIPNotify"] = failure("Unable to retrieve endpoint x")

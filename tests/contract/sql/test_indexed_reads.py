@@ -12,7 +12,7 @@ from phoneprov_adapters.sql.engines.postgres_reading import compiled_for
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.batch_statements import FIRST_PHONES, TRIED
 from phoneprov_adapters.sql.stores.batches import _FIND
-from phoneprov_adapters.sql.stores.lines import AT, FIND, OF_USER, PHONES_OF
+from phoneprov_adapters.sql.stores.lines import AT, EARLIER, FIND, OF_USER, PHONES_OF
 from support.data_folder import create_database
 
 VALUES = {
@@ -29,8 +29,8 @@ VALUES = {
 }
 STATEMENTS = pytest.mark.parametrize(
     "statement",
-    [AT, FIND, OF_USER, PHONES_OF, _FIND, FIRST_PHONES, TRIED],
-    ids=["at", "find", "user", "of", "batch", "first", "tried"],
+    [AT, EARLIER, FIND, OF_USER, PHONES_OF, _FIND, FIRST_PHONES, TRIED],
+    ids=["at", "earlier", "find", "user", "of", "batch", "first", "tried"],
 )
 
 

@@ -94,6 +94,18 @@ class TestLines(DatabaseTests):
             for unknown in ("6", "7", "A", "", "9", "%"):
                 assert await tx.lines.find(unknown) is None
 
+    async def test_earlier_numbers_are_those_of_the_last_owners_of_the_phone(self) -> None:
+        for number, owner in enumerate((ADA, BOB, CARLA, BOB, BOB, BOB), 401):
+            await self.deployed(PHONE.mac, owner, number)
+        await self.deployed(OTHER.mac, ADA, 407)
+        async with self.database.write() as tx:
+            await tx.deployments.add(a_deployment(408, PHONE.mac, owner_uuid=ADA))  # no file
+        async with self.database.read() as tx:
+            found = await tx.lines.earlier_numbers(PHONE.mac, "chan_sccp")
+            assert found == ["1", "1", "1", "3", "1"]
+            assert await tx.lines.earlier_numbers(OTHER.mac, "chan_pjsip") == ["6"]
+            assert await tx.lines.earlier_numbers(a_mac(9), "chan_pjsip") == []
+
     async def test_phones_of_a_user_are_those_of_desks_and_deployments(self) -> None:
         async with self.database.write() as tx:
             await tx.desks.put(DeskRecord(OTHER.mac).used(DeskUse(BOB), NOW))

@@ -10,7 +10,7 @@ from phoneprov_adapters.sql.stores.desks import RECORD, record_of
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.accounts import users
 from phoneprov_adapters.sql.tables.inventory import extensions, phones, user_extensions
-from phoneprov_adapters.sql.tables.switching import current_deployments, desks
+from phoneprov_adapters.sql.tables.switching import current_deployments, deployments, desks
 from phoneprov_core.desk_records import DeskRecord
 from phoneprov_core.extensions import CHAN_SCCP
 from phoneprov_core.lines.model import Number, PhoneNumbers, UsedPhone
@@ -95,6 +95,25 @@ PHONES_OF: Select[Any] = (
 )
 
 
+_LAST = (
+    select(deployments.c.owner_uuid, deployments.c.number)
+    .where(deployments.c.mac == bindparam("mac"), deployments.c.place.is_not(None))
+    .order_by(deployments.c.number.desc())
+    .limit(5)
+    .subquery("last_subquery")
+)
+EARLIER: Select[Any] = (
+    select(extensions.c.extension)
+    .select_from(
+        _LAST.join(user_extensions, user_extensions.c.user_uuid == _LAST.c.owner_uuid).join(
+            extensions,
+            and_(extensions.c.uuid == user_extensions.c.extension_uuid, _is_line(extensions)),
+        )
+    )
+    .order_by(_LAST.c.number.desc(), user_extensions.c.created_at, user_extensions.c.uuid)
+)
+
+
 class SqlLines(SqlQueries, LineStore):
     """Lines of phones, read with the phones."""
 
@@ -117,6 +136,10 @@ class SqlLines(SqlQueries, LineStore):
     async def uuid_of(self, number: str, kind: str) -> str | None:
         row = await self._connection.fetch_one(FIND, number=number, kind=kind)
         return None if row is None else str(row[-1])
+
+    async def earlier_numbers(self, mac: str, kind: str) -> list[str]:
+        rows = await self._connection.fetch_all(EARLIER, mac=mac, kind=kind)
+        return [row[0] for row in rows]
 
     async def phones_of(self, user_uuid: str) -> list[UsedPhone]:
         return [
