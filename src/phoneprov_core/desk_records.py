@@ -84,8 +84,9 @@ class DeskRecord(Struct, frozen=True):
             raise DeskChanged
         return self._with(turn=self.turn + 1)
 
-    def used(self, use: DeskUse, now: str) -> Self:
-        """The desk in its next turn, with this use. A logout that was due is done."""
+    def used(self, use: DeskUse, now: str, *, left: str | None = None) -> Self:
+        """The desk in its next turn, with this use. A logout that was due is done. Without a user,
+        ``left`` is the user that the phone keeps the profile of."""
         since = now if use.user_uuid else None
         return self._with(
             **msgspec.structs.asdict(use),
@@ -93,7 +94,7 @@ class DeskRecord(Struct, frozen=True):
             due=None,
             turn=self.turn + 1,
             not_before=0,
-            left_user_uuid=None,
+            left_user_uuid=None if use.user_uuid else left,
         )
 
     def ended(self, due: Due) -> Self:

@@ -1,4 +1,4 @@
-"""Switches, saves of profiles, logins and logouts that are killed at a given point.
+"""Switches and saves of profiles that are killed at a given point.
 
 As a program it reads one order per line from its standard input and forks for each, so that
 everything is imported once. It prints the exit code of each.
@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import aioftp
 import msgspec
@@ -25,9 +25,6 @@ from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
 from phoneprov_adapters.sql.stores.desks import SqlDesks
 from phoneprov_adapters.sql.stores.profiles import SqlProfiles, SqlRevisions
 from phoneprov_core.deployments.confirm import Confirm
-from phoneprov_core.desks.change import Changed
-from phoneprov_core.desks.services import PhoneServices
-from phoneprov_core.devices.names import device_name
 from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.profiles.model import ProfilePatch, SwitchRequest
@@ -115,33 +112,9 @@ SAVES = {
 """The points of a save of a profile's configuration."""
 
 
-DESKS = {
-    "after the lease is taken": POINTS["after the lease is taken"],
-    "after the turn is taken": Point(owner=SqlDesks, method="put", after=True),
-    "before the FTP connection": POINTS["before the FTP connection"],
-    "after the upload": POINTS["after the upload"],
-    "before the rename": POINTS["before the rename"],
-    "after the rename": POINTS["after the rename"],
-    "after the new file is verified": POINTS["after the new file is verified"],
-    "after the place is stored": POINTS["after the place is stored"],
-    "after the desk is stored": POINTS["after the desk is stored"],
-    "before the services are closed": Point(owner=PhoneWeb, method="execute"),
-    "before the call history is cleared": Point(owner=PhoneWeb, method="execute", nth=2),
-    "before the restart": Point(owner=PhoneWeb, method="execute", nth=3),
-    "after the restart": Point(owner=PhoneWeb, method="execute", nth=3, after=True),
-    "after the outcome is stored": POINTS["after the outcome is stored"],
-    "after the lease is released": POINTS["after the lease is released"],
-    "after the change is ended": Point(owner=SqlDesks, method="put", nth=3, after=True),
-    "after the deployment": Point(owner=Confirm, method="_confirm"),
-}
-"""The points of a login and a logout at a phone, in their order."""
-
-USER, PIN = "ada-1", "24681357"
-
-
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """A switch of ``mac`` to kill; with ``cnf_xml`` a save; with ``desk`` a login or logout.
-    ``point`` is empty for one that is not killed."""
+    """A switch of ``mac`` to kill; with ``cnf_xml`` a save. ``point`` is empty for one that is not
+    killed."""
 
     point: str = ""
     environment: dict[str, str]
@@ -149,12 +122,11 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     profile_uuid: str
     mac: str = ""
     cnf_xml: str | None = None
-    desk: Literal["login", "logout"] | None = None
 
     @property
     def place(self) -> Point | None:
         """The point of the kill."""
-        return (DESKS if self.desk else POINTS | SAVES)[self.point] if self.point else None
+        return (POINTS | SAVES)[self.point] if self.point else None
 
 
 def remove_pauses() -> None:
@@ -207,24 +179,10 @@ async def run_order(order: Order) -> None:
             patch = ProfilePatch(cnf_xml=order.cnf_xml)
             await use_cases.profiles.update(actor, order.profile_uuid, patch)
             return
-        if order.desk is not None:
-            await change_desk(container.phone_services(), order)
-        else:
-            request = SwitchRequest(profile_uuid=order.profile_uuid, mac=order.mac)
-            await use_cases.switch_profile(actor, request)
+        request = SwitchRequest(profile_uuid=order.profile_uuid, mac=order.mac)
+        await use_cases.switch_profile(actor, request)
         if order.point:  # The remaining points come later.
             await asyncio.sleep(30)
-
-
-async def change_desk(services: PhoneServices, order: Order) -> None:
-    """Log in or out as the phone does."""
-    at = await services.identify(device_name(order.mac), "127.0.0.1")
-    if order.desk == "login":
-        outcome = await services.log_in(at, USER, PIN, services.log_in.form(at))
-        assert isinstance(outcome, Changed)
-    else:
-        outcome = await services.log_out.at_phone(at, services.log_out.form(at))
-    outcome.answered()
 
 
 def main() -> None:

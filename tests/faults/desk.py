@@ -111,6 +111,10 @@ class Desk:
         if not path.name.startswith("."):
             self._at_work.pop(path.name, None)
 
+    def forget_all(self) -> None:
+        """Remove all uploads, since their clients were killed."""
+        self._at_work.clear()
+
     def leftovers(self) -> list[str]:
         """The remaining temporary files."""
         return sorted(path.name for path in self.folder.glob(".*"))

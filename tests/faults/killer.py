@@ -1,14 +1,16 @@
 """Orders in processes that are killed at a given point."""
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
+from types import ModuleType
 
 import msgspec
 
 from faults import crashing
-from faults.crashing import Order
 
 
 class Killer:
@@ -17,7 +19,7 @@ class Killer:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
 
-    async def __call__(self, order: Order) -> int:
+    async def __call__(self, order: msgspec.Struct) -> int:
         """Execute an order; the exit code of its process."""
         assert self._process.stdin
         assert self._process.stdout
@@ -27,11 +29,13 @@ class Killer:
 
 
 @asynccontextmanager
-async def killer() -> AsyncIterator[Killer]:
+async def killer(program: ModuleType = crashing) -> AsyncIterator[Killer]:
+    assert program.__file__
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, crashing.__file__),
+        *(sys.executable, program.__file__),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(program.__file__).parents[1])},
     )
     try:
         yield Killer(process)

@@ -140,7 +140,7 @@ class Switching(Adapters):
     keep_desks = singleton(
         KeepDesks, database=database, change=of(change_desk),
         actor=of(singleton(system_actor, level_rule=setting(lambda it: it.level_rule))),
-        clock=clock)
+        clock=clock, policy=setting(lambda it: it.desks))
 
     # Files for phones.
     provide_file = singleton(

@@ -31,13 +31,15 @@ async def _no_answer() -> None:
 class DeskChange(Struct, frozen=True):
     """A login or a logout that is part of a deployment: who uses the phone afterwards.
 
-    ``turn`` is the turn of the phone in which it was asked for, None for any. ``answer`` is
+    ``turn`` is the turn of the phone in which it was asked for, None for any. ``left`` is whether
+    the user of the profile has left the phone, which keeps it. ``answer`` is
     awaited once the file is in place, before the phone is called: the phone that asked gets its
     answer before it is restarted. ``forget_calls`` clears the phone's call history.
     """
 
     use: DeskUse
     turn: int | None = None
+    left: bool = False
     refuse_elsewhere: bool = False
     end_elsewhere: bool = False
     forget_calls: bool = False
@@ -78,7 +80,8 @@ async def change_use(
     current = await tx.desks.find(mac)
     if desk is None and current.default_profile_uuid == profile.uuid:
         use = DeskUse()
-    used = current.used(use, now)
+    left = profile.user_uuid if desk is not None and desk.left else None
+    used = current.used(use, now, left=left)
     if use.user_uuid and (user is None or not user.is_active):
         # Deleted or deactivated during the upload: the phone gets its default profile back.
         used = used.ended(Due.LOGOUT)

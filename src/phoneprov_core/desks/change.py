@@ -5,6 +5,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
+from datetime import datetime, timedelta
 from enum import Enum
 
 import msgspec
@@ -15,12 +16,13 @@ from phoneprov_core.deployments.model import Action, Deployment
 from phoneprov_core.deployments.order import DeskChange, Order, load_order, require_fitting
 from phoneprov_core.deployments.ports import RunToEnd
 from phoneprov_core.desk_records import DeskRecord, DeskUse
+from phoneprov_core.desks.model import DeskPolicy, Elsewhere
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.devices.ports import Calls, ForgetsCalls, PhoneDriver, is_in_call
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound, PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, Pause, millis
+from phoneprov_core.kernel.system import Clock, Pause, millis, shown
 from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone, speaks_sip
 
@@ -34,6 +36,19 @@ LEAVING_SECONDS = 20
 """After this time a phone is called again that a crash kept from being called."""
 
 log = logging.getLogger("phoneprov.desks")
+
+
+def login_change(
+    policy: DeskPolicy, user_uuid: str, profile_uuid: str, turn: int | None, now: datetime
+) -> DeskChange:
+    """A login that begins now."""
+    until = shown(now + timedelta(hours=policy.hours)) if policy.hours else None
+    return DeskChange(
+        DeskUse(user_uuid, profile_uuid, until),
+        turn,
+        refuse_elsewhere=policy.elsewhere is Elsewhere.REFUSE,
+        end_elsewhere=policy.elsewhere is Elsewhere.MOVE,
+    )
 
 
 class After(Enum):

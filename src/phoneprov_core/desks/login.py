@@ -1,16 +1,14 @@
 """Logging in at a phone with a PIN, and changing the PIN there."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 
 from msgspec import Struct
 
 from phoneprov_core.deployments.model import Action
-from phoneprov_core.deployments.order import DeskChange
-from phoneprov_core.desk_records import DeskChanged, DeskUse
+from phoneprov_core.desk_records import DeskChanged
 from phoneprov_core.desks import tokens
-from phoneprov_core.desks.change import Changed, ChangeDesk
-from phoneprov_core.desks.model import AtPhone, DeskPolicy, Elsewhere
+from phoneprov_core.desks.change import Changed, ChangeDesk, login_change
+from phoneprov_core.desks.model import AtPhone, DeskPolicy
 from phoneprov_core.desks.pins import CheckPin, wrong_pin
 from phoneprov_core.desks.ports import DesksTransaction, NotLoggedIn, PageSigner
 from phoneprov_core.desks.tokens import Purpose
@@ -106,15 +104,7 @@ class LogInAtPhone:
     async def _log_in(self, at: AtPhone, user: User, profile_uuid: str) -> Changed:
         if await self.change.is_in_call(at.phone):
             raise Conflict("This phone is in a call. Log in when it is over.", code="in_call")
-        until = None
-        if self.policy.hours:
-            until = shown(self.clock() + timedelta(hours=self.policy.hours))
-        desk = DeskChange(
-            DeskUse(user.uuid, profile_uuid, until),
-            at.desk.turn,
-            refuse_elsewhere=self.policy.elsewhere is Elsewhere.REFUSE,
-            end_elsewhere=self.policy.elsewhere is Elsewhere.MOVE,
-        )
+        desk = login_change(self.policy, user.uuid, profile_uuid, at.desk.turn, self.clock())
         order = await self.change.order(profile_uuid, at.phone, Action.LOGIN, desk)
         if order is None:
             raise _no_profile()

@@ -83,7 +83,8 @@ class Elsewhere(Enum):
 
 
 class DeskPolicy(Struct, frozen=True):
-    """The settings of desks. ``hours`` is how long a login lasts, 0 without end."""
+    """The settings of desks. ``hours`` is how long a login lasts, 0 without end. ``elsewhere`` is
+    what happens to a user who is logged in at another phone."""
 
     hours: int = 0
     elsewhere: Elsewhere = Elsewhere.MOVE

@@ -10,7 +10,8 @@ import msgspec
 from phoneprov_core.deployments.model import Action, Deployment, Outcome
 from phoneprov_core.deployments.order import DeskChange, Order, current_of
 from phoneprov_core.desk_records import DeskRecord, DeskUse, Due, end_use
-from phoneprov_core.desks.change import ChangeDesk
+from phoneprov_core.desks.change import ChangeDesk, login_change
+from phoneprov_core.desks.model import DeskPolicy
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import PhoneprovError
@@ -46,6 +47,7 @@ class KeepDesks:
     change: ChangeDesk
     actor: Actor
     clock: Clock
+    policy: DeskPolicy
     repeat_seconds: int = REPEAT_SECONDS
 
     async def __call__(self) -> int:
@@ -130,22 +132,37 @@ class KeepDesks:
         action = Action.EXPIRY if desk.due is Due.EXPIRY else Action.LOGOUT
         order = await self.change.default_order(desk, phone, action, desk.turn)
         if order is None and desk.change_uuid is not None:
-            order = await self._known_content(
-                phone, action, DeskChange(use, desk.turn), interrupted
-            )
+            order = await self._known_content(desk, phone, use, interrupted)
         return order
 
     async def _known_content(
-        self, phone: Phone, action: Action, change: DeskChange, interrupted: Deployment | None
+        self, desk: DeskRecord, phone: Phone, use: DeskUse, interrupted: Deployment | None
     ) -> Order | None:
-        """For a phone without a default profile: what is known to be on it, else what the
-        interrupted deployment brought. A switch or rollback also brought its user."""
+        """For a phone without a default profile: what is known to be on it. If that is not known,
+        what the interrupted deployment brought, with its user."""
         async with self.database.read() as tx:
             current = await current_of(tx.deployments, phone)
         content = current or interrupted
         if content is None:
             return None
-        if current is None and content.action in {Action.SWITCH, Action.ROLLBACK}:
-            action = content.action
-            change = DeskChange(DeskUse(content.owner_uuid, content.profile_uuid), change.turn)
+        action = Action.EXPIRY if desk.due is Due.EXPIRY else Action.LOGOUT
+        is_left = content.owner_uuid in {desk.user_uuid, desk.left_user_uuid}
+        change = DeskChange(use, desk.turn, left=is_left)
+        if current is None and content.action in _BRINGING:
+            action, change = content.action, await self._brought(content, desk)
         return await self.change.order(content.profile_uuid, phone, action, change)
+
+    async def _brought(self, content: Deployment, desk: DeskRecord) -> DeskChange:
+        """The user of an interrupted deployment; none if its user has logged in elsewhere since."""
+        user_uuid, profile_uuid = content.owner_uuid, content.profile_uuid
+        if content.action is not Action.LOGIN:
+            return DeskChange(DeskUse(user_uuid, profile_uuid), desk.turn)
+        async with self.database.read() as tx:
+            others = await tx.desks.of(user=user_uuid)
+        if any((one.since or "") > content.created_at for one in others if one.mac != desk.mac):
+            return DeskChange(DeskUse(), desk.turn, left=True)
+        return login_change(self.policy, user_uuid, profile_uuid, desk.turn, self.clock())
+
+
+_BRINGING = frozenset({Action.LOGIN, Action.SWITCH, Action.ROLLBACK})
+"""What brings a user to a phone."""

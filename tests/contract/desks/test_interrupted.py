@@ -59,18 +59,27 @@ async def test_interrupted_login_restores_the_default_profile(office: Hotdesk) -
     assert (await office.desk())["user_uuid"] is None
 
 
-async def test_interrupted_first_switch_is_completed_without_a_default_profile(
-    office: Hotdesk,
+@pytest.mark.parametrize(
+    ("action", "is_elsewhere"),
+    [(Action.SWITCH, False), (Action.LOGIN, False), (Action.LOGIN, True)],
+)
+async def test_interrupted_first_change_is_completed_without_a_default_profile(
+    office: Hotdesk, action: Action, *, is_elsewhere: bool
 ) -> None:
+    """Unless the user has logged in at another phone since."""
     await a_desk_phone(office.admin, mac=OTHER_MAC, phone_ip=OTHER_IP)
     interrupted = a_deployment(
         1,
         OTHER_MAC,
         number=0,
         outcome=Outcome.INTERRUPTED,
+        action=action,
         profile_uuid=office.profile,
         owner_uuid=office.ada.uuid,
     )
+    if is_elsewhere:
+        await office.phone().log_in("ada", PIN)
+        await office.settled()
     async with office.api.database.write() as tx:
         await tx.deployments.add(interrupted)
         desk = await tx.desks.find(OTHER_MAC)
@@ -79,9 +88,12 @@ async def test_interrupted_first_switch_is_completed_without_a_default_profile(
     assert await office.keep_desks() == 1
 
     assert office.on_phone(OTHER_IP, OTHER_MAC) == XML.encode()
-    assert (await office.desk(OTHER_MAC))["user_uuid"] == office.ada.uuid
+    users = [(await office.desk(mac))["user_uuid"] for mac in (OTHER_MAC, MAC)]
+    assert users == ([None, office.ada.uuid] if is_elsewhere else [office.ada.uuid, None])
+    left = (await office.record(OTHER_MAC)).left_user_uuid
+    assert left == (office.ada.uuid if is_elsewhere else None)
     repaired = max(await office.deployments(OTHER_MAC), key=lambda one: one.created_at)
-    assert (repaired.action, repaired.outcome) == (Action.SWITCH, Outcome.DEPLOYED)
+    assert (repaired.action, repaired.outcome) == (action, Outcome.DEPLOYED)
 
 
 @pytest.mark.parametrize("outcome", [Outcome.RUNNING, Outcome.INTERRUPTED, Outcome.UNKNOWN])
