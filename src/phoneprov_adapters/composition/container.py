@@ -37,6 +37,7 @@ from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions import Extensions
+from phoneprov_core.fleet.files import CompareFiles
 from phoneprov_core.fleet.overview import ViewFleet
 from phoneprov_core.fleet.use_cases import ChangeFleet
 from phoneprov_core.fleet.watch import WatchFleet
@@ -106,7 +107,9 @@ class Container(Switching):
     watch_fleet = singleton(
         WatchFleet, database=database, information=of(Adapters.phone_commands),
         registrations=of(Adapters.registrations), clock=clock, pause=pause,
-        holder=of(Adapters.database, lambda it: it.process))
+        holder=of(Adapters.database, lambda it: it.process),
+        files=of(singleton(CompareFiles, database=database, uploader=of(Adapters.uploader),
+        clock=clock, pause=pause)))
     change_fleet = singleton(ChangeFleet, database=database, clock=clock, new_id=new_id)
     kems = singleton(Kems, database=database, shared_write=shared_write, clock=clock, new_id=new_id)
     vendor_services = singleton(

@@ -14,6 +14,8 @@ LISTING_SECONDS = 60.0
 _LISTING = "listing"
 _LISTING_LIMIT = 16 * 1024 * 1024
 _LINE_LIMIT = 4096
+_GIVEN_UP = 1024 * 1024
+"""A transfer of more bytes is given up, which ends the session on some servers."""
 
 
 class FtpFiles(FilesOnServer):
@@ -49,7 +51,7 @@ class FtpFiles(FilesOnServer):
 
         def take(block: bytes) -> None:
             content.extend(block)
-            if len(content) > limit:
+            if len(content) > max(limit, _GIVEN_UP):
                 raise _Enough
 
         try:

@@ -73,7 +73,7 @@ class MemoryUploader(ConfigUploader, ReadsFiles):
         self,
         phone_ip: str | None,
         seconds: float | None = None,  # noqa: ARG002 - nothing takes time
-    ) -> AsyncIterator["MemoryFiles"]:
+    ) -> AsyncIterator[FilesOnServer]:
         server = self.server_of(phone_ip)
         await asyncio.sleep(0)
         if self._planned:

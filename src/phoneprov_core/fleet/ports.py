@@ -6,7 +6,7 @@ from phoneprov_core.deployments.ports import ReplacementChain
 from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.desks.use_cases import ConfigureTransaction
 from phoneprov_core.fleet.model import Replacement
-from phoneprov_core.fleet.states import CountedFleet, Days, SeenPhone, StateChange
+from phoneprov_core.fleet.states import CountedFleet, Days, SeenPhone, StateChange, WatchedFile
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.ports import PhoneStore, PhonesTransaction
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore
@@ -39,6 +39,9 @@ class FleetStore(Protocol):
 
     async def watched(self, after: str, limit: int) -> list[tuple[Phone, SeenPhone | None]]:
         """At most ``limit`` active phones with an address, by MAC, beginning after ``after``."""
+
+    async def files(self, after: str, limit: int) -> list[WatchedFile]:
+        """The files of the phones that ``watched`` returns, in the same order."""
 
     async def counts(self) -> CountedFleet:
         """The active phones in numbers."""

@@ -34,12 +34,25 @@ FileState = Literal["as_deployed", "changed", "missing", "unknown"]
 
 class Look(Struct, frozen=True):
     """What one look found. ``information`` is the answer, None without one; ``answers`` is None if
-    the phone was not asked. ``is_registered`` is what the exchange says, None if nothing."""
+    the phone was not asked. ``is_registered`` is what the exchange says, None if nothing. A look
+    does not compare the file: see ``files``."""
 
     answers: bool | None = None
     information: DeviceInformation | None = None
     is_registered: bool | None = None
-    file: FileState = "unknown"
+
+
+class WatchedFile(Struct, frozen=True):
+    """The file of an active phone with an address: its known state, and the deployment whose file
+    is certainly in place (see ``DeploymentStore.in_place``) with the name of that file, None
+    without one. ``answers`` is whether the phone answered the last look."""
+
+    mac: str
+    phone_ip: str
+    file: FileState
+    answers: bool | None
+    deployment_uuid: str | None
+    filename: str | None
 
 
 class SeenPhone(Struct, frozen=True):
@@ -88,7 +101,17 @@ def after_look(phone: Phone, before: SeenPhone | None, look: Look, now: str) -> 
         known = msgspec.structs.replace(known, answers=None, misses=0)
     if look.is_registered:
         known = msgspec.structs.replace(known, seen_at=now)
-    known = msgspec.structs.replace(known, is_registered=look.is_registered, file=look.file)
+    known = msgspec.structs.replace(known, is_registered=look.is_registered)
+    return _in_state(phone, before, known, now)
+
+
+def after_file(phone: Phone, before: SeenPhone | None, file: FileState, now: str) -> SeenPhone:
+    """What is known of the phone after its file was compared."""
+    known = before or SeenPhone(phone.mac, FleetState.NEVER_SEEN, now)
+    return _in_state(phone, before, msgspec.structs.replace(known, file=file), now)
+
+
+def _in_state(phone: Phone, before: SeenPhone | None, known: SeenPhone, now: str) -> SeenPhone:
     state = state_of(phone, known)
     since = known.since if before is not None and before.state is state else now
     return msgspec.structs.replace(known, state=state, since=since)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -11,12 +11,15 @@ from msgspec import Struct
 
 from phoneprov_core.deployments.observation import PhoneInformation
 from phoneprov_core.deployments.ports import LeaseStore
+from phoneprov_core.fleet.files import CompareFiles
 from phoneprov_core.fleet.ports import FleetTransaction
 from phoneprov_core.fleet.states import (
     MISSES,
+    FileState,
     FleetState,
     Look,
     SeenPhone,
+    after_file,
     after_look,
 )
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
@@ -38,6 +41,7 @@ LOOK_SECONDS = 1.5
 """Deadline of a request: it may be ahead of one of a switch, which has to wait for it."""
 MOST_AT_ONCE = 32
 _PIECE = 500
+_LEAST_PAUSE = 5.0
 
 log = logging.getLogger("phoneprov.fleet")
 
@@ -83,7 +87,8 @@ class WatchFleet:
 
     Of all processes one does so at a time, by a lease. Requests are spread evenly over a round. A
     phone that is off is asked less and less often, at last once an hour. A phone that is being
-    switched is not asked.
+    switched is not asked. At the same time, and independently of the phones, their files are
+    compared.
     """
 
     database: ReadAndWrite[WatchTransaction]
@@ -92,13 +97,23 @@ class WatchFleet:
     clock: Clock
     pause: Pause
     holder: str
+    files: CompareFiles | None = None
     _fence: int | None = None
+    _storing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _renew_at: int = 0
     _asked: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By phone: when it was last asked, and its current backoff, in milliseconds."""
 
     async def run(self, minutes: int) -> None:
         """Rounds without end, each of this many minutes. Raises ``Unavailable``."""
+        comparing = asyncio.create_task(self._compare_files(minutes * 60.0))
+        try:
+            await self._look_around(minutes)
+        finally:
+            comparing.cancel()
+            await asyncio.wait({comparing})
+
+    async def _look_around(self, minutes: int) -> None:
         led = False
         while True:
             leads = await self._leads()
@@ -114,6 +129,28 @@ class WatchFleet:
         await self.round(seconds)
         while (left := end - millis(self.clock())) > 0 and await self._leads():
             await self.pause(min(left, RENEW_MS) / 1000)
+
+    async def _compare_files(self, seconds: float) -> None:
+        """Rounds over the files, beside those over the phones: a slow file server delays none of
+        them."""
+        while self.files is not None:
+            end = millis(self.clock()) + seconds * 1000
+            left = 0.0
+            if self._fence is not None:
+                try:
+                    await self.files.round(
+                        seconds, self._keep_file, lambda: self._fence is not None
+                    )
+                except Unavailable as error:
+                    log.warning("The files of phones were not compared. %s", error.message)
+                left = (end - millis(self.clock())) / 1000
+            await self.pause(max(left, _LEAST_PAUSE))
+
+    async def _keep_file(self, mac: str, file: FileState) -> None:
+        async with self.database.read() as tx:
+            phone = await tx.phones.find(mac)
+        if phone is not None:
+            await self._store(phone, lambda seen, now: after_file(phone, seen, file, now))
 
     async def round(self, seconds: float) -> Round:
         """Look at each phone once, spread over ``seconds``. Ends early if another process has the
@@ -185,17 +222,17 @@ class WatchFleet:
         try:
             async with self.database.read() as tx:
                 is_switched = await tx.leases.holder(mac) is not None
-                phone, seen = await tx.phones.find(mac), await tx.fleet.find(mac)
+                phone = await tx.phones.find(mac)
             if is_switched or phone is None or not phone.is_active or phone.phone_ip is None:
                 return
             self._asked[mac] = now, LEAST_MS
             done.requests += 1
             look = await self._asked_phone(phone, registered.of(phone))
-            found = after_look(phone, seen, look, shown(self.clock()))
+            found, is_change = await self._store(
+                phone, lambda seen, now: after_look(phone, seen, look, now)
+            )
             if look.answers is False and found.misses == MISSES:
                 self._asked[mac] = now, min(max(backoff * 2, LEAST_MS), LONGEST_MS)
-            # Awaited first: other looks count meanwhile.
-            is_change = await self._keep(found, seen)
             done.changes += is_change
         except Unavailable as error:
             log.warning("A look at a phone was not recorded. %s", error.message)
@@ -208,6 +245,17 @@ class WatchFleet:
         except PhoneprovError:
             return Look(is_registered=is_registered)  # An address that must not be called.
         return Look(answers=True, information=found, is_registered=is_registered)
+
+    async def _store(
+        self, phone: Phone, change: Callable[[SeenPhone | None, str], SeenPhone]
+    ) -> tuple[SeenPhone, bool]:
+        """Change what is known of a phone; also whether the state changed. One at a time: a look
+        and a comparison of the file change the same row."""
+        async with self._storing:
+            async with self.database.read() as tx:
+                seen = await tx.fleet.find(phone.mac)
+            found = change(seen, shown(self.clock()))
+            return found, await self._keep(found, seen)
 
     async def _keep(self, found: SeenPhone, seen: SeenPhone | None) -> bool:
         """Store what is new; whether the state changed."""

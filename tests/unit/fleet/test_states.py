@@ -8,9 +8,11 @@ from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.deployments.information import read_device_information
 from phoneprov_core.deployments.observation import DeviceInformation
 from phoneprov_core.fleet.states import (
+    FileState,
     FleetState,
     Look,
     SeenPhone,
+    after_file,
     after_look,
     status_of,
 )
@@ -57,10 +59,6 @@ def seen_after(*looks: Look, phone: Phone = PHONE) -> SeenPhone:
         ([answering(load="SCCP45.8")], "wrong_model"),
         ([Look(True, OWN, is_registered=False)], "unregistered"),
         ([Look(True, OWN, is_registered=True)], "fine"),
-        ([Look(True, OWN, file="changed")], "file_changed"),
-        ([Look(True, OWN, file="missing")], "file_changed"),
-        ([Look(True, OWN, file="as_deployed")], "fine"),
-        ([Look(True, OWN, False, "changed")], "unregistered"),
     ],
 )
 def test_state_follows_from_looks(looks: list[Look], state: str) -> None:
@@ -70,6 +68,36 @@ def test_state_follows_from_looks(looks: list[Look], state: str) -> None:
     status = status_of(PHONE, seen)
     assert status.message.endswith(".")
     assert (status.next_step is None) == (state == "fine")
+
+
+@pytest.mark.parametrize(
+    ("look", "file", "state"),
+    [
+        (answering(), "changed", "file_changed"),
+        (answering(), "missing", "file_changed"),
+        (answering(), "as_deployed", "fine"),
+        (answering(), "unknown", "fine"),
+        (Look(True, OWN, is_registered=False), "changed", "unregistered"),
+        (answering(mac=a_mac(2)), "missing", "foreign"),
+        (None, "changed", "never_seen"),
+    ],
+)
+def test_state_follows_from_the_file_and_a_look_keeps_it(
+    look: Look | None, file: FileState, state: str
+) -> None:
+    before = None if look is None else seen_after(look)
+    seen = after_file(PHONE, before, file, "2026-01-31T09:00:00.000Z")
+
+    assert (seen.state, seen.file) == (FleetState(state), file)
+    is_same = before is not None and before.state is seen.state
+    assert (seen.since == "2026-01-31T09:00:00.000Z") is not is_same
+    again = after_look(PHONE, seen, look or SILENT, "2026-01-31T09:30:00.000Z")
+    assert (again.state, again.file, again.since) == (seen.state, file, seen.since)
+    words = status_of(PHONE, seen)
+    assert words.message.endswith(".")
+    if state == "file_changed":
+        assert "on the server" in words.message
+        assert "Preview" in (words.next_step or "")
 
 
 def test_what_is_not_recorded_is_not_wrong() -> None:

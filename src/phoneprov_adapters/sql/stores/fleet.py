@@ -6,10 +6,11 @@ from sqlalchemy import Text, bindparam, func, insert, literal_column, select
 from phoneprov_adapters.runtime.system import ordered_id
 from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
+from phoneprov_adapters.sql.stores.deployments import IS_IN_PLACE
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.fleet import deployment_days, phone_state_changes, phone_states
 from phoneprov_adapters.sql.tables.inventory import phones
-from phoneprov_adapters.sql.tables.switching import deployments
+from phoneprov_adapters.sql.tables.switching import current_deployments, deployments
 from phoneprov_core.fleet.ports import FleetStore
 from phoneprov_core.fleet.states import (
     CountedFleet,
@@ -17,6 +18,7 @@ from phoneprov_core.fleet.states import (
     FleetState,
     SeenPhone,
     StateChange,
+    WatchedFile,
 )
 from phoneprov_core.phones.model import Phone
 
@@ -35,6 +37,22 @@ _PHONE = Phone.__struct_fields__
 _WATCHED = (
     select(*(phones.c[name] for name in _PHONE), *_SEEN)
     .outerjoin_from(phones, phone_states, phone_states.c.mac == phones.c.mac)
+    .where(
+        phones.c.mac > bindparam("after"),
+        phones.c.is_active.is_(True),
+        phones.c.phone_ip.is_not(None),
+    )
+    .order_by(phones.c.mac)
+    .limit(bindparam("limit"))
+)
+_FILES = (
+    select(
+        *(phones.c.mac, phones.c.phone_ip, phone_states.c.file, phone_states.c.answers),
+        *(deployments.c.uuid, deployments.c.filename),
+    )
+    .outerjoin_from(phones, phone_states, phone_states.c.mac == phones.c.mac)
+    .outerjoin(current_deployments, current_deployments.c.mac == phones.c.mac)
+    .outerjoin(deployments, IS_IN_PLACE)
     .where(
         phones.c.mac > bindparam("after"),
         phones.c.is_active.is_(True),
@@ -114,6 +132,10 @@ class SqlFleet(SqlQueries, FleetStore):
             )
             for row in rows
         ]
+
+    async def files(self, after: str, limit: int) -> list[WatchedFile]:
+        rows = await self._connection.fetch_all(_FILES, after=after, limit=limit)
+        return [WatchedFile(row[0], row[1], row[2] or "unknown", *row[3:]) for row in rows]
 
     async def counts(self) -> CountedFleet:
         recorded = await self._connection.fetch_all(_RECORDED)
