@@ -8,11 +8,11 @@ import pytest
 
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
-from phoneprov_adapters.testing.records import a_mac, moment
+from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.fleet.overview import FleetQuery, ViewFleet
-from phoneprov_core.fleet.states import FleetState, SeenPhone, StateChange
+from phoneprov_core.fleet.states import FleetState, SeenPhone, StateChange, WatchedFile
 from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.kernel.errors import Forbidden, NotFound
 from phoneprov_core.phones.model import PhoneSearch
@@ -102,6 +102,30 @@ async def test_watched_phones_are_active_and_have_an_address(database: Database)
         assert await tx.fleet.watched("", 9) == [(phones[0], None), (phones[3], seen(4))]
         assert await tx.fleet.watched("", 1) == [(phones[0], None)]
         assert await tx.fleet.watched(a_mac(1), 9) == [(phones[3], seen(4))]
+
+
+async def test_files_are_those_of_watched_phones_with_the_deployment_in_place(
+    database: Database,
+) -> None:
+    phones = [
+        a_phone(number, phone_ip=f"10.0.0.{number}", created_at=moment(0)) for number in range(1, 6)
+    ]
+    phones[1] = msgspec.structs.replace(phones[1], is_active=False)
+    phones[2] = msgspec.structs.replace(phones[2], phone_ip=None)
+    await add(database, *phones)
+    in_place: dict[str, Any] = {"outcome": Outcome.DEPLOYED, "place": "s/f"}
+    for number in (1, 2, 3, 5):
+        await add(database, a_deployment(number, a_mac(number), filename="f", **in_place))
+    unknown = {"outcome": Outcome.UNKNOWN, "place": "f", "number": 7}
+    await add(database, a_deployment(7, a_mac(5), **unknown))
+    await keep(database, seen(4, file="missing", answers=False), seen(5, file="changed"))
+
+    first = WatchedFile(a_mac(1), "10.0.0.1", "unknown", None, identifier(1), "f")
+    fourth = WatchedFile(a_mac(4), "10.0.0.4", "missing", False, None, None)
+    fifth = WatchedFile(a_mac(5), "10.0.0.5", "changed", None, None, None)
+    async with database.read() as tx:
+        assert await tx.fleet.files("", 9) == [first, fourth, fifth]
+        assert await tx.fleet.files(a_mac(1), 1) == [fourth]
 
 
 async def test_numbers_count_active_phones_and_days(database: Database) -> None:

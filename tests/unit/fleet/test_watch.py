@@ -1,8 +1,11 @@
 """Rounds over the fleet: who looks, how often, and what is stored."""
 
 import asyncio
+import hashlib
 import itertools
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
@@ -10,10 +13,15 @@ import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import FixedClock
-from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
 from phoneprov_adapters.testing.records import a_mac
+from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.deployments.observation import DeviceInformation
+from phoneprov_core.devices.ports import FilesOnServer
 from phoneprov_core.fleet import watch
+from phoneprov_core.fleet.files import CompareFiles
 from phoneprov_core.fleet.watch import Registered, WatchFleet
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.system import millis
@@ -185,6 +193,74 @@ async def test_phone_that_is_switched_or_was_deleted_is_not_asked(fleet: Fleet) 
     await fleet.process().round(0)
 
     assert [ip for ip, _ in fleet.phones.asked] == ["10.0.0.3"]
+
+
+class Hanging(MemoryUploader):
+    """A server that accepts the login and then does not answer."""
+
+    @asynccontextmanager
+    async def opened(
+        self, phone_ip: str | None, seconds: float | None = None
+    ) -> AsyncIterator[FilesOnServer]:
+        await asyncio.Event().wait()
+        raise AssertionError("it answered")
+        yield
+
+
+@pytest.mark.parametrize("kind", [MemoryUploader, Hanging])
+async def test_files_are_compared_beside_the_looks_and_do_not_delay_them(
+    fleet: Fleet, kind: type[MemoryUploader]
+) -> None:
+    await fleet.add(3)
+    uploader = kind(PhoneNetworks.parse(PRIVATE_RANGES), host="10.9.9.9")
+    folder = uploader.files.setdefault("10.9.9.9:21", {})
+    async with fleet.database.write() as tx:
+        for number in (1, 2, 3):
+            folder[f"f{number}"] = b"by hand" if number == 1 else b"x"
+            deployed = a_deployment(
+                number, a_mac(number), sha256=hashlib.sha256(b"x").hexdigest(), size=1,
+                filename=f"f{number}", place="s", outcome=Outcome.DEPLOYED,
+            )  # fmt: skip
+            await tx.deployments.add(deployed)
+    process = fleet.process()
+    process.files = CompareFiles(fleet.database, uploader, fleet.clock, process.pause)
+    task = asyncio.create_task(process.run(1))
+    wanted = {"fine": 3} if kind is Hanging else {"fine": 2, "file_changed": 1}
+    for _ in range(30_000):
+        await asyncio.sleep(0)
+        if len(fleet.phones.asked) >= 9 and await fleet.states() == wanted:
+            break
+    task.cancel()
+    await asyncio.wait({task})
+
+    assert len(fleet.phones.asked) >= 9
+    assert await fleet.states() == wanted
+    async with fleet.database.read() as tx:
+        history = await tx.fleet.history(a_mac(1), 9)
+    assert [one.state.value for one in history][-1] == "fine"
+    assert len(history) <= 2
+
+
+async def test_look_and_comparison_of_a_file_at_once_keep_both(fleet: Fleet) -> None:
+    await fleet.add(1)
+    process = fleet.process()
+    await process.round(0)
+    fleet.clock.advance(60)
+    read = fleet.phones.read
+
+    async def compared_meanwhile(phone_ip: str, seconds: float) -> DeviceInformation:
+        await process._keep_file(a_mac(1), "missing")
+        return msgspec.structs.replace(await read(phone_ip, seconds), load="newer")
+
+    fleet.phones.read = compared_meanwhile  # type: ignore[method-assign]
+    await process.round(0)
+
+    async with fleet.database.read() as tx:
+        seen = await tx.fleet.find(a_mac(1))
+        history = await tx.fleet.history(a_mac(1), 9)
+    assert seen is not None
+    assert (seen.file, seen.reported_load, seen.state.value) == ("missing", "newer", "file_changed")
+    assert [one.state.value for one in history] == ["file_changed", "fine"]
 
 
 class Exchange:
