@@ -1,4 +1,4 @@
-"""Phones behind an exchange: what restarts, and who registers again, when."""
+"""Phones of an exchange: what restarts, and who registers again, when."""
 
 import asyncio
 from collections import Counter

@@ -84,7 +84,7 @@ class FilesTransaction(Protocol):
 
 @dataclass(eq=False)
 class FilesRound:
-    """A round of so many ``seconds``, and what it did: contents that were read, and the reasons of
+    """A round of ``seconds``, and what it did: contents that were read, and the reasons of
     servers and files that could not be read."""
 
     seconds: float

@@ -209,7 +209,7 @@ async def test_time_of_the_server_is_only_compared_with_itself(office: Office) -
         assert await office.states() == {"as_deployed": 3}
 
 
-async def test_missing_file_and_one_that_may_not_be_read_are_told_apart(office: Office) -> None:
+async def test_missing_file_differs_from_one_that_may_not_be_read(office: Office) -> None:
     await office.add(4)
     await office.round()
     office.server.folder.pop(named(1))

@@ -36,7 +36,7 @@ class Pipe:
         self._rest = b""
 
     def lines(self, count: int) -> list[dict[str, Any]]:
-        """So many lines, parsed."""
+        """These lines, parsed."""
         until = time.monotonic() + 30
         while (found := self._rest.splitlines(keepends=True)) and found[-1].endswith(b"\n"):
             if len(found) >= count:
