@@ -37,11 +37,15 @@ class Desk(Struct, frozen=True):
 
 
 class ListedDesk(Struct, frozen=True):
-    """A desk and its position in lists: the creation of its phone."""
+    """A desk, its position in lists, which is the creation of its phone, and what its identifiers
+    name: the number of the desk itself, its default profile, and the owner of that profile."""
 
     created_at: str
     mac: str
     desk: Desk
+    number: str | None = None
+    default_profile_user: str | None = None
+    default_profile: str | None = None
 
 
 class DeskPatch(Command, frozen=True, kw_only=True):

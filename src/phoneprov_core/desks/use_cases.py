@@ -6,7 +6,7 @@ from typing import Protocol
 from phoneprov_core.access.rules import may_act_for, require_superadmin
 from phoneprov_core.deployments.order import require_fitting
 from phoneprov_core.desks.logout import LogOut
-from phoneprov_core.desks.model import Desk, DeskPatch, PhoneState
+from phoneprov_core.desks.model import Desk, DeskPatch, ListedDesk, PhoneState
 from phoneprov_core.desks.pins import phone_key
 from phoneprov_core.desks.ports import DeskStore, DesksTransaction
 from phoneprov_core.extensions import CHAN_SCCP, Extension
@@ -62,9 +62,12 @@ class Desks:
     async def all(self, actor: Actor, page: Page = None) -> Listing[Desk]:
         """The desk of every phone, the oldest phone first; without level 0 those where the
         caller is logged in."""
+        return (await self.listed(actor, page)).mapped(lambda one: one.desk)
+
+    async def listed(self, actor: Actor, page: Page = None) -> Listing[ListedDesk]:
+        """The same desks, with what their identifiers name."""
         owner = None if actor.holds(SUPERADMIN) else actor.user_uuid
-        desks = await listing(self.database.read, lambda tx: tx.listed_desks, page, owner=owner)
-        return desks.mapped(lambda one: one.desk)
+        return await listing(self.database.read, lambda tx: tx.listed_desks, page, owner=owner)
 
     async def get(self, actor: Actor, mac: str) -> Desk:
         """Raises ``NotFound``, also for a desk that the caller may not see."""

@@ -3,7 +3,6 @@ table can be brought to another installation."""
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.desk_records import DeskRecord
 from phoneprov_core.desks.model import Desk, DeskPatch, Hotdesk, ListedDesk
 from phoneprov_core.desks.use_cases import configure
 from phoneprov_core.extensions import CHAN_SCCP, ExtensionSearch
@@ -54,7 +53,6 @@ class DeskTable:
 
     def __init__(self, tx: TransferTransaction) -> None:
         self._tx = tx
-        self._names: dict[str, tuple[str | None, str | None]] = {}
 
     async def rows(
         self,
@@ -67,7 +65,17 @@ class DeskTable:
         """The desk of every phone, the oldest phone first."""
         last = None if after is None else _position(after)
         listed = await self._tx.listed_desks.rows(limit, after=last, offset=offset, owner=owner)
-        return [await self._row(one.created_at, one.desk) for one in listed]
+        return [
+            DeskRow(
+                one.created_at,
+                one.mac,
+                one.desk.hotdesk,
+                one.default_profile_user,
+                one.default_profile,
+                one.number,
+            )
+            for one in listed
+        ]
 
     async def count(self, owner: str | None = None) -> int:
         """The number of desks."""
@@ -78,7 +86,18 @@ class DeskTable:
         state = await self._tx.desks.at(key)
         if state is None:
             return None
-        return await self._row(state.phone.created_at, state.desk)
+        desk = state.desk
+        profile = await self._tx.profiles.find(desk.default_profile_uuid or "")
+        user = await self._tx.users.find(profile.user_uuid) if profile else None
+        own = await self._tx.extensions.find(desk.extension_uuid or "")
+        return DeskRow(
+            state.phone.created_at,
+            desk.mac,
+            desk.hotdesk,
+            user.username if user else None,
+            profile.name if profile else None,
+            own.extension if own else None,
+        )
 
     async def update(self, actor: Actor, mac: str, patch: DeskRowPatch) -> None:  # noqa: ARG002
         """Raises ``Invalid`` and ``Conflict``."""
@@ -120,23 +139,6 @@ class DeskTable:
                 if last.extension == number:
                     return last.uuid
         raise wrong("extension", f"is not the number of an extension of the type {CHAN_SCCP}")
-
-    async def _row(self, created_at: str, desk: Desk | DeskRecord) -> DeskRow:
-        user, name = await self._named(desk.default_profile_uuid)
-        own = desk.extension_uuid and await self._tx.extensions.find(desk.extension_uuid)
-        return DeskRow(
-            created_at, desk.mac, desk.hotdesk, user, name, own.extension if own else None
-        )
-
-    async def _named(self, profile_uuid: str | None) -> tuple[str | None, str | None]:
-        if profile_uuid is None:
-            return None, None
-        if profile_uuid not in self._names:
-            profile = await self._tx.profiles.find(profile_uuid)
-            user = await self._tx.users.find(profile.user_uuid) if profile else None
-            named = (user.username, profile.name) if user and profile else (None, None)
-            self._names[profile_uuid] = named
-        return self._names[profile_uuid]
 
 
 def _position(row: DeskRow) -> ListedDesk:

@@ -71,6 +71,7 @@ def test_number_of_a_desk_is_set_and_cleared(tmp_path: Path) -> None:
     done = phoneprov(tmp_path, *set_default, "--number", "101")
     assert (done.exit_code, "the number 101 of its own" in done.output) == (0, True)
     assert own()
+    assert phoneprov(tmp_path, "desks").output.splitlines()[-1].split()[-2:] == ["-", "101"]
     for wrong, code in ((("--number", "1"), 1), (("--number", "101", "--no-number"), 2)):
         assert phoneprov(tmp_path, *set_default, *wrong).exit_code == code
     assert phoneprov(tmp_path, *set_default, "--no-hotdesk").exit_code == 0

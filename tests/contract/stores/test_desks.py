@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from phoneprov_adapters.testing.phone_records import a_flag, a_phone, a_profile
-from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
+from phoneprov_adapters.testing.records import a_mac, a_user, an_extension, identifier, moment
 from phoneprov_core.desk_records import DeskChanged, DeskRecord, DeskUse, Due, end_uses
 from phoneprov_core.desks.model import Desk, ListedDesk, PhoneState
 from support.store_tests import DatabaseTests, existing
@@ -181,7 +181,8 @@ class TestDesks(DatabaseTests):
         async with self.database.write() as tx:
             await tx.users.add(a_user(31))
             await tx.profiles.add(a_profile(41, ADA))
-            await tx.profiles.add(a_profile(42, ADA))
+            await tx.profiles.add(a_profile(42, ADA, name="Lobby"))
+            await tx.extensions.add(an_extension(51, uuid=OWN, extension="101"))
             for number in (3, 1, 2):
                 await tx.phones.add(a_phone(number))
             configured = DeskRecord(a_mac(2), identifier(42), hotdesk=False, extension_uuid=OWN)
@@ -192,8 +193,12 @@ class TestDesks(DatabaseTests):
         used = Desk(a_mac(2), identifier(42), False, OWN, ADA, "ada-31", identifier(41), NOW, LATER)
         free = [Desk(a_mac(n), None, True, None, None, None, None, None, None) for n in (1, 3)]
         listed = [
-            ListedDesk(a_phone(n).created_at, a_mac(n), desk)
-            for n, desk in ((1, free[0]), (2, used), (3, free[1]))
+            ListedDesk(a_phone(n).created_at, a_mac(n), desk, *named)
+            for n, desk, *named in (
+                (1, free[0]),
+                (2, used, "101", "ada-31", "Lobby"),
+                (3, free[1]),
+            )
         ]
         async with self.database.read() as tx:
             desks = tx.listed_desks

@@ -9,7 +9,7 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query, is_over, upsert
 from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows
 from phoneprov_adapters.sql.tables.accounts import users
-from phoneprov_adapters.sql.tables.inventory import phones, vendor_phones
+from phoneprov_adapters.sql.tables.inventory import extensions, phones, vendor_phones
 from phoneprov_adapters.sql.tables.switching import desks, leases, profiles
 from phoneprov_core.desk_records import DeskRecord, Due
 from phoneprov_core.desks.model import Desk, ListedDesk, PhoneState
@@ -85,7 +85,7 @@ _IS_DEFAULT = desks.c.default_profile_uuid.in_(
 _TO_CLEAR = select(*RECORD).where(_IS_DEFAULT).order_by(desks.c.mac).with_for_update()
 _CLEAR_DEFAULT = update(desks).where(_IS_DEFAULT).values(default_profile_uuid=null())
 
-_DEFAULTS = profiles.alias("defaults")
+_DEFAULTS, _OWNERS = profiles.alias("defaults"), users.alias("owners")
 _LISTED = Query(
     select(
         phones.c.created_at,
@@ -98,11 +98,16 @@ _LISTED = Query(
         profiles.c.uuid,
         desks.c.since,
         desks.c.until,
+        extensions.c.extension,
+        _OWNERS.c.username,
+        _DEFAULTS.c.name,
     ).select_from(
         phones.outerjoin(desks, desks.c.mac == phones.c.mac)
         .outerjoin(users, users.c.uuid == desks.c.user_uuid)
         .outerjoin(profiles, profiles.c.uuid == desks.c.profile_uuid)
         .outerjoin(_DEFAULTS, _DEFAULTS.c.uuid == desks.c.default_profile_uuid)
+        .outerjoin(_OWNERS, _OWNERS.c.uuid == _DEFAULTS.c.user_uuid)
+        .outerjoin(extensions, extensions.c.uuid == desks.c.extension_uuid)
     ),
     (phones.c.created_at, phones.c.mac),
     owner=desks.c.user_uuid == bindparam("owner"),
@@ -192,7 +197,9 @@ def _records(rows: Sequence[Row]) -> list[DeskRecord]:
 
 
 def _listed(row: Row) -> ListedDesk:
-    created_at, mac, default, hotdesk, extension, user_uuid, username, profile, since, until = row
+    created_at, mac, default, hotdesk, extension, user_uuid, username, profile, since, until = row[
+        :10
+    ]
     is_used = user_uuid is not None
     desk = Desk(
         mac=mac,
@@ -205,4 +212,4 @@ def _listed(row: Row) -> ListedDesk:
         since=since if is_used else None,
         until=until if is_used else None,
     )
-    return ListedDesk(created_at, mac, desk)
+    return ListedDesk(created_at, mac, desk, *row[10:])

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 import click
 
 from phoneprov_core.deployments.preview import NO_LINE
-from phoneprov_core.desks.model import Desk, DeskPatch
+from phoneprov_core.desks.model import Desk, DeskPatch, ListedDesk
 from phoneprov_core.extensions import ExtensionSearch
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
@@ -33,7 +33,7 @@ _SECURE = {
 @click.command()
 @as_json
 def desks(*, as_json: bool) -> None:
-    """List phones, their users and their default profiles.
+    """List phones, their users, and what they have without a user: a default profile, a number.
 
     Times are UTC.
 
@@ -43,25 +43,28 @@ def desks(*, as_json: bool) -> None:
     """
     found, names = as_operator(_found)
     if as_json:
-        print_json(found)
+        print_json([one.desk for one in found])
         return
     rows = [
         (
-            desk.mac,
+            one.mac,
             desk.username or "-",
             names.get(desk.profile_uuid or "", "-"),
             moment(desk.since) if desk.since else "-",
             moment(desk.until) if desk.until else "-",
             "yes" if desk.hotdesk else "no",
-            names.get(desk.default_profile_uuid or "", "-"),
+            one.default_profile or "-",
+            one.number or "-",
         )
-        for desk in found
+        for one in found
+        for desk in [one.desk]
     ]
-    table(("phone", "user", "profile", "since", "until", "hotdesk", "default profile"), rows)
+    heads = ("phone", "user", "profile", "since", "until", "hotdesk", "default profile", "number")
+    table(heads, rows)
 
 
-async def _found(at: Acting) -> tuple[list[Desk], dict[str, str]]:
-    found = await (await at.container.desks().all(at.actor)).everything()
+async def _found(at: Acting) -> tuple[list[ListedDesk], dict[str, str]]:
+    found = await (await at.container.desks().listed(at.actor)).everything()
     profiles = await at.container.profiles().all(at.actor)
     return found, {one.uuid: one.name async for piece in profiles for one in piece}
 
