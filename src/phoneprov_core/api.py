@@ -204,6 +204,7 @@ from phoneprov_core.phones.model import (
     PhoneSearch as PhoneSearch,
     PhoneSummary as PhoneSummary,
     PhoneUse as PhoneUse,
+    SummarySearch as SummarySearch,
 )
 from phoneprov_core.phones.use_cases import Phones as Phones
 from phoneprov_core.profiles.model import (

@@ -5,10 +5,12 @@ import hashlib
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
+import msgspec
 from msgspec import Struct
 
 from phoneprov_core.configuration.comparison import Compare, Comparison
 from phoneprov_core.configuration.findings import Finding, Severity
+from phoneprov_core.configuration.well_formed import device_xml_rule
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.deployments.observation import Reach, Reachability
@@ -16,13 +18,20 @@ from phoneprov_core.deployments.order import Order, deployed_text, order_of, req
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
+from phoneprov_core.kernel.commands import obey, wrong
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.fields import Size, StoredMac, schema
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis, shown
 from phoneprov_core.lines.use_cases import lacks_line
 from phoneprov_core.phones.model import software_type_of, speaks_sip
-from phoneprov_core.profiles.model import ProfileName, RevisionNumber, Sha256, SwitchRequest
+from phoneprov_core.profiles.model import (
+    PreviewRequest,
+    ProfileName,
+    RevisionNumber,
+    Sha256,
+    SwitchRequest,
+)
 from phoneprov_core.profiles.use_cases import profile_of
 from phoneprov_core.templates.ports import Rendered, secrets_of
 
@@ -81,6 +90,9 @@ _UNKNOWN = (
 )
 
 
+_NOT_ASKED = Reach(None, "Not asked for a text that is not saved.", 0)
+
+
 class _Before(NamedTuple):
     """The current deployment of the phone: the record if the caller may see it, the configuration
     if the caller may see it and it is still stored, and the reason if there is none."""
@@ -102,8 +114,13 @@ class PreviewSwitch:
 
     async def __call__(self, actor: Actor, request: SwitchRequest) -> Preview:
         """Changes nothing. Raises ``NotFound`` like the switch and ``TooManyAttempts`` beyond the
-        limits; reasons for which the switch would fail are part of the result."""
-        order = await self.deploy.rendered(await order_of(self.database, actor, request))
+        limits, ``Invalid`` for a text that is no configuration and ``TemplateFails``; reasons for
+        which the switch would fail are part of the result. For a text that is not saved, server
+        and phone are not asked: it changes with each key."""
+        order = await order_of(self.database, actor, request)
+        if is_typed := isinstance(request, PreviewRequest) and request.is_typed:
+            order = self._with_typed(order, request)
+        order = await self.deploy.rendered(order)
         # Counted for callers that only read, too; the audit trail has no counts.
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             now = millis(self.clock())
@@ -111,8 +128,8 @@ class PreviewSwitch:
         before = await self._before(actor, order)
         objection = _objection(order)
         server, phone, compared = await asyncio.gather(
-            self.reachability.server(order.phone.phone_ip),
-            self.reachability.phone(order.phone),
+            _not_asked() if is_typed else self.reachability.server(order.phone.phone_ip),
+            _not_asked() if is_typed else self.reachability.phone(order.phone),
             self.compare(_comparison(order, before)),
         )
         findings = (*await self._lines(order), *compared.findings)
@@ -135,6 +152,16 @@ class PreviewSwitch:
             phone=phone,
             findings=findings,
         )
+
+    def _with_typed(self, order: Order, typed: PreviewRequest) -> Order:
+        """The order with what is typed in place of what is stored."""
+        if typed.cnf_xml is not None:
+            obey({"cnf_xml": device_xml_rule(self.deploy.rendering.largest)}, typed)
+            return msgspec.structs.replace(order, cnf_xml=typed.cnf_xml, recipe=None)
+        if order.recipe is None or typed.values is None:
+            raise wrong("values", "is not allowed: the profile has no template")
+        recipe = msgspec.structs.replace(order.recipe, values=typed.values)
+        return msgspec.structs.replace(order, recipe=recipe)
 
     async def _lines(self, order: Order) -> tuple[Finding, ...]:
         """A warning about a default profile without any line."""
@@ -165,6 +192,10 @@ class PreviewSwitch:
             text = await deployed_text(tx, current)
         note = None if text else "The configuration that is on the phone is no longer stored."
         return _Before(current, text, note)
+
+
+async def _not_asked() -> Reach:
+    return _NOT_ASKED
 
 
 def _objection(order: Order) -> str | None:

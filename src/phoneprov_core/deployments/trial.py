@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+import msgspec
+
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.configuration.comparison import Compare, Comparison
 from phoneprov_core.configuration.findings import Finding, Severity
@@ -16,13 +18,16 @@ from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import known_id
 from phoneprov_core.profiles.model import SwitchRequest
 from phoneprov_core.profiles.use_cases import profile_of
-from phoneprov_core.templates.model import TemplateFails
+from phoneprov_core.templates.model import Body, TemplateFails
 from phoneprov_core.templates.ports import secrets_of
 from phoneprov_core.templates.recipes import Rendering, recipe_of
 
 
 class RenderRequest(SwitchRequest, frozen=True, kw_only=True):
-    """A profile, whose owner and values are given to the template, and a phone."""
+    """A profile, whose owner and values are given to the template, and a phone; and the text that
+    is typed for the template and not saved yet."""
+
+    body: Annotated[Body, schema("A text in place of the stored one")] | None = None
 
 
 class Trial(Redacted, frozen=True):
@@ -54,8 +59,14 @@ class TryTemplate:
         """Changes nothing. Raises ``NotFound`` for a template, a profile or a phone that does not
         exist, and ``Unavailable``."""
         require_superadmin(actor)
+        if request.body is not None:
+            faults = await self.rendering.renderer.check(request.body)
+            if faults:
+                return Trial(None, tuple(faults))
         async with self.database.read() as tx:
             template = found(await tx.templates.find(known_id(uuid)), "template")
+            if request.body is not None:
+                template = msgspec.structs.replace(template, body=request.body)
             profile = await profile_of(tx, actor, request.profile_uuid)
             phone = found(await tx.phones.find(request.mac), "phone")
             newest = found(await tx.revisions.newest(profile.uuid), "profile")

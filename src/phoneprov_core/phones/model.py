@@ -5,7 +5,9 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import UNSET, Struct, UnsetType
 
+from phoneprov_core.kernel.addresses import mac as mac_of
 from phoneprov_core.kernel.commands import Command, QueryCommand
+from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     IpAddress,
@@ -145,6 +147,10 @@ Sort = Literal[
     "mac", "-mac", "name", "-name", "model", "-model", "location", "-location",
     "phone_ip", "-phone_ip", "software_type", "-software_type",
 ]  # fmt: skip
+SummarySort = Literal[
+    "mac", "-mac", "name", "-name", "model", "-model", "location", "-location",
+    "phone_ip", "-phone_ip", "software_type", "-software_type", "last_outcome", "-last_outcome",
+]  # fmt: skip
 _SORT = "Order by this field, with a `-` backwards; otherwise the oldest first, or the best match"
 LastOutcome = Literal["none", "running", "deployed", "failed", "unknown", "interrupted"]
 """The outcome of the newest deployment of a phone, the one with the largest number. ``none``: the
@@ -163,7 +169,20 @@ StateFilter = Literal[
 _STATE = "Only active phones in this state, as they were last looked at. Needs level 0"
 
 
-class PhoneSearch(QueryCommand, frozen=True, kw_only=True):
+MOST_NAMED = 100
+
+
+def _macs(value: str) -> str:
+    parts = value.split(",")
+    if len(parts) > MOST_NAMED:
+        raise ValueError(f"must have at most {MOST_NAMED} MAC addresses")
+    return ",".join(mac_of(part) for part in parts)
+
+
+_MACS = f"Only these phones: MAC addresses, separated by commas, {MOST_NAMED} at most"
+
+
+class PhoneFilters(QueryCommand, frozen=True, kw_only=True):
     """Which phones a list shows; None of a field means all. ``user_uuid`` is who is logged in at
     the phone."""
 
@@ -179,7 +198,19 @@ class PhoneSearch(QueryCommand, frozen=True, kw_only=True):
     user_uuid: Annotated[Uuid, schema(_USER)] | None = None
     in_use: Annotated[bool, schema(_IN_USE)] | None = None
     state: Annotated[StateFilter, schema(_STATE)] | None = None
+    macs: Annotated[str, Check(_macs), schema(_MACS)] | None = None
+
+
+class PhoneSearch(PhoneFilters, frozen=True, kw_only=True):
+    """Which phones a list shows, and their order."""
+
     sort: Annotated[Sort, schema(_SORT)] | None = None
+
+
+class SummarySearch(PhoneFilters, frozen=True, kw_only=True):
+    """Which phones a list with their use shows, and their order."""
+
+    sort: Annotated[SummarySort, schema(_SORT)] | None = None
 
 
 CountedField = Literal["brand", "model", "location", "software_type"]

@@ -25,9 +25,11 @@ from phoneprov_core.phones.model import (
     CountsQuery,
     CreatePhone,
     Phone,
+    PhoneFilters,
     PhonePatch,
     PhoneSearch,
     PhoneSummary,
+    SummarySearch,
     plain_value,
 )
 from phoneprov_core.phones.ports import PhoneBusy, PhonesTransaction
@@ -48,7 +50,7 @@ class Phones:
     clock: Clock
 
     async def all(
-        self, actor: Actor, page: Page = None, wanted: PhoneSearch | None = None
+        self, actor: Actor, page: Page = None, wanted: PhoneFilters | None = None
     ) -> Listing[Phone]:
         """The phones that match, oldest first or as they are sorted. Raises ``Forbidden`` if the
         filter reads what the caller may not see: deployments and logins of other users. Level 0
@@ -58,14 +60,14 @@ class Phones:
         search = search_for(wanted)
         if search is None:
             return await listing(self.database.read, lambda tx: tx.phones, page)
-        filters = [(name, await self._spelled(name, value)) for name, value in search.filters]
+        filters = [await self._filter(name, value) for name, value in search.filters]
         search = msgspec.structs.replace(
             search, filters=tuple(filters), people=actor.holds(SUPERADMIN)
         )
         return await listing(self.database.read, lambda tx: tx.phones.matching(search), page)
 
     async def summaries(
-        self, actor: Actor, page: Page, wanted: PhoneSearch
+        self, actor: Actor, page: Page, wanted: SummarySearch
     ) -> Listing[PhoneSummary]:
         """The phones that ``all`` lists, at most 1000, with what is on them."""
         require_superadmin(actor)
@@ -96,14 +98,16 @@ class Phones:
         counted = sorted(merged.values(), key=lambda one: (-one.phones, one.value or ""))
         return page_of(counted, page)
 
-    async def _spelled(self, field: str, value: Any) -> Any:
-        """The spellings of a value that count as the same; any other filter is exact."""
+    async def _filter(self, field: str, value: Any) -> tuple[str, Any]:
+        """A filter of the store, with every spelling of a value that counts as the same."""
+        if field == "macs":
+            return "mac", tuple(value.split(","))
         if field not in _SPELLED:
-            return value
+            return field, value
         async with self.database.read() as tx:
             found = await tx.phones.counts(field)
         plain = plain_value(field, value)
-        return tuple(one for one in found if one and plain_value(field, one) == plain)
+        return field, tuple(one for one in found if one and plain_value(field, one) == plain)
 
     async def get(self, actor: Actor, mac: str) -> Phone:  # noqa: ARG002
         """Raises ``NotFound``."""
@@ -163,7 +167,7 @@ class Phones:
 _SPELLED = {"brand", "model", "location", "software_type"}
 
 
-def _require_visible(actor: Actor, wanted: PhoneSearch) -> None:
+def _require_visible(actor: Actor, wanted: PhoneFilters) -> None:
     for name in "last_outcome", "in_use", "state":
         if getattr(wanted, name) is not None and not actor.holds(SUPERADMIN):
             raise Forbidden(f"Filtering by {name} needs permission level 0.")

@@ -295,6 +295,18 @@ class SwitchRequest(Command, frozen=True, kw_only=True):
     mac: MacAddress
 
 
+class PreviewRequest(SwitchRequest, frozen=True, kw_only=True):
+    """A profile and a phone, and what is typed for the profile and not saved yet."""
+
+    cnf_xml: Annotated[CnfXml, schema("A configuration in place of the stored one")] | None = None
+    values: Annotated[Values, schema("Values in place of the stored ones")] | None = None
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether there is something that is not saved."""
+        return self.cnf_xml is not None or self.values is not None
+
+
 class Switched(Struct, frozen=True):
     """The result of a switch: the profile's name, the phone, and ``ok``, or why the phone was not
     restarted, or why that is not known."""

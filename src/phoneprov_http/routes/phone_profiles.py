@@ -8,6 +8,7 @@ from phoneprov_core.profiles.model import (
     ChangedMeanwhile,
     CreateProfile,
     DefaultOfDesks,
+    PreviewRequest,
     Profile,
     ProfileDeletion,
     ProfilePatch,
@@ -25,6 +26,7 @@ from phoneprov_core.profiles.reading import (
     RevisionDiff,
 )
 from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.templates.model import TemplateFails
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Bare, BareList, bare_list
 from phoneprov_http.routes.handlers import READS, ApiRequest, Body, Query, Routes, UserUuid, Uuid
@@ -94,9 +96,9 @@ def profile_routes(
         "/phone-profiles/switch/preview",
         status_code=200,
         opt=READS,
-        raises=[NotFound, TooManySwitches],
+        raises=[NotFound, TooManySwitches, TemplateFails],
     )
-    async def preview_switch(request: ApiRequest, data: Body[SwitchRequest]) -> Bare[Preview]:
+    async def preview_switch(request: ApiRequest, data: Body[PreviewRequest]) -> Bare[Preview]:
         """Preview a switch. Changes nothing. Shows whether the profile fits, what would change on
         the phone, whether server and phone are reachable, and the findings of the linter."""
         return Bare(True, "Switch previewed", await preview(request.user, data))

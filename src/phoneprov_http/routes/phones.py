@@ -9,6 +9,7 @@ from phoneprov_core.phones.model import (
     PhonePatch,
     PhoneSearch,
     PhoneSummary,
+    SummarySearch,
 )
 from phoneprov_core.phones.ports import PhoneBusy
 from phoneprov_core.phones.use_cases import Phones
@@ -27,7 +28,7 @@ def phone_routes(phones: Phones, shared_write: Guard) -> Routes:
 
     @routes.get("/phones/summaries", guards=[level_0])
     async def phone_summaries(
-        request: ApiRequest, wanted: Query[PhoneSearch]
+        request: ApiRequest, wanted: Query[SummarySearch]
     ) -> Listed[PhoneSummary]:
         """List phones with their use. What is on each phone and who is logged in there; at most
         1000 rows."""

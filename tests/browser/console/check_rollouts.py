@@ -45,7 +45,7 @@ def test_profile_with_a_template_is_created_and_tried_on_a_phone(
     stored = [one for one in service.api("GET", "phone-profiles") if one.get("template")]
     assert [one["values"] for one in stored] == [{"vlan": "30"}]
 
-    console.open(f"#/templates/{template}?tab=try")
+    console.open(f"#/templates/{template}")
     page.get_by_label("Profile", exact=True).select_option(label="Second floor")
     page.get_by_label("Phone", exact=True).select_option(value=SECOND)
     rendered = page.get_by_role("region", name="Configuration")

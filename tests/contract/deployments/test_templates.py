@@ -271,6 +271,28 @@ async def test_render_shows_the_masked_text_and_stores_nothing(admin: Caller, wo
     error_of(await admin.post(f"{TEMPLATES}/{made['uuid']}/render", {**body, "mac": MISSING}), 404)
 
 
+async def test_texts_that_are_typed_are_shown_and_not_stored(admin: Caller) -> None:
+    made = await template(admin, SCCP)
+    profile = await office(admin)
+    body = {"profile_uuid": profile["uuid"], "mac": OLD}
+    render = f"{TEMPLATES}/{made['uuid']}/render"
+
+    typed = data_of(await admin.post(render, {**body, "body": "<a>{{ phone.mac }}</a>"}))
+    wrong = data_of(await admin.post(render, {**body, "body": "<a>{{ phone.mca }}</a>"}))
+    data_of(await admin.put(f"{TEMPLATES}/{made['uuid']}", {"body": "<a>{{ values.vlan }}</a>"}))
+    values = {**profile["values"], "vlan": "typed"}
+    preview = f"{PROFILES}/switch/preview"
+    before = data_of(await admin.post(preview, body), metadata=False)
+    after = data_of(await admin.post(preview, {**body, "values": values}), metadata=False)
+
+    assert typed["configuration"] == f"<a>{OLD}</a>"
+    assert (wrong["configuration"], wrong["findings"][0]["line"]) == (None, 1)
+    assert before["sha256"] != after["sha256"]
+    assert after["size"] == len("<a>typed</a>")
+    stored = data_of(await admin.get(f"{PROFILES}/{profile['uuid']}"), metadata=False)
+    assert stored["values"] == profile["values"]
+
+
 VARIANTS = {
     "sccp": a_template(1, model="7945", software_type="SCCP"),
     "sip": a_template(2, model="7945", software_type="SIP"),

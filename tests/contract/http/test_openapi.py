@@ -202,7 +202,7 @@ FILTERS = {
 
 FILTERS["GET /api/v1/configuration-templates"] = {"name"}
 FILTERS["GET /api/v1/fleet"] = {"days"}
-FILTERS["GET /api/v1/phones"] |= {"state"}
+FILTERS["GET /api/v1/phones"] |= {"state", "macs"}
 FILTERS["GET /api/v1/phones/summaries"] = FILTERS["GET /api/v1/phones"]
 BY_KEY = {"GET /api/v1/phones/{mac}/fetches", "GET /api/v1/audit"}
 """Lists that only grow: their pages continue after a row and have no total."""

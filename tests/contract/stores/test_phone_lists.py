@@ -11,6 +11,7 @@ from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.desk_records import DeskRecord, DeskUse, end_uses
+from phoneprov_core.kernel.search import Search
 from phoneprov_core.statistics import Statistics
 from support.store_tests import DatabaseTests
 
@@ -35,6 +36,19 @@ class TestPhoneSearch(DatabaseTests):
             for part in ("001b", "00:1b:", "d4-12", "d412.34", "1B:D4 12:34"):
                 assert await moments_of(tx, PHONES, q=part) == [moment(1), moment(2)]
             assert await moments_of(tx, PHONES, q="00:1c") == []
+
+    async def test_phones_are_found_by_several_macs_and_sorted_by_outcome(self) -> None:
+        async with self.database.write() as tx:
+            for number in (1, 2, 3):
+                await tx.phones.add(a_phone(number))
+            failed = a_deployment(1, a_mac(1), number=1, outcome=Outcome.FAILED)
+            await tx.deployments.add(failed)
+        async with self.database.read() as tx:
+            phones = tx.phones.matching(Search(filters=(("mac", (a_mac(1), a_mac(3))),)))
+            assert [one.mac for one in await phones.rows(9)] == [a_mac(1), a_mac(3)]
+            sorted_ = tx.phones.matching(Search(sort="-last_outcome"))
+            rows, _ = await sorted_.page(9)
+            assert [one.mac for one in rows] == [a_mac(3), a_mac(2), a_mac(1)]
 
     async def test_phones_are_found_by_the_outcome_of_their_newest_deployment(self) -> None:
         async with self.database.write() as tx:

@@ -1,5 +1,7 @@
 """The preview of a switch shows everything and changes nothing."""
 
+from typing import Any
+
 import pytest
 
 from phoneprov_core.configuration.findings import Severity
@@ -8,9 +10,15 @@ from phoneprov_core.deployments.observation import Reach
 from phoneprov_core.deployments.preview import Preview
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import NotFound, TimedOut
+from phoneprov_core.kernel.errors import Invalid, NotFound, TimedOut
 from phoneprov_core.phones.model import PhonePatch
-from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch, SwitchRequest
+from phoneprov_core.profiles.model import (
+    CreateProfile,
+    PreviewRequest,
+    Profile,
+    ProfilePatch,
+    SwitchRequest,
+)
 from support.office import Office
 from support.switching import (
     MAC,
@@ -229,6 +237,46 @@ async def test_preview_findings_use_phone_and_firmware_family(
     assert codes["other_protocol"] is Severity.WARNING
     assert codes["other_phone"] is Severity.WARNING
     assert codes["missing_element"] is not None
+
+
+async def test_preview_of_typed_text_compares_it_and_asks_no_device(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await save(office, ada, profile, "<device>\n<a>1</a>\n</device>")
+    await switch(office, ada, profile)
+    office.reachability.asked.clear()
+
+    typed = PreviewRequest(
+        profile_uuid=profile.uuid, mac=MAC, cnf_xml="<device>\n<a>2</a>\n</device>"
+    )
+    previewed = await office.preview(ada, typed)
+
+    assert previewed.diff is not None
+    assert "-<a>1</a>\n+<a>2</a>" in previewed.diff
+    assert previewed.changed
+    assert (previewed.server.reachable, previewed.phone.reachable) == (None, None)
+    assert office.reachability.asked == []
+    assert not (await preview(office, ada, profile)).changed
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "message"),
+    [
+        ({"cnf_xml": "<device>"}, "cnf_xml", "line 1"),
+        ({"values": {"a": "b"}}, "values", "the profile has no template"),
+    ],
+)
+async def test_preview_of_wrong_typed_text_is_refused(
+    office: Office, ada: Actor, profile: Profile, typed: dict[str, Any], field: str, message: str
+) -> None:
+    request = PreviewRequest(profile_uuid=profile.uuid, mac=MAC, **typed)
+
+    with pytest.raises(Invalid) as refused:
+        await office.preview(ada, request)
+
+    (problem,) = refused.value.problems
+    assert problem.field == field
+    assert message in problem.message
 
 
 async def test_preview_has_the_refusals_of_a_switch(

@@ -191,7 +191,7 @@ export const switching = {
   removeValue: "Remove the value",
   try_: "Try on a phone",
   tryHint: "What a profile with this template gives for a phone. Nothing is deployed; secrets are masked.",
-  tryOfStored: "This is the stored text; yours is not saved yet.",
+  tryOfTyped: "This is from the text that you typed, which is not saved yet.",
   variantHint: "Empty means all models without a variant of their own.",
 
   // Profiles
@@ -219,7 +219,7 @@ export const switching = {
   deleteProfileHint: "Configurations on phones stay.",
   /** @param {string} reason */
   deleteAnyway: (reason) => `${reason} Delete it anyway?`,
-  previewOfStored: "The preview is of the stored text; yours is not saved yet.",
+  previewOfTyped: "The preview is of what you typed, which is not saved yet.",
   previewPhone: "Preview on phone",
   /** @param {number} count */
   findingsOf: (count) => (count === 0 ? "No findings" : `${count} ${count === 1 ? "finding" : "findings"}`),

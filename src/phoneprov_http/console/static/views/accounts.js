@@ -1,6 +1,6 @@
 /** Names of what records refer to by UUID. Each is asked for once. */
 
-import { api } from "../api.js";
+import { api, withQuery } from "../api.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { ApiError } from "../transport.js";
@@ -39,6 +39,21 @@ export async function username(uuid) {
 /** The name of a profile; null if it is deleted. @param {string} uuid @returns {Promise<string | null>} */
 export async function profileName(uuid) {
   return (await record(`phone-profiles/${uuid}`))?.name ?? null;
+}
+
+const MOST_NAMED = 100;
+
+/** The names of phones by MAC address; one that is not in the inventory has none.
+ * @param {string[]} macs @param {AbortSignal} [signal] @returns {Promise<Map<string, string>>} */
+export async function phoneNames(macs, signal) {
+  const all = [...new Set(macs)];
+  const pages = Array.from({ length: Math.ceil(all.length / MOST_NAMED) }, (_, page) =>
+    all.slice(page * MOST_NAMED, (page + 1) * MOST_NAMED).map((mac) => mac.replaceAll(":", "")).join(","),
+  );
+  const found = await Promise.all(
+    pages.map((page) => api.get(withQuery("phones", { macs: page, limit: MOST_NAMED }), signal)),
+  );
+  return new Map(found.flatMap(({ data }) => data).map(({ mac, name }) => [mac, name ?? ""]));
 }
 
 /** A phone as people name it. @param {{mac: string, name?: string | null}} phone */

@@ -5,7 +5,7 @@ import { fill, h, update } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
 import { ask } from "../elements/dialog.js";
 import { messageOf } from "../elements/error-box.js";
-import { badge, facts } from "../elements/facts.js";
+import { badge, facts, meaningOf } from "../elements/facts.js";
 import { heading } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
 import { progressBar } from "../elements/progress.js";
@@ -13,12 +13,12 @@ import { searchBar } from "../elements/search-bar.js";
 import { when } from "../format.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
-import { username } from "./accounts.js";
+import { phoneNames, username } from "./accounts.js";
 import { batchButton } from "./chosen-phones.js";
 
 const POLL_MS = 2000;
 
-/** @typedef {import("../../types").BatchPhone} BatchPhone */
+/** @typedef {import("../../types").BatchPhone & {name?: string}} BatchPhone */
 
 /** @type {import("../router.js").View} */
 export async function view({ element, parameters: [uuid], query, signal }) {
@@ -65,8 +65,8 @@ export async function view({ element, parameters: [uuid], query, signal }) {
           : []),
         [texts.by, by],
         [texts.ended, when(batch.ended_at)],
-        ...(batch.message ? [/** @type {[string, string]} */ ([texts.message, batch.message])] : []),
       ], "across"),
+      batch.message ? h("p", { className: `state ${meaningOf(batch.state)}` }, batch.message) : "",
     );
     cancel.hidden = batch.ended_at !== null || !["running", "planned"].includes(batch.state);
     repeat.hidden = batch.ended_at === null || phones.failed + phones.unknown === 0;
@@ -81,9 +81,10 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     caption: texts.phones,
     columns: [
       { title: texts.mac, cell: (one) => one.mac, width: "11.5rem" },
+      { title: texts.name, cell: (one) => one.name, width: "14rem" },
       { title: texts.state, cell: (one) => badge(one.state, texts.itemStates), width: "8rem" },
       { title: texts.message, cell: (one) => one.message && h("span", { title: one.message }, one.message) },
-      { title: texts.ended, cell: (one) => when(one.ended_at), isOptional: true, width: "17rem" },
+      { title: texts.ended, cell: (one) => when(one.ended_at), isOptional: true, width: "14.5rem" },
     ],
     key: (one) => one.mac,
     actions: (macs) => [batchButton(macs)],
@@ -93,7 +94,9 @@ export async function view({ element, parameters: [uuid], query, signal }) {
         withQuery(`${path}/phones`, { ...search.values(), offset, limit }),
         abort,
       );
-      return { rows: data, total: metadata.total ?? data.length };
+      const names = await phoneNames(data.map((/** @type {BatchPhone} */ one) => one.mac), abort);
+      const rows = data.map((/** @type {BatchPhone} */ one) => ({ ...one, name: names.get(one.mac) }));
+      return { rows, total: metadata.total ?? data.length };
     },
   });
   void follow().catch(() => {});

@@ -6,7 +6,7 @@ import { dataList } from "../elements/data-list.js";
 import { badge } from "../elements/facts.js";
 import { heading } from "../elements/heading.js";
 import { progressBar } from "../elements/progress.js";
-import { moments } from "../format.js";
+import { when } from "../format.js";
 import { texts } from "../texts.js";
 
 /** @typedef {import("../../types").Batch} Batch */
@@ -20,7 +20,7 @@ export async function view({ element }) {
   await list.configure({
     caption: texts.batches,
     columns: [
-      { title: texts.started, cell: (batch) => moments(batch.created_at), width: "17rem" },
+      { title: texts.started, cell: (batch) => when(batch.created_at), width: "14.5rem" },
       { title: texts.action, cell: (batch) => texts.actions[batch.action], width: "6rem" },
       { title: texts.profile, cell: (batch) => batch.profile_name ?? texts.profileOnPhone, isOptional: true },
       { title: texts.state, cell: (batch) => badge(batch.state, texts.batchStates), width: "8rem" },

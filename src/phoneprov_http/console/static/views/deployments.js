@@ -9,7 +9,7 @@ import { searchBar } from "../elements/search-bar.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
 import { when } from "../format.js";
 import { texts } from "../texts.js";
-import { username } from "./accounts.js";
+import { phoneNames, username } from "./accounts.js";
 import { batchButton } from "./chosen-phones.js";
 import { confirmationOf, problemOf } from "./deployment.js";
 
@@ -22,7 +22,7 @@ export const momentOf = (local) => (local ? new Date(local).toISOString() : "");
 
 /** @type {import("../router.js").View} */
 export async function view({ element, query, signal }) {
-  /** @type {(Deployment & {by: string})[]} */
+  /** @type {(Deployment & {by: string, name: string})[]} */
   let rows = [];
   const place = h("div", { "aria-live": "polite" });
   const batch = h("span");
@@ -54,8 +54,9 @@ export async function view({ element, query, signal }) {
       });
       /** @type {Deployment[]} */
       const found = (await api.get(path, signal)).data;
+      const names = await phoneNames(found.map(({ mac }) => mac), signal);
       const named = await Promise.all(
-        found.map(async (one) => ({ ...one, by: await username(one.user_uuid) })),
+        found.map(async (one) => ({ ...one, by: await username(one.user_uuid), name: names.get(one.mac) ?? "" })),
       );
       rows = anew ? named : [...rows, ...named];
       more.hidden = found.length < PAGE;
@@ -70,14 +71,15 @@ export async function view({ element, query, signal }) {
   await load(true);
 }
 
-/** @param {(Deployment & {by: string})[]} rows */
+/** @param {(Deployment & {by: string, name: string})[]} rows */
 function table(rows) {
   return simpleTable(
     texts.deployments,
-    [texts.at, texts.phone, texts.action, texts.profile, texts.outcome, texts.by, sentences(texts.message)],
+    [texts.at, texts.phone, texts.name, texts.action, texts.profile, texts.outcome, texts.by, sentences(texts.message)],
     rows.map((one) => [
       h("a", { href: `#/deployments/${one.uuid}` }, when(one.created_at)),
       h("a", { href: `#/phones/${one.mac}` }, one.mac),
+      one.name,
       texts.actions[one.action] ?? one.action,
       h("a", { href: `#/profiles/${one.profile_uuid}` }, texts.profileRevision(one.profile_name, one.revision)),
       h("span", {}, badge(one.outcome, texts.outcomes), " ", one.confirmation === "confirmed" ? "" : confirmationOf(one)),

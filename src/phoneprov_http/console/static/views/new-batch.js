@@ -176,7 +176,7 @@ export async function view({ element, query, signal }) {
   const plan = h("button", { type: "button", onclick: () => void showPlan() }, texts.plan);
   const actions = /** @type {HTMLElement} */ (form.querySelector(".actions"));
   actions.append(plan);
-  const summary = h("section", { className: "panel" }, h("h2", {}, texts.summary), said, actions, result);
+  const summary = h("div", { className: "summary" }, h("h2", {}, texts.summary), said, actions, result);
   form.className = "beside";
   fill(form, h("div", { className: "record" }, ...form.children), summary);
   fill(element, h("h1", {}, texts.newBatch), form);

@@ -12,6 +12,7 @@ import { ago, count, utcDay } from "../format.js";
 import { icon } from "../icons.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
+import { phoneNames } from "./accounts.js";
 import { newestBatches } from "./batches.js";
 import { problemOf } from "./deployment.js";
 
@@ -207,14 +208,16 @@ async function failures(signal) {
   const since = new Date(Date.now() - FAILURE_DAYS * DAY_MS).toISOString();
   const path = withQuery("deployments", { outcome: "failed", since, before: NEWEST, limit: 8 });
   const { data } = await api.get(path, signal);
+  const names = await phoneNames(data.map((/** @type {any} */ one) => one.mac), signal);
   return [
     h("h2", {}, texts.recentFailures),
     simpleTable(
       texts.recentFailures,
-      [texts.at, texts.phone, sentences(texts.message)],
+      [texts.at, texts.phone, texts.name, sentences(texts.message)],
       data.map((/** @type {import("../../types").Deployment} */ one) => [
         h("a", { href: `#/deployments/${one.uuid}` }, ago(one.created_at)),
         h("a", { href: `#/phones/${one.mac}` }, one.mac),
+        names.get(one.mac),
         problemOf(one),
       ]),
       texts.noFailures,

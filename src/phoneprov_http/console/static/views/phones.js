@@ -83,9 +83,10 @@ function columns() {
       title: texts.lastOutcome,
       cell: (/** @type {PhoneSummary} */ one) =>
         one.use.last_outcome === "none"
-          ? texts.neverDeployed
+          ? h("span", { className: "quiet" }, texts.neverDeployed)
           : badge(one.use.last_outcome, texts.outcomes),
       width: "9.5rem",
+      sort: "last_outcome",
     },
     {
       title: texts.fleetState,

@@ -58,11 +58,15 @@ export async function revisionsPart(panel, path, signal) {
   await compare();
 }
 
-/** What the stored revision would do on a phone, and what is not saved yet (a difference).
- * @param {HTMLElement} panel @param {Profile} profile @param {() => string} unsaved
- * @param {AbortSignal} signal */
-export async function previewPart(panel, profile, unsaved, signal) {
-  const result = h("div", { "aria-live": "polite" });
+/**
+ * What a profile would do on a phone: of what is typed, while it is typed.
+ *
+ * @param {Profile} profile
+ * @param {() => Record<string, any>} typed what is not saved yet, empty without it
+ * @param {AbortSignal} signal
+ */
+export function previewPart(profile, typed, signal) {
+  const result = h("div", { className: "preview", "aria-live": "polite" });
   const phone = picker({
     label: texts.previewPhone,
     path: (q) => withQuery("phones", { q, limit: MOST_CHOICES }),
@@ -72,25 +76,28 @@ export async function previewPart(panel, profile, unsaved, signal) {
     }),
     changed: () => void show(),
   });
+  /** @type {AbortController | null} */
+  let running = null;
   async function show() {
-    if (!phone.value()) return;
-    fill(result, h("p", {}, texts.loading));
+    running?.abort();
+    if (!phone.value()) {
+      fill(result);
+      return;
+    }
+    const { signal: own } = (running = new AbortController());
+    const unsaved = typed();
+    const isTyped = Object.keys(unsaved).length > 0;
+    if (result.childElementCount === 0) fill(result, h("p", {}, texts.loading));
     try {
-      const order = { profile_uuid: profile.uuid, mac: phone.value() };
-      const { data } = await api.post("phone-profiles/switch/preview", order, signal);
-      const typed = unsaved();
-      fill(
-        result,
-        typed && h("p", { className: "state wait" }, texts.previewOfStored),
-        typed && sideBySide(typed, texts.stored, texts.mine),
-        ...previewed(data),
-      );
+      const order = { profile_uuid: profile.uuid, mac: phone.value(), ...unsaved };
+      const { data } = await api.post("phone-profiles/switch/preview", order, AbortSignal.any([signal, own]));
+      const note = isTyped && h("p", { className: "state wait" }, texts.previewOfTyped);
+      fill(result, note, ...previewed(data));
     } catch (error) {
-      fill(result, errorBox(error));
+      if (!signal.aborted && !own.aborted) fill(result, errorBox(error));
     }
   }
-  fill(panel, h("div", { className: "record" }, phone.element), result);
-  await phone.ready;
+  return { element: phone.element, result, show, ready: phone.ready };
 }
 
 /** @param {HTMLElement} panel @param {Profile} profile @param {AbortSignal} signal */

@@ -17,7 +17,6 @@ import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { ApiError } from "../transport.js";
 import { username } from "./accounts.js";
-import { linesOf } from "./line-diff.js";
 import { conflictBox, previewPart, revisionsPart, usesPart } from "./profile-parts.js";
 
 const CHECK_MS = 600;
@@ -52,13 +51,16 @@ export async function view({ element, parameters: [uuid], query, signal }) {
   let timer;
   const changed = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => void check(), CHECK_MS);
+    timer = setTimeout(() => void Promise.all([check(), preview?.show()]), CHECK_MS);
   };
   const pairs = pairEditor({ label: texts.values, hint: texts.valuesHint, values: profile.values ?? {} });
+  pairs.element.addEventListener("input", changed);
   const editor = isTemplated
     ? { element: pairs.element, value: () => JSON.stringify(pairs.value(), null, 2), show: () => {} }
     : codeEditor({ label: texts.configuration, value: profile.cnf_xml ?? "", changed });
   let saved = editor.value();
+  const content = () => (isTemplated ? { values: pairs.value() } : { cnf_xml: editor.value() });
+  const preview = isNew ? null : previewPart(profile, () => (editor.value() === saved ? {} : content()), signal);
 
   async function check() {
     if (isTemplated) return;
@@ -88,8 +90,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
   /** @param {Record<string, any>} given */
   async function save(given) {
     const text = editor.value();
-    const content = isTemplated ? { values: pairs.value() } : { cnf_xml: text };
-    const order = isNew || text !== saved ? { ...given, ...content } : given;
+    const order = isNew || text !== saved ? { ...given, ...content() } : given;
     fill(conflict);
     try {
       const reply = isNew
@@ -97,6 +98,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
         : await api.put(path, { ...order, ...(basedOn === null ? {} : { revision: basedOn }) });
       saved = text;
       if (!isNew) basedOn = (await stored(path, signal)).revision;
+      void preview?.show();
       return reply;
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "changed_meanwhile") throw error;
@@ -112,7 +114,8 @@ export async function view({ element, parameters: [uuid], query, signal }) {
 
   form.querySelector(".actions")?.before(conflict);
   guard(() => form.isConnected && editor.value() !== saved);
-  const edited = h("div", { className: "profile" }, form, editor.element);
+  if (preview) form.append(preview.element);
+  const edited = h("div", { className: "profile" }, form, editor.element, preview?.result);
   const actions = isNew
     ? []
     : [
@@ -131,14 +134,13 @@ export async function view({ element, parameters: [uuid], query, signal }) {
           [
             { name: "edit", title: texts.edit, show: (panel) => panel.append(edited) },
             { name: "revisions", title: texts.revisions, show: (panel) => revisionsPart(panel, path, signal) },
-            { name: "preview", title: texts.preview, show: (panel) => previewPart(panel, profile, () => linesOf(saved, editor.value()), signal) },
             { name: "phones", title: texts.deployedOn, show: (panel) => usesPart(panel, profile, signal) },
           ],
           query.get("tab") ?? "edit",
           (name) => readdress(withQuery(`/profiles/${uuid}`, { tab: name === "edit" ? "" : name })),
         ),
   );
-  await check();
+  await Promise.all([check(), preview?.ready]);
 }
 
 /** What is compared of a profile. @param {Profile} profile */

@@ -9,11 +9,10 @@ import { heading } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
 import { MOST_CHOICES, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
-import { simpleTable } from "../elements/simple-table.js";
-import { tabs } from "../elements/tabs.js";
+import { sentences, simpleTable } from "../elements/simple-table.js";
 import { badge } from "../elements/facts.js";
 import { TEMPLATE } from "../fields.js";
-import { forgetGuards, go, guard, readdress } from "../navigation.js";
+import { forgetGuards, go, guard } from "../navigation.js";
 import { texts } from "../texts.js";
 import { ApiError } from "../transport.js";
 import { conflictBox } from "./profile-parts.js";
@@ -48,7 +47,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     value: template.body,
     changed: () => {
       clearTimeout(timer);
-      timer = setTimeout(() => void check(), CHECK_MS);
+      timer = setTimeout(() => void Promise.all([check(), trial?.show()]), CHECK_MS);
     },
   });
 
@@ -62,6 +61,8 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     }
   }
 
+  const typed = () => (editor.value() === saved ? {} : { body: editor.value() });
+  const trial = isNew ? null : trialPart(path, typed, signal);
   const { form } = recordForm(TEMPLATE, template, save, {
     changesOnly: !isNew,
     button: isNew ? texts.create : texts.save,
@@ -82,6 +83,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
       const reply = isNew ? await api.post(list, { ...fields, body }) : await api.put(path, { ...order, revision });
       saved = body;
       revision = reply.data.revision;
+      void trial?.show();
       return reply;
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "changed_meanwhile") throw error;
@@ -98,7 +100,8 @@ export async function view({ element, parameters: [uuid], query, signal }) {
   form.querySelector(".actions")?.before(conflict);
   guard(() => form.isConnected && editor.value() !== saved);
   const others = isNew ? [] : (await api.get(withQuery(list, { name: template.name }), signal)).data;
-  const edited = h("div", { className: "profile" }, form, editor.element);
+  if (trial) form.append(...trial.elements);
+  const edited = h("div", { className: "profile" }, form, editor.element, trial?.result);
   element.classList.add("wide");
   fill(
     element,
@@ -116,19 +119,9 @@ export async function view({ element, parameters: [uuid], query, signal }) {
           .filter((/** @type {Template} */ one) => one.uuid !== uuid)
           .flatMap((/** @type {Template} */ one) => [" ", h("a", { href: `#/templates/${one.uuid}` }, variantTitle(one))]),
       ),
-    isNew
-      ? edited
-      : tabs(
-          texts.template,
-          [
-            { name: "edit", title: texts.edit, show: (panel) => panel.append(edited) },
-            { name: "try", title: texts.try_, show: (panel) => tryPart(panel, path, () => editor.value() === saved, signal) },
-          ],
-          query.get("tab") ?? "edit",
-          (name) => readdress(withQuery(`/templates/${uuid}`, { tab: name === "edit" ? "" : name })),
-        ),
+    edited,
   );
-  await check();
+  await Promise.all([check(), trial?.ready]);
 }
 
 /** @param {string} path @param {Template} template */
@@ -146,11 +139,15 @@ async function remove(path, template) {
   }
 }
 
-/** What a profile gives for a phone with the stored text.
- * @param {HTMLElement} panel @param {string} path @param {() => boolean} isStored
- * @param {AbortSignal} signal */
-async function tryPart(panel, path, isStored, signal) {
-  const result = h("div", { "aria-live": "polite" });
+/**
+ * What a profile gives for a phone with the text that is typed, while it is typed.
+ *
+ * @param {string} path
+ * @param {() => {body?: string}} typed what is not saved yet, empty without it
+ * @param {AbortSignal} signal
+ */
+function trialPart(path, typed, signal) {
+  const result = h("div", { className: "preview", "aria-live": "polite" });
   const profile = picker({
     label: texts.profile,
     path: (q) => withQuery("phone-profiles", { q, limit: MOST_CHOICES }),
@@ -163,30 +160,40 @@ async function tryPart(panel, path, isStored, signal) {
     option: (one) => ({ value: one.mac, text: [one.mac, one.name, one.model].filter(Boolean).join(", ") }),
     changed: () => void show(),
   });
+  /** @type {AbortController | null} */
+  let running = null;
   async function show() {
+    running?.abort();
     if (!profile.value() || !phone.value()) return;
+    const { signal: own } = (running = new AbortController());
+    const unsaved = typed();
     try {
-      const order = { profile_uuid: profile.value(), mac: phone.value() };
-      const { data } = await api.post(`${path}/render`, order, signal);
-      fill(
-        result,
-        !isStored() && h("p", { className: "state wait" }, texts.tryOfStored),
-        h("pre", { className: "code", tabIndex: 0, role: "region", "aria-label": texts.configuration }, data.configuration),
-        simpleTable(
-          texts.findings,
-          [texts.line, texts.state, texts.message],
-          data.findings.map((/** @type {import("../../types").Finding} */ one) => [
-            one.line,
-            badge(one.severity, texts.severities),
-            one.message,
-          ]),
-          texts.noFindings,
-        ),
-      );
+      const order = { profile_uuid: profile.value(), mac: phone.value(), ...unsaved };
+      const { data } = await api.post(`${path}/render`, order, AbortSignal.any([signal, own]));
+      fill(result, "body" in unsaved && h("p", { className: "state wait" }, texts.tryOfTyped), ...rendered(data));
     } catch (error) {
-      if (!signal.aborted) fill(result, errorBox(error));
+      if (!signal.aborted && !own.aborted) fill(result, errorBox(error));
     }
   }
-  fill(panel, h("p", { className: "quiet" }, texts.tryHint), h("div", { className: "record" }, profile.element, phone.element), result);
-  await Promise.all([profile.ready, phone.ready]);
+  const head = h("div", { className: "wide" }, h("h2", {}, texts.try_), h("p", { className: "hint" }, texts.tryHint));
+  return {
+    elements: [head, profile.element, phone.element],
+    result,
+    show,
+    ready: Promise.all([profile.ready, phone.ready]),
+  };
+}
+
+/** @param {{configuration: string | null, findings: import("../../types").Finding[]}} trial */
+function rendered({ configuration, findings }) {
+  return [
+    configuration !== null &&
+      h("pre", { className: "code", tabIndex: 0, role: "region", "aria-label": texts.configuration }, configuration),
+    simpleTable(
+      texts.findings,
+      [texts.line, texts.state, sentences(texts.message)],
+      findings.map((one) => [one.line, badge(one.severity, texts.severities), one.message]),
+      texts.noFindings,
+    ),
+  ];
 }
