@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from phoneprov_adapters.runtime.system import random_id
 from phoneprov_http.main.serving.sockets import bound
@@ -22,6 +22,7 @@ from races.harness import START_SECONDS, Service
 from races.wire import Line
 from races.workers import workers_of
 from support.command_line import PROGRAM, without_settings
+from support.forked_commands import Forked
 from support.polling import wait_for
 
 SERVE = (*PROGRAM, "serve", "--migrate")
@@ -78,14 +79,16 @@ class Served(Service):
             command += ["--fd", str(self._held.fileno())]
         self._starts += 1
         with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                command,
-                env=without_settings(**self.environment),
-                stdin=subprocess.DEVNULL,
-                stderr=log,
-                start_new_session=True,
-                pass_fds=() if self._held is None else (self._held.fileno(),),
-            )
+            options: dict[str, Any] = {
+                "env": without_settings(**self.environment),
+                "stderr": log,
+                "start_new_session": True,
+                "pass_fds": () if self._held is None else (self._held.fileno(),),
+            }
+            if command[: len(SERVE)] == [*SERVE]:
+                self._process = Forked(command[len(PROGRAM) :], **options)
+            else:
+                self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
 
     def start(self) -> None:
         """Start the service, and wait until it is ready."""
@@ -142,11 +145,11 @@ class Served(Service):
         """Wait for the end of the process: its exit code, and the seconds of the wait."""
         process, began = self._process, time.monotonic()
         assert process is not None
-        while process.poll() is None:
+        while (code := process.poll()) is None:
             assert time.monotonic() - began < seconds, f"it did not end: {self.log_text()}"
             await asyncio.sleep(0.005)
         self._process = None
-        return process.returncode, time.monotonic() - began
+        return code, time.monotonic() - began
 
     async def token(self) -> str:
         """Create a superadmin at the running service; the access token."""

@@ -16,7 +16,8 @@ from phoneprov_adapters.sql.engines.address import is_embedded
 from races.direct import KEY, Direct, password_hash
 from races.wire import Line
 from races.workers import memory, owner_of, workers_of
-from support.command_line import PROGRAM, without_settings
+from support.command_line import without_settings
+from support.forked_commands import Forked
 from support.planted import OF_ALL_TESTS, Search
 from support.polling import wait_for
 from support.scale import rounds
@@ -52,7 +53,7 @@ class Service:
         self.name = "SQLite" if is_embedded(self.database_url) else "PostgreSQL"
         self._workers = workers
         self._starts = 0
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Forked | subprocess.Popen[bytes] | None = None
         password_hash()
 
     @property
@@ -66,8 +67,8 @@ class Service:
         self._starts += 1
         self.at_rest = 0
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [*PROGRAM, "serve", "--migrate", "--port", "0", "--workers", str(self._workers)],
+            self._process = Forked(
+                ["serve", "--migrate", "--port", "0", "--workers", str(self._workers)],
                 env=without_settings(**self.environment),
                 stderr=log,
             )

@@ -4,14 +4,14 @@ import http.client
 import signal
 import socket
 import sqlite3
-import subprocess
 from collections import Counter
 from pathlib import Path
 
 from contract.cli.test_provision_command import free_ports
 from phoneprov_core.provisioning.model import MOST_DISCOVERED
 from phoneprov_core.provisioning.repeats import SERVED, UNSERVED
-from support.command_line import PROGRAM, without_settings
+from support.command_line import without_settings
+from support.forked_commands import Forked
 from support.scale import note, rounds
 
 REQUESTS = rounds(2 * UNSERVED, 100 * UNSERVED)
@@ -50,9 +50,9 @@ def test_flood_of_requests_adds_a_bounded_number_of_rows(tmp_path: Path) -> None
     files.mkdir()
     http_port, tftp_port = free_ports("::", socket.AF_INET6)
     (files / RING).write_text("<rings/>", encoding="utf-8")
-    process = subprocess.Popen(
+    with Forked(
         [
-            *(*PROGRAM, "provision", "--host", "::"),
+            *("provision", "--host", "::"),
             *("--http-port", str(http_port), "--tftp-port", str(tftp_port)),
         ],
         env=without_settings(
@@ -60,11 +60,7 @@ def test_flood_of_requests_adds_a_bounded_number_of_rows(tmp_path: Path) -> None
             PHONEPROV_FILES_DIR=str(files),
             PHONEPROV_PHONE_NETWORKS="127.0.0.0/8,::1/128",
         ),
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stderr is not None
+    ) as process:
         assert any("serves on" in line for line in process.stderr)
         by_http(http_port, "127.0.0.1", *names(0))
         by_http(http_port, "::1", *names(REQUESTS))
@@ -77,9 +73,6 @@ def test_flood_of_requests_adds_a_bounded_number_of_rows(tmp_path: Path) -> None
         by_http(http_port, PHONE, RING)
         process.send_signal(signal.SIGTERM)
         assert process.wait(40) == 0
-    finally:
-        process.kill()
-        process.communicate()
 
     with sqlite3.connect(data / "phoneprov.db") as database:
         rows = Counter(dict(database.execute("SELECT client_ip, count(*) FROM fetches GROUP BY 1")))

@@ -11,6 +11,7 @@ from typing import IO
 from click.testing import CliRunner, Result
 
 from phoneprov_http.main.cli import main
+from support.forked_commands import run_forked
 
 PROGRAM = (sys.executable, "-m", "phoneprov_http.main")
 
@@ -30,20 +31,12 @@ def spawn(
     *arguments: str,
     data: Path,
     stdin: str = "",
-    stdout: int | IO[str] = subprocess.PIPE,
+    stdout: int | IO[str] | None = None,
     **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     """The result of a command in a process of its own."""
-    return subprocess.run(
-        [*PROGRAM, *arguments],
-        env=without_settings(PHONEPROV_DATA_DIR=str(data), **environment),
-        input=stdin,
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    variables = without_settings(PHONEPROV_DATA_DIR=str(data), **environment)
+    return run_forked(arguments, env=variables, stdin=stdin, stdout=stdout)
 
 
 def output_of(*program: str | Path, folder: Path | None = None, **environment: str) -> str:

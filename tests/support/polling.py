@@ -2,12 +2,15 @@
 
 import asyncio
 import inspect
-import subprocess
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
+
+
+class Process(Protocol):
+    def poll(self) -> int | None: ...
 
 
 async def until(condition: Callable[[], Any], seconds: float = 30) -> Any:
@@ -24,7 +27,7 @@ async def until(condition: Callable[[], Any], seconds: float = 30) -> Any:
 
 def wait_for(
     condition: Callable[[], T],
-    process: subprocess.Popen[bytes] | None = None,
+    process: Process | None = None,
     *,
     log: Callable[[], str] = str,
     seconds: float = 60,

@@ -8,6 +8,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import sys
 import time
 import urllib.request
 from email.message import Message
@@ -22,6 +23,7 @@ from phoneprov_http.main.cli import main
 from phoneprov_http.main.serving.workers import LEAVE_SECONDS
 from support.command_line import PROGRAM, run, spawn, without_settings
 from support.desk import press_without_pauses
+from support.forked_commands import Forked
 from support.polling import wait_for
 
 README = Path(__file__).parents[3] / "README.md"
@@ -65,7 +67,14 @@ def test_demo_failed_step_sets_the_exit_code(
 def test_command_without_database_does_not_load_sqlalchemy(
     tmp_path: Path, command: tuple[str, ...]
 ) -> None:
-    loaded = spawn(*command, data=tmp_path, stdin="<device/>", PYTHONPROFILEIMPORTTIME="1").stderr
+    loaded = subprocess.run(
+        [sys.executable, "-X", "importtime", *PROGRAM[1:], *command],
+        env=without_settings(PHONEPROV_DATA_DIR=str(tmp_path)),
+        input="<device/>",
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stderr
 
     assert "phoneprov_http.main.cli" in loaded
     assert "sqlalchemy" not in loaded
@@ -247,8 +256,8 @@ def test_serve_answers_and_stops_at_a_signal(
     tmp_path.chmod(0o755)  # the start warns about it
     log = tmp_path / "log"
     with log.open("wb") as stderr:
-        server = subprocess.Popen(
-            [*PROGRAM, "serve", "--port", "0", "--workers", workers],
+        server = Forked(
+            ["serve", "--port", "0", "--workers", workers],
             env=without_settings(PHONEPROV_DATA_DIR=str(tmp_path)),
             stderr=stderr,
         )

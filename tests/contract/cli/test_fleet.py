@@ -3,7 +3,6 @@
 import asyncio
 import json
 import signal
-import subprocess
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -14,7 +13,8 @@ from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.fleet.states import FleetState, SeenPhone
 from phoneprov_http.main.cli import main
-from support.command_line import PROGRAM, without_settings
+from support.command_line import without_settings
+from support.forked_commands import Forked
 
 AT = "2026-01-31T08:15:30.250Z"
 
@@ -61,14 +61,10 @@ def test_fleet_shows_numbers_and_the_phones_in_a_state(tmp_path: Path) -> None:
 
 def test_watch_runs_until_it_is_stopped(tmp_path: Path) -> None:
     environment = office(tmp_path / "data")
-    process = subprocess.Popen(
-        [*PROGRAM, "watch", "--minutes", "1"],
-        env=without_settings(**environment),
-        stderr=subprocess.PIPE,
-    )
-    assert process.stderr is not None
-    assert process.stderr.readline().startswith(b"phoneprov looks at every phone each minute")
-    process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=30)
+    with Forked(["watch", "--minutes", "1"], env=without_settings(**environment)) as process:
+        first = process.stderr.readline()
+        process.send_signal(signal.SIGTERM)
+        errors = process.stderr.read()
 
-    assert (process.returncode, b"Traceback" in errors) == (0, False), errors
+        assert first.startswith("phoneprov looks at every phone each minute")
+        assert (process.wait(30), "Traceback" in errors) == (0, False), errors

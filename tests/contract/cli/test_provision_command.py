@@ -3,13 +3,13 @@
 import re
 import signal
 import socket
-import subprocess
 from pathlib import Path
 
 import httpx
 import pytest
 
-from support.command_line import PROGRAM, without_settings
+from support.command_line import without_settings
+from support.forked_commands import Forked
 
 BOTH = r"phoneprov provision serves on (http://{0}:\d+) and (tftp://{0}:\d+)"
 WITH_HTTP = r"phoneprov provision serves on (http://{0}:\d+)"
@@ -45,9 +45,8 @@ def test_printed_urls_of_provision_serve_files(
     (files / "ringlist.xml").write_text("<rings/>", encoding="utf-8")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     ports = free_ports(host, family)
-    process = subprocess.Popen(
+    with Forked(
         [
-            *PROGRAM,
             *("provision", "--host", host),
             *("--http-port", str(ports[0] if http else 0)),
             *("--tftp-port", str(ports[1] if tftp else 0)),
@@ -57,11 +56,7 @@ def test_printed_urls_of_provision_serve_files(
             PHONEPROV_FILES_DIR=str(files),
             PHONEPROV_PHONE_NETWORKS="127.0.0.0/8,::1/128",
         ),
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stderr is not None
+    ) as process:
         line = next(line for line in process.stderr if "serves on" in line)
         found = re.fullmatch(pattern.format(shown), line.strip())
         assert found is not None, line
@@ -79,6 +74,3 @@ def test_printed_urls_of_provision_serve_files(
                 assert phone.recv(1024) == b"\0\3\0\1<rings/>"
         process.send_signal(signal.SIGTERM)
         assert process.wait(40) == 0
-    finally:
-        process.kill()
-        process.communicate()
