@@ -239,7 +239,7 @@ async def _template(on: Server) -> None:
         _migrated.add(on)
 
 
-_EMPTY = ";".join(str(table.delete()) for table in reversed(metadata.sorted_tables))
+EMPTY = ";".join(str(table.delete()) for table in reversed(metadata.sorted_tables))
 _COMMON = "common"
 
 
@@ -251,7 +251,7 @@ async def shared_empty_database() -> str:
         await server().run(f"CREATE DATABASE {_COMMON} TEMPLATE migrated")
         _common.append(server().url(_COMMON))
     else:
-        await ask(_common[0], _EMPTY)
+        await ask(_common[0], EMPTY)
     return _common[0]
 
 

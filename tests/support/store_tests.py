@@ -29,7 +29,7 @@ class DatabaseTests:
 
     database: Database
 
-    @pytest_asyncio.fixture(autouse=True)
+    @pytest_asyncio.fixture(autouse=True, loop_scope="session")
     async def _arranged(self, database: Database) -> None:
         self.database = database
         await self.arrange()

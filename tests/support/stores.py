@@ -1,7 +1,8 @@
 """Databases for tests that run over each of them."""
 
+import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from pathlib import Path
 
 from phoneprov_adapters.memory.database import MemoryDatabase
@@ -63,6 +64,18 @@ DATABASES: dict[str, Callable[[Path], AbstractAsyncContextManager[Database]]] = 
     **({"pgbouncer": _pgbouncer} if pgbouncer.REQUIRED else {}),
 }
 """Every adapter of the contract suite: an open, empty database in its own folder."""
+
+
+async def emptied(database: Database) -> Database:
+    """An open database without records: this one, or a new one in memory."""
+    if isinstance(database, SqliteDatabase):
+        with closing(sqlite3.connect(database.path)) as connection:
+            connection.executescript(f"PRAGMA synchronous=OFF; BEGIN; {postgres.EMPTY}; COMMIT")
+    elif isinstance(database, PostgresDatabase):
+        await postgres.shared_empty_database()
+    else:
+        return MemoryDatabase()
+    return database
 
 
 def process_of(database: Database) -> str:

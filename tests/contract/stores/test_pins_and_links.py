@@ -125,7 +125,7 @@ class TestLinks(DatabaseTests):
     async def arrange(self) -> None:
         await self.add(*USERS.values(), *EXTENSIONS.values())
 
-    @pytest_asyncio.fixture
+    @pytest_asyncio.fixture(loop_scope="session")
     async def links(self) -> list[Link]:
         await self.add(*reversed(LINKS))
         return LINKS

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
@@ -27,7 +28,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "phoneprov.db"
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
     async with DATABASES["sqlite"](tmp_path) as database:
         async with database.write() as tx:

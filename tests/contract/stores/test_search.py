@@ -168,7 +168,7 @@ class TestSearch(DatabaseTests):
                 assert await moments_of(tx, _CONTACTS, q=number) == [moment(1)]
             assert await moments_of(tx, _CONTACTS, q="202-555") == [moment(2), moment(1)]
 
-    @pytest_asyncio.fixture
+    @pytest_asyncio.fixture(loop_scope="session")
     async def contacts(self) -> Sequence[Any]:
         """Four contacts that match and others between them, oldest first."""
         made = [

@@ -149,7 +149,7 @@ class ListedTests(DatabaseTests):
 class TestRows(ListedTests):
     """The contract of ``Store.rows`` and ``Store.count``, for every kind of record."""
 
-    @pytest_asyncio.fixture(autouse=True)
+    @pytest_asyncio.fixture(autouse=True, loop_scope="session")
     async def _filled(self, kind: Kind) -> None:
         await self.fill(kind, {})
 
@@ -210,7 +210,9 @@ class TestOwnedRows(ListedTests):
     """The contract of ``Store.rows`` and ``Store.count`` for an owner, and of references to one.
     The second record belongs to another user."""
 
-    @pytest_asyncio.fixture(autouse=True, params=[PROFILES, PERSONAL_CONTACTS], ids=repr)
+    @pytest_asyncio.fixture(
+        autouse=True, loop_scope="session", params=[PROFILES, PERSONAL_CONTACTS], ids=repr
+    )
     async def _owned(self, request: pytest.FixtureRequest, _arranged: None) -> None:
         await self.add(*request.param.others)
         await self.fill(request.param, {"user_uuid": OTHER_OWNER})
