@@ -85,7 +85,7 @@ class Api:
 async def opened_api(
     folder: Path,
     *,
-    database_kind: str = "sqlite",
+    database_kind: str = "memory",
     overrides: Mapping[str, object] | None = None,
     **environment: str,
 ) -> AsyncIterator[Api]:

@@ -117,42 +117,42 @@ async def test_number_of_a_desk_must_be_a_line_and_keeps_its_extension(
     data_of(await admin.delete(f"/extensions/{own}"))
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "sent", "status"),
-    [
-        ("POST", DEVICE, b"name=SEP001BD4999999", 404),
-        ("POST", DEVICE, b"name=001BD4123456", 404),
-        ("POST", DEVICE, b"name=SEP001BD412345G", 404),
-        ("POST", LINE, b"name=999", 404),
-        ("POST", LINE, b"name=%00", 404),
-        ("POST", LINE, b"", 400),
-        ("POST", LINE, b"name=1&name=2", 400),
-        ("POST", LINE, b"name=%ff", 400),
-        ("POST", LINE, b"\xff", 400),
-        ("POST", LINE, b"a=1&" * 30 + b"name=1", 400),
-        ("POST", LINE, b"name=" + b"1" * 5000, 413),
-        ("GET", DEVICE, b"", 405),
-        ("HEAD", DEVICE, b"", 405),
-        ("OPTIONS", DEVICE, b"", 405),
-        ("POST", "/asterisk", b"", 404),
-        ("POST", "/asterisk/", b"", 404),
-        ("POST", "/asterisk/sccpdevice//single", b"name=SEP001BD4123456", 404),
-        ("POST", "//asterisk/sccpdevice/single", b"name=SEP001BD4123456", 404),
-        ("POST", "/%61sterisk/sccpdevice/single", b"name=SEP001BD4123456", 404),
-        ("POST", "/asterisk/sccpdevice/single/", b"name=SEP001BD4123456", 404),
-        *(
-            ("POST", f"/asterisk/{table}/{what}", b"name=SEP001BD4123456", 200)
-            for table in ("sccpdevice", "sccpline")
-            for what in ("multi", "update", "store", "destroy", "require")
-        ),
-    ],
-)
-async def test_everything_else_is_answered_with_an_empty_body(
-    api: Api, admin: Caller, method: str, path: str, sent: bytes, status: int
-) -> None:
+ANSWERED_EMPTY = [
+    ("POST", DEVICE, b"name=SEP001BD4999999", 404),
+    ("POST", DEVICE, b"name=001BD4123456", 404),
+    ("POST", DEVICE, b"name=SEP001BD412345G", 404),
+    ("POST", LINE, b"name=999", 404),
+    ("POST", LINE, b"name=%00", 404),
+    ("POST", LINE, b"", 400),
+    ("POST", LINE, b"name=1&name=2", 400),
+    ("POST", LINE, b"name=%ff", 400),
+    ("POST", LINE, b"\xff", 400),
+    ("POST", LINE, b"a=1&" * 30 + b"name=1", 400),
+    ("POST", LINE, b"name=" + b"1" * 5000, 413),
+    ("GET", DEVICE, b"", 405),
+    ("HEAD", DEVICE, b"", 405),
+    ("OPTIONS", DEVICE, b"", 405),
+    ("POST", "/asterisk", b"", 404),
+    ("POST", "/asterisk/", b"", 404),
+    ("POST", "/asterisk/sccpdevice//single", b"name=SEP001BD4123456", 404),
+    ("POST", "//asterisk/sccpdevice/single", b"name=SEP001BD4123456", 404),
+    ("POST", "/%61sterisk/sccpdevice/single", b"name=SEP001BD4123456", 404),
+    ("POST", "/asterisk/sccpdevice/single/", b"name=SEP001BD4123456", 404),
+    *(
+        ("POST", f"/asterisk/{table}/{what}", b"name=SEP001BD4123456", 200)
+        for table in ("sccpdevice", "sccpline")
+        for what in ("multi", "update", "store", "destroy", "require")
+    ),
+]
+
+
+async def test_everything_else_is_answered_with_an_empty_body(api: Api, admin: Caller) -> None:
     data_of(await admin.post("/phones", {"mac": MAC}), 201)
-    reply = await api.client.request(method, f"http://test{path}", content=sent, headers=HEADERS)
-    assert (reply.status_code, reply.content) == (status, b"")
+    for method, path, sent, status in ANSWERED_EMPTY:
+        reply = await api.client.request(
+            method, f"http://test{path}", content=sent, headers=HEADERS
+        )
+        assert (reply.status_code, reply.content) == (status, b""), (method, path, sent)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Liveness and readiness checks."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
@@ -7,7 +8,7 @@ import pytest
 
 from phoneprov_adapters.composition.lifecycle import readiness
 from phoneprov_http.app import create_app
-from support.api import Api, data_of, error_of
+from support.api import Api, data_of, error_of, opened_api
 
 
 @pytest.mark.parametrize(
@@ -21,7 +22,14 @@ async def test_health_checks_without_token_succeed(api: Api, path: str, message:
     error_of(await api.client.post(path), 405)
 
 
-async def test_unavailable_database_is_not_ready(api: Api, tmp_path: Path) -> None:
+@pytest.fixture
+async def api_over_a_file(tmp_path: Path) -> AsyncIterator[Api]:
+    async with opened_api(tmp_path, database_kind="sqlite") as api:
+        yield api
+
+
+async def test_unavailable_database_is_not_ready(api_over_a_file: Api, tmp_path: Path) -> None:
+    api = api_over_a_file
     app = create_app(api.container.use_cases(), ready=readiness(api.container))
     transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from support import api as support
-from support.api import STRANGER, Api, Caller, error_of, opened_api
+from support.api import STRANGER, Caller, error_of, opened_api
 
 data_of = partial(support.data_of, metadata=False)
 
@@ -317,15 +317,17 @@ async def test_profile_deleted_twice_is_not_found(ada: Caller) -> None:
 
 
 async def test_configuration_is_not_logged_and_encrypted_in_the_database(
-    api: Api, ada: Caller, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
 
-    await profile(ada, cnf_xml="<device><secret>Sesame-4711</secret></device>")
-    error_of(await ada.post("/phone-profiles", body(ada, cnf_xml="<Sesame-4711>")), 422)
+    async with opened_api(tmp_path, database_kind="sqlite") as api:
+        ada = await api.account("ada")
+        await profile(ada, cnf_xml="<device><secret>Sesame-4711</secret></device>")
+        error_of(await ada.post("/phone-profiles", body(ada, cnf_xml="<Sesame-4711>")), 422)
+        stored = b"".join(path.read_bytes() for path in tmp_path.glob("phoneprov.db*"))
 
     assert "Sesame-4711" not in "".join(f"{one.__dict__} {one}" for one in caplog.records)
-    stored = b"".join(path.read_bytes() for path in tmp_path.glob("phoneprov.db*"))
     assert stored
     assert b"Sesame" not in stored
 
