@@ -1,20 +1,27 @@
-"""Renderings a second, and a plan over 2,000 phones: its processor time, its memory, and its effect
-on other requests of the same process. ``python -m bench.rollouts``."""
+"""Renderings a second, a plan and a rollout over 2,000 phones: processor time, memory, and the
+effect on other requests of the same service. ``python -m bench.rollouts``."""
 
 import argparse
 import asyncio
-import resource
+import os
 import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Awaitable
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from bench.outside import FTP_PASSWORD, FTP_USER, ftp_process, started
+from faults.served import Served
 from phoneprov_adapters.composition.lifecycle import prepare, running
-from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.rendering.renderer import render
+from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.testing.phone_records import a_phone, a_profile, a_revision
 from phoneprov_adapters.testing.records import (
     a_link,
@@ -23,28 +30,32 @@ from phoneprov_adapters.testing.records import (
     an_extension,
     identifier,
 )
+from phoneprov_core.batches.changes import judge_first
 from phoneprov_core.batches.commands import CreateBatch
-from phoneprov_core.deployments.model import Action, Outcome
+from phoneprov_core.batches.model import PhoneState
+from phoneprov_core.batches.transitions import Hold, claimed, ended
+from phoneprov_core.deployments.model import Action, Confirmation, Outcome
 from phoneprov_core.deployments.order import load_order, new_record
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import from_template
 from phoneprov_core.templates.model import CreateTemplate, TemplatePatch
 from phoneprov_core.templates.recipes import given_by
-from support.data_folder import populate
+from races.wire import Line
+from support.postgres import new_database
 
 BODY = (Path(__file__).parents[1] / "examples/templates/7945-sccp.cnf.xml").read_text("utf-8")
 
 
-async def fill(container: object, phones: int) -> None:
+async def fill(container: Any, phones: int) -> None:
     """A template, and phones of which each has a profile, a user and a line of its own."""
-    use_cases = container.use_cases()  # type: ignore[attr-defined]
-    actor, database = use_cases.system_actor(), container.database()  # type: ignore[attr-defined]
-    deploy = container.deploy()  # type: ignore[attr-defined]
+    use_cases = container.use_cases()
+    actor, database = use_cases.system_actor(), container.database()
+    deploy = container.deploy()
     made = await use_cases.templates.create(actor, CreateTemplate(name="office", body=BODY))
     for begin in range(1, phones + 1, 250):
         async with database.write() as tx:
             for number in range(begin, min(begin + 250, phones + 1)):
-                user, phone = a_user(number), a_phone(number)
+                user, phone = a_user(number), a_phone(number, phone_ip="127.0.0.1")
                 profile = a_profile(number, user.uuid)
                 content = from_template("office", {})
                 revision = a_revision(number, profile, cnf_xml=content.text, template="office")
@@ -59,32 +70,39 @@ async def fill(container: object, phones: int) -> None:
                 order = await deploy.rendered(order)
                 record = new_record(
                     order, identifier(number), actor.user_uuid, deploy.filename(phone),
-                    shown(container.clock()()),  # type: ignore[attr-defined]
+                    shown(container.clock()()),
                 )  # fmt: skip
                 record = _placed(record)
+                await tx.leases.take(phone.mac, record.uuid, 0)
                 await tx.deployments.add(record)
                 await tx.renderings.keep(record, order.source.rendered, [])
     body = BODY.replace("SCCP45.9-4-2SR3-1S", "SCCP45.9-4-2SR4-2S")
     await use_cases.templates.update(actor, made.uuid, TemplatePatch(body=body))
 
 
-def _placed(record: object) -> object:
-    import msgspec  # noqa: PLC0415
-
-    return msgspec.structs.replace(  # type: ignore[type-var]
+def _placed(record: Any) -> Any:
+    return msgspec.structs.replace(
         record, number=1, place="served/x", outcome=Outcome.DEPLOYED, restart="ok"
     )
 
 
-async def latencies(use_cases: object, until: asyncio.Event) -> list[float]:
-    """Milliseconds of reads of one phone, one after the other."""
-    taken = []
-    while not until.is_set():
-        began = time.perf_counter()
-        await use_cases.phones.get(use_cases.system_actor(), a_mac(1))  # type: ignore[attr-defined]
-        taken.append((time.perf_counter() - began) * 1000)
-        await asyncio.sleep(0.002)
-    return taken
+class Reader:
+    """Reads one phone over HTTP, one request after the other; milliseconds of each."""
+
+    def __init__(self, line: Line, token: str) -> None:
+        self._line, self._token = line, token
+
+    async def during(self, work: Awaitable[Any]) -> tuple[Any, list[float]]:
+        """The result of some work, and the reads meanwhile."""
+        task = asyncio.ensure_future(work)
+        taken = []
+        while not task.done():
+            began = time.perf_counter()
+            reply = await self._line.ask("GET", f"/phones/{a_mac(1)}", token=self._token)
+            taken.append((time.perf_counter() - began) * 1000)
+            assert reply.status == 200
+            await asyncio.sleep(0.002)
+        return await task, taken
 
 
 def p99(taken: list[float]) -> float:
@@ -92,48 +110,157 @@ def p99(taken: list[float]) -> float:
     return statistics.quantiles(taken, n=100)[98]
 
 
-async def main(phones: int) -> None:
-    """Print the figures."""
-    with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / "data"
-        populate(data)
-        container = prepare(read_settings({"PHONEPROV_DATA_DIR": str(data)}))
-        async with running(container):
-            use_cases = container.use_cases()
-            await fill(container, phones)
-            async with container.database().read() as tx:
-                profile = await tx.profiles.find(identifier(1))
-                phone = await tx.phones.find(a_mac(1))
-                order = await load_order(tx, Action.SWITCH, profile, phone)
-            given = given_by(order.recipe, "http://pbx.example.com")
-            render(BODY, given, 10**6)
-            began, count = time.process_time(), 2000
-            for _ in range(count):
-                render(BODY, given, 10**6)
-            print(f"renderings a second: {count / (time.process_time() - began):,.0f}")
+def processor(pid: int) -> float:
+    """Seconds of processor time of a process."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-            idle_over = asyncio.Event()
-            asyncio.get_running_loop().call_later(3, idle_over.set)
-            idle = await latencies(use_cases, idle_over)
-            over = asyncio.Event()
-            reading = asyncio.ensure_future(latencies(use_cases, over))
-            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            cpu, wall = time.process_time(), time.perf_counter()
-            plan = await container.plan_batch()(
-                use_cases.system_actor(), CreateBatch(action="switch", template="office")
-            )
-            cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-            grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory
-            over.set()
-            during = await reading
-            print(f"plan of {plan.phones:,} phones: {cpu:.1f} s of processor, {wall:.1f} s")
-            groups = len(plan.groups)
-            print(f"{plan.changed} changed in {groups} group(s), {grown / 1024:.0f} MiB more")
-            print(f"p99 of a read: {p99(idle):.2f} ms idle, {p99(during):.2f} ms meanwhile")
-            print(plan.groups[0].diff)
+
+def memory(pid: int, name: str) -> int:
+    """KiB of a process: ``VmRSS`` now, ``VmHWM`` at most."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith(name)).split()[1])
+
+
+async def renderings(container: Any) -> float:
+    """Renderings of the example a second of processor time."""
+    async with container.database().read() as tx:
+        profile = await tx.profiles.find(identifier(1))
+        phone = await tx.phones.find(a_mac(1))
+        order = await load_order(tx, Action.SWITCH, profile, phone)
+    given = given_by(order.recipe, "http://pbx.example.com")
+    render(BODY, given, 10**6)
+    began, count = time.process_time(), 2000
+    for _ in range(count):
+        render(BODY, given, 10**6)
+    return count / (time.process_time() - began)
+
+
+async def judging(container: Any) -> float:
+    """Milliseconds of one judgement of 1,000 first phones that are pending."""
+    use_cases, count = container.use_cases(), 1000
+    macs = tuple(a_mac(number) for number in range(1, count + 1))
+    new = CreateBatch(action="switch", macs=macs, first=count, first_minutes=1440)
+    later = shown(container.clock()() + timedelta(days=1))
+    new = msgspec.structs.replace(new, start_at=later)
+    batch = await use_cases.batches.start(use_cases.system_actor(), new)
+    now = shown(container.clock()())
+    async with container.database().write() as tx:
+        for claim in await _claims(tx, batch.uuid, count):
+            record = await tx.deployments.current(claim.mac)
+            uuid = claim.attempt_uuid
+            record = msgspec.structs.replace(
+                record, uuid=uuid, number=1000, confirmation=Confirmation.PENDING,
+                confirmation_by=later,
+            )  # fmt: skip
+            await tx.deployments.add(record)
+            await tx.batches.move(claim, ended(PhoneState.DONE, now, deployment_uuid=uuid))
+    began, times = time.perf_counter(), 50
+    for _ in range(times):
+        async with container.database().write() as tx:
+            assert await judge_first(tx, batch, container.clock()()) is None
+    return (time.perf_counter() - began) / times * 1000
+
+
+async def _claims(tx: Any, batch_uuid: str, count: int) -> list[Any]:
+    hold = Hold(batch_uuid, "", 0)
+    return await tx.batches.claim(hold, count, claimed(hold, "2026-01-31T08:15:30.000Z"))
+
+
+async def measure(served: Served, phones: int, ftp_port: int | None) -> None:
+    """Print the figures of a service."""
+    token = await served.token()
+    async with served.line() as reading, served.line() as line:
+        reader = Reader(reading, token)
+        await reader.during(asyncio.sleep(1))
+        _, idle = await reader.during(asyncio.sleep(4))
+        cpu, began = processor(served.pid), time.perf_counter()
+        resident = memory(served.pid, "VmRSS")
+        Path(f"/proc/{served.pid}/clear_refs").write_text("5")  # the highest is that of now
+        wanted = {"action": "switch", "template": "office"}
+        reply, during = await reader.during(line.ask("POST", "/batches/plan", wanted, token=token))
+        plan = reply.data
+        wall, cpu = time.perf_counter() - began, processor(served.pid) - cpu
+        grown = (memory(served.pid, "VmHWM") - resident) / 1024
+        print(
+            f"{served.name}: plan of {plan['phones']:,} phones: {cpu:.1f} s of processor with "
+            f"the reads, {wall:.1f} s; {len(plan['groups'])} group(s), {grown:.0f} MiB more"
+        )
+        print(
+            f"  p99 of a read over HTTP: {p99(idle):.1f} ms idle, {p99(during):.1f} ms during the "
+            f"plan ({p99(during) / p99(idle):.1f} times)"
+        )
+        if ftp_port is None:
+            return
+        wanted = {**wanted, "at_once": 10, "undo_on_stop": True}
+
+        async def rollout() -> Any:
+            uuid = (await line.ask("POST", "/batches", wanted, token=token)).data["uuid"]
+            while True:
+                batch = (await line.ask("GET", f"/batches/{uuid}", token=token)).data
+                if batch["ended_at"]:
+                    return batch
+                await asyncio.sleep(0.5)
+
+        cpu, began = processor(served.pid), time.perf_counter()
+        batch, during = await reader.during(rollout())
+        wall, cpu = time.perf_counter() - began, processor(served.pid) - cpu
+        if batch["phones"]["done"] < phones:
+            path = f"/batches/{batch['uuid']}/phones?limit=1"
+            print((await line.ask("GET", path, token=token)).data, batch["message"])
+        print(
+            f"  rollout: {batch['phones']['done']:,} of {phones:,} done in {wall:.0f} s, "
+            f"{cpu:.0f} s of processor; p99 {p99(during):.1f} ms "
+            f"({p99(during) / p99(idle):.1f} times)"
+        )
+
+
+async def prepare_fleet(served: Served, phones: int) -> None:
+    """Fill the database of a service that does not run."""
+    await migrate.upgrade(served.database_url)
+    container = prepare(served.settings)
+    async with running(container):
+        await fill(container, phones)
+        print(f"{served.name}: {await renderings(container):,.0f} renderings a second")
+
+
+async def judge(served: Served) -> None:
+    """Print the figure of a database whose service does not run."""
+    container = prepare(served.settings)
+    async with running(container):
+        print(f"{served.name}: {await judging(container):.1f} ms to judge 1,000 first phones")
+
+
+def main(phones: int, database: str, *, rollout: bool) -> None:
+    """Fill a database, and measure a service with it."""
+    with tempfile.TemporaryDirectory() as folder, asyncio.Runner() as runner:
+        (Path(folder) / "ftp" / "batch").mkdir(parents=True)
+        made = new_database() if database == "postgresql" else None
+        url = runner.run(made.__aenter__()) if made else None
+        served = Served(Path(folder), url)
+        try:
+            runner.run(prepare_fleet(served, phones))
+            with started(ftp_process, str(Path(folder) / "ftp")) as port:
+                served.environment |= {
+                    "PHONEPROV_FTP_HOST": "127.0.0.1", "PHONEPROV_FTP_PORT": str(port),
+                    "PHONEPROV_FTP_USER": FTP_USER, "PHONEPROV_FTP_PASSWORD": FTP_PASSWORD,
+                    "PHONEPROV_RESTART": "none", "PHONEPROV_PHONE_NETWORKS": "127.0.0.0/8",
+                }  # fmt: skip
+                served.start()
+                runner.run(measure(served, phones, port if rollout else None))
+                served.kill()
+            if phones >= 1000:
+                runner.run(judge(served))
+        finally:
+            served.kill()
+            if made:
+                runner.run(made.__aexit__(None, None, None))
 
 
 if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--phones", type=int, default=2000)
-    asyncio.run(main(arguments.parse_args().phones))
+    arguments.add_argument("--database", choices=["sqlite", "postgresql"], default="sqlite")
+    arguments.add_argument("--no-rollout", action="store_true")
+    given = arguments.parse_args()
+    main(given.phones, given.database, rollout=not given.no_rollout)

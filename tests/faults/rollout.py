@@ -55,9 +55,9 @@ class Rollout:
             me = (await ask("GET", "/me"))["uuid"]
             profile = {"user_uuid": me, "name": "Floor", "template": "office"}
             floor = (await ask("POST", "/phone-profiles", profile))["uuid"]
-            new = {"action": "switch", "location": "floor", "profile_uuid": floor, "at_once": 20}
+            new = {"action": "switch", "location": "floor", "profile_uuid": floor, "at_once": 10}
             batch = await over(ask, (await ask("POST", "/batches", new))["uuid"])
-            assert batch["phones"]["done"] == self.phones
+            assert batch["phones"]["done"] == self.phones, batch["message"]
             changed = {"body": BODY.replace("old", "new")}
             await ask("PUT", f"/configuration-templates/{made}", changed)
         self.before = self.files()
@@ -84,17 +84,6 @@ class Rollout:
     async def restarted(self, count: int) -> None:
         """Wait for ``count`` restarts of the rollout."""
         await until(lambda: self.exchange.restarts.total() >= count, 60)
-
-    async def confirmed(self, count: int) -> None:
-        """Wait until this number of phones is confirmed."""
-
-        async def enough() -> bool:
-            async with self.asking() as ask:
-                records = await ask("GET", "/deployments?limit=1000")
-            latest = {record["mac"]: record["confirmation"] for record in records}
-            return list(latest.values()).count("confirmed") >= count
-
-        await until(enough, 60)
 
     async def change_by_hand(self, mac: str) -> None:
         """Another profile for a phone of the rollout."""
@@ -139,8 +128,9 @@ class Rollout:
             by_hand = mac == self.changed
             uploads = self.outside.uploads[file_of(mac)] - by_hand
             restarts = self.exchange.restarts[file_of(mac).partition(".")[0]] - by_hand
+            seen = (mac, wanted[mac], uploads, restarts, interrupted[mac])
             # Nothing is sent more often than once and once again for each interruption.
-            assert wanted[mac] <= uploads <= wanted[mac] + interrupted[mac], mac
-            assert wanted[mac] <= restarts <= wanted[mac] + interrupted[mac], mac
+            assert wanted[mac] <= uploads <= wanted[mac] + interrupted[mac], seen
+            assert wanted[mac] <= restarts <= wanted[mac] + interrupted[mac], seen
         left = {phone["mac"] for phone in undone if phone["state"] == "left_out"}
         assert left == ({self.changed} if self.changed else set())

@@ -24,7 +24,7 @@ from support.replication import Pair
 from support.scale import note, rounds
 
 PHONES, FIRST = rounds((4, 2), (24, 6))
-CONFIRM_SECONDS = 1
+CONFIRM_SECONDS = rounds(1, 10)
 Fail = Callable[[], Awaitable[None]]
 
 
@@ -66,13 +66,14 @@ async def undoing(rollout: Rollout, fail: Fail) -> str:
     """One of the first phones never returns, and another one is changed by hand meanwhile."""
     missing = device_of(a_mac(1))
     rollout.exchange.registers = lambda device: None if device == missing else SOON
+    rollout.exchange.open.clear()
     await rollout.begin()
     await rollout.restarted(FIRST)
     rollout.exchange.registers = lambda _device: SOON
-    if PHONES > 4:
-        await rollout.confirmed(FIRST - 1)
+    if FIRST > 2:
         await rollout.change_by_hand(a_mac(2))
-    await rollout.uploads(FIRST + 1 + (PHONES > 4))
+    rollout.exchange.open.set()
+    await rollout.uploads(FIRST + 1 + (FIRST > 2))
     await fail()
     return "stopped"
 

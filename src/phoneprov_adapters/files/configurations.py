@@ -16,6 +16,8 @@ from phoneprov_core.transfer.templates import TEMPLATE_COLUMNS
 FILE = "file"
 VALUE = "values."
 """The beginning of the name of a column with a value of a template."""
+_PIECE = 4
+"""Rows that are read at a time: each may have a configuration."""
 _OF_PHONE = re.compile(r"SEP[0-9A-F]{12}\.cnf\.xml", re.IGNORECASE)
 _ENDING = re.compile(r"(\.cnf)?\.xml$", re.IGNORECASE)
 
@@ -39,7 +41,7 @@ class ConfigurationTable:
         """The columns of the CSV file that do not belong to a profile."""
         if not _is_csv(self._path):
             return ()
-        known = {FILE, *PROFILE_COLUMNS[:-1]}
+        known = {FILE, *PROFILE_COLUMNS}
         columns = await CsvTable(self._path).columns()
         return tuple(one for one in columns if one not in known and not one.startswith(VALUE))
 
@@ -50,7 +52,7 @@ class ConfigurationTable:
     async def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
         """The rows, one at a time: each may have 512 KiB."""
         if _is_csv(self._path):
-            async for piece in CsvTable(self._path).pieces():
+            async for piece in CsvTable(self._path, _PIECE).pieces():
                 for row in piece:
                     yield [row if isinstance(row, RowProblem) else await self._row(row)]
             return
@@ -66,9 +68,9 @@ class ConfigurationTable:
     async def _row(self, row: Row) -> Row | RowProblem:
         cells = {**self._owner, **row.cells}
         if not (name := cells.pop(FILE, "")):
-            if cells.get("template"):
+            if cells.get("template") or cells.get("cnf_xml"):
                 return Row(row.line, _with_values(cells))
-            return RowProblem(row.line, FILE, "is required, or template")
+            return RowProblem(row.line, FILE, "is required, or template, or cnf_xml")
         is_folder = self._path.is_dir()
         folder = self._path if is_folder else self._path.parent
         if is_folder and not (folder / name).is_file():  # reading a pipe would wait without end
@@ -84,7 +86,7 @@ class ConfigurationTable:
 
 
 class TemplateTable:
-    """Templates to import: a CSV file with a column ``file`` for their texts."""
+    """Templates to import: a CSV file with their texts in ``body``, or their files in ``file``."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -95,7 +97,7 @@ class TemplateTable:
 
     async def unknown_columns(self) -> tuple[str, ...]:
         """The columns of the CSV file that do not belong to a template."""
-        known = {FILE, *TEMPLATE_COLUMNS[:-1]}
+        known = {FILE, *TEMPLATE_COLUMNS}
         return tuple(one for one in await CsvTable(self._path).columns() if one not in known)
 
     def place(self, line: int) -> str:
@@ -104,16 +106,20 @@ class TemplateTable:
 
     async def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
         """The rows, one at a time."""
-        async for piece in CsvTable(self._path).pieces():
+        async for piece in CsvTable(self._path, _PIECE).pieces():
             for row in piece:
                 yield [row if isinstance(row, RowProblem) else await self._row(row)]
 
     async def _row(self, row: Row) -> Row | RowProblem:
         cells = dict(row.cells)
         name = cells.pop(FILE, "")
+        if not name and cells.get("body"):
+            return Row(row.line, cells)
         file = self._path.parent / name
         if not name or not file.is_file():
-            return RowProblem(row.line, FILE, "must name the file of a template")
+            return RowProblem(
+                row.line, FILE, "must name the file of a template, unless body has its text"
+            )
         try:
             body = await asyncio.to_thread(read_configuration, file)
         except OSError as error:

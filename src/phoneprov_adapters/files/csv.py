@@ -13,9 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from phoneprov_adapters.files.reading import Rows, in_pieces, open_text
+from phoneprov_adapters.files.reading import PIECE, Rows, in_pieces, open_text
+from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.transfer.model import Row, RowProblem
 
+csv.field_size_limit(2 * LARGEST)
+"""A cell may be a configuration; Python's own limit is 128 KiB."""
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"\+[0-9]+(?: [0-9]+)*", re.ASCII)
 
@@ -44,10 +47,14 @@ def is_unicode(text: str) -> bool:
 
 
 class CsvTable:
-    """A table in a CSV file. Raises ``OSError`` when the file cannot be read."""
+    """A table in a CSV file, read ``piece`` rows at a time. Raises ``OSError`` when the file cannot
+    be read."""
 
-    def __init__(self, path: Path) -> None:
+    _piece = PIECE
+
+    def __init__(self, path: Path, piece: int = PIECE) -> None:
         self._path = path
+        self._piece = piece
 
     async def columns(self) -> tuple[str, ...]:
         """The column names, in lower case with underscores; empty for an empty file."""
@@ -55,7 +62,7 @@ class CsvTable:
 
     def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
         """The rows below the first line, in pieces."""
-        return in_pieces(self._rows)
+        return in_pieces(self._rows, self._piece)
 
     def _columns(self) -> tuple[str, ...]:
         with self._open() as file:

@@ -16,13 +16,13 @@ Rows = Iterator[Row | RowProblem]
 
 
 async def in_pieces(
-    opening: Callable[[], AbstractContextManager[Rows]],
+    opening: Callable[[], AbstractContextManager[Rows]], size: int = PIECE
 ) -> AsyncIterator[list[Row | RowProblem]]:
-    """The rows of ``opening``, in pieces; it is opened, read and closed in threads."""
+    """The rows of ``opening``, in pieces of this size; it is opened, read and closed in threads."""
     opened = await asyncio.to_thread(opening)
     rows = await asyncio.to_thread(opened.__enter__)
     try:
-        while piece := await asyncio.to_thread(lambda: list(islice(rows, PIECE))):
+        while piece := await asyncio.to_thread(lambda: list(islice(rows, size))):
             yield piece
     finally:
         await asyncio.to_thread(opened.__exit__, None, None, None)

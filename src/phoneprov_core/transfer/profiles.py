@@ -4,6 +4,7 @@ import dataclasses
 import re
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.phones.model import FAMILIES
-from phoneprov_core.profiles.model import CreateProfile, ProfilePatch
+from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.transfer.model import (
     OWNER,
@@ -34,6 +35,23 @@ PROFILE_COLUMNS = (
     "cnf_xml",
 )  # fmt: skip
 """The values of a template are a JSON object."""
+
+
+def profile_row(profile: Profile, username: str) -> dict[str, Any]:
+    """A profile as a row with ``PROFILE_COLUMNS``."""
+    row = {name: getattr(profile, name) or None for name in PROFILE_COLUMNS[1:]}
+    models = "; ".join(profile.compatible_models)
+    if _models(models) != profile.compatible_models:
+        models = msgspec.json.encode(profile.compatible_models).decode()
+    values = row["template"] and msgspec.json.encode(row["values"] or {}).decode()
+    return {**row, OWNER: username, "compatible_models": models, "values": values}
+
+
+def _models(cell: str) -> tuple[str, ...]:
+    """Models, separated by commas or semicolons, or as a JSON list."""
+    with suppress(msgspec.DecodeError, RecursionError):
+        return msgspec.json.decode(cell, type=tuple[str, ...])
+    return tuple(part for part in re.split(r"\s*[;,]\s*", cell.strip()) if part)
 
 
 class _Undone(Exception):
@@ -139,7 +157,7 @@ def _values(cells: Mapping[str, str]) -> dict[str, Any]:
         if cell is None or (not cell and key in {"name", "cnf_xml", "template", "values"}):
             continue
         if key == "compatible_models":
-            values[key] = tuple(part for part in re.split(r"\s*[;,]\s*", cell.strip()) if part)
+            values[key] = _models(cell)
         elif key == "values":
             values[key] = _texts(cell)
         elif key == "software_type":

@@ -29,10 +29,10 @@ from phoneprov_core.transfer.model import (
     unseen,
     unwatched,
 )
-from phoneprov_core.transfer.profiles import import_profiles
+from phoneprov_core.transfer.profiles import import_profiles, profile_row
 from phoneprov_core.transfer.rows import PIECE
 from phoneprov_core.transfer.sheets import SHEETS, USERS, Sheet
-from phoneprov_core.transfer.templates import import_templates
+from phoneprov_core.transfer.templates import TEMPLATE_COLUMNS, import_templates
 from phoneprov_core.users.use_cases import Users
 
 _MOST_BUTTONS = 1000
@@ -141,6 +141,20 @@ class Transfer:
         records = await self._records(sheet.store)
         async for piece in records:
             yield [_row_of(record, columns, owners) for record in piece]
+
+    async def templates_out(self, actor: Actor) -> AsyncIterator[list[dict[str, Any]]]:
+        """Every variant of a template as a row with ``TEMPLATE_COLUMNS``, oldest first, in
+        pieces."""
+        async for piece in await self.template_use_cases.all(actor):
+            yield [{name: getattr(one, name) for name in TEMPLATE_COLUMNS} for one in piece]
+
+    async def profiles_out(self, actor: Actor) -> AsyncIterator[list[dict[str, Any]]]:
+        """Every profile with its newest content as a row with ``PROFILE_COLUMNS``, oldest first, in
+        pieces. They contain secrets."""
+        require_superadmin(actor)
+        owners = await self._usernames()
+        async for piece in await self.profile_use_cases.all(actor):
+            yield [profile_row(one, owners.get(one.user_uuid, "")) for one in piece]
 
     async def asterisk(
         self, actor: Actor, driver: str, *, with_secrets: bool = False, context: str = "default"

@@ -4,15 +4,17 @@ import asyncio
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from phoneprov_adapters.composition.lifecycle import open_phoneprov
+from phoneprov_adapters.composition.lifecycle import open_phoneprov, opened, prepare
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.phones.model import CreatePhone
 from phoneprov_core.profiles.model import CreateProfile
+from phoneprov_core.templates.model import CreateTemplate
 from phoneprov_core.users.model import CreateUser
 from phoneprov_http.main.cli import main
 from support.data_folder import populate
@@ -185,3 +187,173 @@ def test_learned_profiles_are_imported(folder: Path) -> None:
     assert "2 unchanged" in again
     assert "<n>8</n>" in shown
     assert "There is no template nope" in wrong
+
+
+HOSTILE = (
+    "\ufeff<?xml version='1.0' encoding=\"UTF-8\"?>\r\n<a>\r{{ values.v|default('') }}\n\n</a>\r\n",
+    '\r\n<a>"quoted", ; \t</a>\n',
+    "{% set x = '=1+1' %}<a>{{ x }}</a>",
+    "<a>" + "x" * 200_000 + "</a>",
+    "<a>\u00e9\U0001f600'</a> ",
+)
+
+
+def contents() -> tuple[list[Any], list[Any]]:
+    """The templates and the profiles, without what an import gives anew."""
+
+    async def read() -> tuple[list[Any], list[Any]]:
+        async with open_phoneprov(read_settings(os.environ)) as use_cases:
+            actor = use_cases.system_actor()
+            templates = await (await use_cases.templates.all(actor)).everything()
+            profiles = await (await use_cases.profiles.all(actor)).everything()
+        return (
+            sorted((one.label, one.description, one.body) for one in templates),
+            sorted(
+                (one.name, one.description, one.compatible_models, one.software_type,
+                 one.template, one.values, one.cnf_xml)
+                for one in profiles
+            ),
+        )  # fmt: skip
+
+    return asyncio.run(read())
+
+
+def test_exported_templates_and_profiles_are_imported_byte_for_byte(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "office.xml").write_text(BODY, encoding="utf-8")
+    run("template", "add", "office.xml", "--name", "office")
+    office(1)
+
+    async def fill() -> None:
+        async with open_phoneprov(read_settings(os.environ)) as use_cases:
+            actor = use_cases.system_actor()
+            ada = (await (await use_cases.users.all(actor)).everything())[-1].uuid
+            for number, text in enumerate(HOSTILE):
+                new = CreateTemplate(
+                    name=f"=t{number}", model="8851", description="'=1", software_type="SIP",
+                    body=text,
+                )  # fmt: skip
+                await use_cases.templates.create(actor, new)
+                text = text.partition("{%")[0] or "<a/>"  # noqa: PLW2901
+                profile = CreateProfile(user_uuid=ada, name=f"+p{number}", cnf_xml=text)
+                await use_cases.profiles.create(actor, profile)
+            models = ("79,45", "a;b")
+            values = {"v": "'=1", "w": '"\u00b5;'}
+            await use_cases.profiles.create(
+                actor,
+                CreateProfile(
+                    user_uuid=ada, name="-", description="@x", compatible_models=models,
+                    software_type="SIP", template="=t0", values=values,
+                ),
+            )  # fmt: skip
+
+    asyncio.run(fill())
+    before = contents()
+    run("export", "templates", "t.csv")
+    run("export", "profiles", "p.csv")
+    run("export", "users", "u.csv")
+    assert {(folder / name).stat().st_mode & 0o777 for name in ("t.csv", "p.csv")} == {0o600}
+    assert "6 unchanged" in run("import", "templates", "t.csv").stdout
+    assert "7 unchanged" in run("import", "profiles", "p.csv").stdout
+
+    with_passwords = (folder / "u.csv").read_text(encoding="utf-8").splitlines()
+    rows = [with_passwords[0] + ',"password"']
+    rows += [f'{line},"an engine of brass"' for line in with_passwords[1:]]
+    (folder / "u.csv").write_text("\n".join(rows), encoding="utf-8")
+    monkeypatch.setenv("PHONEPROV_DATA_DIR", str(folder / "other"))
+    populate(folder / "other")
+    run("import", "users", "u.csv")
+    assert "6 new" in run("import", "templates", "t.csv").stdout
+    assert "7 new" in run("import", "profiles", "p.csv").stdout
+    assert contents() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("add", "--template", "office", "--user", "ada1"), 2, "--name is required"),
+        (("add", "--user", "ada1"), 2, "Give FILE, or --template"),
+        (("add", "office.xml", "--template", "office", "--user", "ada1"), 2, "Give FILE, or"),
+        (("add", "office.xml", "--value", "a=1", "--user", "ada1"), 2, "Give FILE, or"),
+        (("add", "--template", "office", "--value", "a", "--name", "x", "--user", "ada1"), 2,
+         "--value: 'a' is not KEY=TEXT."),
+        (("add", "--template", "office", "--value", "1=a", "--name", "x", "--user", "ada1"), 2,
+         "--value must have names"),
+        (("add", "--template", "nope", "--name", "x", "--user", "ada1"), 1,
+         "There is no template nope."),
+        (("update", "--template", "office"), 2, "--profile is required"),
+    ],
+)  # fmt: skip
+def test_wrong_content_of_a_profile_is_named(
+    folder: Path, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    (folder / "office.xml").write_text(BODY, encoding="utf-8")
+    if code == 1 or "1=a" in arguments:
+        run("template", "add", "office.xml", "--name", "office")
+        office(1)
+
+    assert message in run("profile", *arguments, code=code).stderr
+
+
+def test_profile_with_a_template_is_added_and_updated(folder: Path) -> None:
+    (folder / "office.xml").write_text(BODY, encoding="utf-8")
+    run("template", "add", "office.xml", "--name", "office")
+    office(1)
+
+    run("profile", "add", "--template", "office", "--value", "n=a=b", "--name", "Q",
+        "--user", "ada1")  # fmt: skip
+    assert "<n>a=b</n>" in run("template", "render", "office", "Q", a_mac(1)).stdout
+    changed = run("profile", "update", "--template", "office", "--value", "n=7", "--profile", "Q")
+    assert "has revision 2" in changed.stdout
+    assert "<n>7</n>" in run("template", "render", "office", "Q", a_mac(1)).stdout
+
+
+def test_rollback_is_exact_after_deletion_restore_and_another_key(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "office.xml").write_text(BODY, encoding="utf-8")
+    run("template", "add", "office.xml", "--name", "office")
+    office(1)
+    mac = a_mac(1)
+    run("switch", "P1", mac, code=3)
+    first = served(mac)
+    (folder / "plain.xml").write_text("<plain/>", encoding="utf-8")
+    run("profile", "update", "plain.xml", "--profile", "P1")
+    run("switch", "P1", mac, code=3)
+
+    async def delete_the_template() -> None:
+        async with open_phoneprov(read_settings(os.environ)) as use_cases:
+            actor = use_cases.system_actor()
+            (template,) = await (await use_cases.templates.all(actor)).everything()
+            await use_cases.templates.delete(actor, template.uuid)
+
+    asyncio.run(delete_the_template())
+    run("backup", "--with-keys", "office.backup")
+    monkeypatch.setenv("PHONEPROV_DATA_DIR", str(folder / "restored"))
+    run("restore", "office.backup")
+    old = (folder / "restored/secret.key").read_text(encoding="ascii").strip()
+    monkeypatch.setenv(
+        "PHONEPROV_SECRET_KEYS", f"another key of this office in the year 2026,{old}"
+    )
+    run("keys", "rotate")
+    monkeypatch.setenv("PHONEPROV_SECRET_KEYS", "another key of this office in the year 2026")
+    assert served(mac) == b"<plain/>"
+
+    run("rollback", mac, code=3)
+
+    assert served(mac) == first
+    assert b"<name>L1</name>" in first
+
+
+def served(mac: str) -> bytes:
+    """The file that the phone would fetch."""
+
+    async def read() -> bytes:
+        container = prepare(read_settings(os.environ))
+        async with opened(container), container.database().read() as tx:
+            file = await tx.served_files.find(f"SEP{mac.replace(':', '')}.cnf.xml")
+        assert file is not None
+        return file.content
+
+    return asyncio.run(read())

@@ -44,7 +44,8 @@ def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str
     profiles or templates. The first line of a CSV file names the columns; vCards (.vcf) are for
     directories.
     For profiles, FILE is a configuration, a folder of SEP*.cnf.xml, or a CSV file with a column
-    "file" or "template"; for templates, a CSV file with the columns "name" and "file".
+    "file", "cnf_xml" or "template"; for templates, a CSV file with the columns "name" and "file"
+    or "body".
 
     A row that names an existing record changes it, any other row creates a record; nothing is
     deleted. If a row is wrong, nothing is imported, and the exit code is 1.
@@ -97,7 +98,7 @@ def _import_profiles(_: str, file: Path, user: str | None, **how: Any) -> tuple[
     if user is None and file.suffix.lower() not in {".csv", ".tsv", ".txt"}:
         raise click.UsageError("--user is required: it names the owner of the profiles.")
     if wrong := asyncio.run(table.unknown_columns()):
-        known = ", ".join(("file", *PROFILE_COLUMNS[:-1]))
+        known = ", ".join(("file", *PROFILE_COLUMNS))
         raise click.UsageError(
             f"{file.name}: {wrong[0]} is not a column of this table; the columns are {known}."
         )
@@ -112,7 +113,7 @@ def _import_templates(_: str, file: Path, user: str | None, **how: Any) -> tuple
         raise click.UsageError("Templates are read from a CSV file, without --user.")
     table = TemplateTable(file)
     if wrong := asyncio.run(table.unknown_columns()):
-        known = ", ".join(("file", *TEMPLATE_COLUMNS[:-1]))
+        known = ", ".join(("file", *TEMPLATE_COLUMNS))
         raise click.UsageError(
             f"{file.name}: {wrong[0]} is not a column of this table; the columns are {known}."
         )

@@ -11,13 +11,25 @@ from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.options import as_json, naming, print_json
 
-_FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_FILE = click.argument(
+    "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
 _OPTIONS = {
     "name": "--name",
     "description": "--description",
     "compatible_models": "--model",
     "cnf_xml": "FILE:",
+    "template": "--template",
+    "values": "--value",
 }
+_template = click.option("--template", help="Name of a template, in the place of FILE.")
+_values = click.option(
+    "--value",
+    "values",
+    multiple=True,
+    metavar="KEY=TEXT",
+    help="Value of the template; can be repeated.",
+)
 _description = click.option("--description", help="Description of the profile.")
 _models = click.option(
     "--model", "models", multiple=True, help="Model that the profile fits; can be repeated."
@@ -44,22 +56,25 @@ def profile() -> None:
 @_description
 @_models
 @_family
+@_template
+@_values
 @as_json
-def add(file: Path, *, user: str, name: str | None, as_json: bool, **more: Any) -> None:
-    """Add FILE as a new profile.
+def add(file: Path | None, *, user: str, name: str | None, as_json: bool, **more: Any) -> None:
+    """Add FILE, or a template with values, as a new profile.
 
     \b
       phoneprov profile add SEP001BD4123456.cnf.xml --user ada --name "Front desk"
+      phoneprov profile add --template office --value vlan=120 --user ada --name "Front desk"
     """
-    text = _content(file)
-    fields = _given(more)
+    fields = {**_given(more), **_content(file, more)}
+    name = name or (profile_name(file) if file else None)
+    if name is None:
+        raise click.UsageError("--name is required with --template.")
 
     async def work(at: Acting) -> Profile:
         owner = await _user_called(at, user)
         with naming(_OPTIONS):
-            new = CreateProfile(
-                user_uuid=owner, name=name or profile_name(file), cnf_xml=text, **fields
-            )
+            new = CreateProfile(user_uuid=owner, name=name, **fields)
             return await at.container.profiles().create(at.actor, new)
 
     made = as_operator(work)
@@ -76,22 +91,28 @@ def add(file: Path, *, user: str, name: str | None, as_json: bool, **more: Any) 
 @_description
 @_models
 @_family
+@_template
+@_values
 @as_json
 def update(
-    file: Path, *, profile: str | None, name: str | None, as_json: bool, **more: Any
+    file: Path | None, *, profile: str | None, name: str | None, as_json: bool, **more: Any
 ) -> None:
-    """Save FILE as the newest revision of a profile. No phone changes until the next switch.
+    """Save FILE, or a template with values, as the newest revision of a profile. No phone changes
+    until the next switch.
 
     \b
       phoneprov profile update new.cnf.xml --profile "Front desk"
+      phoneprov profile update --template office --value vlan=7 --profile "Front desk"
     """
-    text = _content(file)
-    fields = _given(more) | ({"name": name} if name else {})
+    fields = {**_given(more), **_content(file, more), **({"name": name} if name else {})}
+    called = profile or (profile_name(file) if file else None)
+    if called is None:
+        raise click.UsageError("--profile is required with --template.")
 
     async def work(at: Acting) -> tuple[Profile, int | None]:
-        uuid = await profile_called(at, profile or profile_name(file))
+        uuid = await profile_called(at, called)
         with naming(_OPTIONS):
-            patch = ProfilePatch(cnf_xml=text, **fields)
+            patch = ProfilePatch(**fields)
             changed = await at.container.profiles().update(at.actor, uuid, patch)
         revisions = await (await at.container.profiles().revisions(at.actor, uuid)).everything()
         return changed, max((one.number for one in revisions), default=None)
@@ -103,9 +124,18 @@ def update(
         click.echo(f"The profile {changed.name!r} has revision {newest}.")
 
 
-def _content(file: Path) -> str:
+def _content(file: Path | None, options: dict[str, Any]) -> dict[str, Any]:
+    """The content of a profile as fields of a command: a text, or a template with its values."""
+    template, given = options["template"], options["values"]
+    if (file is None) is (template is None) or (file and given):
+        raise click.UsageError("Give FILE, or --template with --value.")
+    if file is None:
+        pairs = [one.partition("=") for one in given]
+        if wrong := [key for key, equals, _ in pairs if not equals]:
+            raise click.UsageError(f"--value: {wrong[0]!r} is not KEY=TEXT.")
+        return {"template": template, "values": {key: text for key, _, text in pairs}}
     try:
-        return read_configuration(file)
+        return {"cnf_xml": read_configuration(file)}
     except OSError as error:
         raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
     except ValueError as error:
@@ -113,7 +143,9 @@ def _content(file: Path) -> str:
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
-    fields = {key: value for key, value in options.items() if value}
+    fields = {
+        key: value for key, value in options.items() if value and key not in {"template", "values"}
+    }
     if models := fields.pop("models", ()):
         fields["compatible_models"] = models
     return fields
