@@ -33,22 +33,21 @@ class UploaderContract:
         """The rig; override it."""
         raise NotImplementedError("give your subclass of UploaderContract a fixture 'rig'")
 
-    @pytest.mark.parametrize("content", [b"", b"x", PROFILE, LARGEST], ids=len)
-    async def test_upload_stores_the_exact_bytes_and_no_other_file(
-        self, rig: UploaderRig, content: bytes
-    ) -> None:
-        uploaded = await rig.uploader.upload(an_upload(content))
+    async def test_upload_stores_the_exact_bytes_and_no_other_file(self, rig: UploaderRig) -> None:
+        for content in (LARGEST, b"", b"x", PROFILE):
+            uploaded = await rig.uploader.upload(an_upload(content))
 
-        assert rig.read() == {NAME: content}
-        assert uploaded.place == f"{rig.server}/{NAME}"
-        assert uploaded.size == len(content)
-        assert uploaded.sha256 == hashlib.sha256(content).hexdigest()
+            assert rig.read() == {NAME: content}
+            assert uploaded.place == f"{rig.server}/{NAME}"
+            assert uploaded.size == len(content)
+            assert uploaded.sha256 == hashlib.sha256(content).hexdigest()
 
-    @pytest.mark.parametrize("name", ["a", "x.y.z", "A_b-c.1.XML", "SEP" + "0" * 56 + ".xml"])
-    async def test_any_plain_file_name_is_accepted(self, rig: UploaderRig, name: str) -> None:
-        await rig.uploader.upload(an_upload(PROFILE, name=name))
+    async def test_any_plain_file_name_is_accepted(self, rig: UploaderRig) -> None:
+        names = ("a", "x.y.z", "A_b-c.1.XML", "SEP" + "0" * 56 + ".xml")
+        for name in names:
+            await rig.uploader.upload(an_upload(PROFILE, name=name))
 
-        assert rig.read() == {name: PROFILE}
+        assert rig.read() == dict.fromkeys(names, PROFILE)
 
     async def test_file_of_the_same_name_is_replaced_and_others_are_not(
         self, rig: UploaderRig
@@ -211,11 +210,11 @@ class UploaderContract:
         whole = {OLD, LARGEST} if not task.result().notes else {OLD, LARGEST, None}
         assert seen <= whole
 
-    @pytest.mark.parametrize("name", ["", "..", "../a.xml", "a/b", "a b", "a\r\nDELE b", "ä.xml"])
-    async def test_name_with_a_path_is_refused(self, rig: UploaderRig, name: str) -> None:
-        for bad in (an_upload(PROFILE, name=name), an_upload(PROFILE, attempt=name)):
-            with pytest.raises(Refused):
-                await rig.uploader.upload(bad)
+    async def test_name_with_a_path_is_refused(self, rig: UploaderRig) -> None:
+        for name in ("", "..", "../a.xml", "a/b", "a b", "a\r\nDELE b", "ä.xml"):
+            for bad in (an_upload(PROFILE, name=name), an_upload(PROFILE, attempt=name)):
+                with pytest.raises(Refused):
+                    await rig.uploader.upload(bad)
 
         assert rig.read() == {}
 
