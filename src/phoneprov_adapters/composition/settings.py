@@ -98,6 +98,11 @@ class Settings(Table):
         )
 
     @property
+    def adopts(self) -> bool:
+        """Whether users adopt phones at the phone."""
+        return self.adopt and self.phone_services
+
+    @property
     def serves_lines(self) -> bool:
         """Whether Asterisk asks for lines."""
         return self.asterisk_token is not None

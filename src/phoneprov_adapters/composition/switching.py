@@ -23,6 +23,7 @@ from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.runtime.journal import log_batch
 from phoneprov_adapters.runtime.tasks import process_batches
+from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.auth.throttle import AddressLimit
 from phoneprov_core.batches.plan import PlanBatch
 from phoneprov_core.batches.run import RunBatches
@@ -44,10 +45,15 @@ from phoneprov_core.desks.services import PhoneCredentials, PhoneServices, Servi
 from phoneprov_core.desks.upkeep import KeepDesks
 from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.directory.lookup import LookUp
+from phoneprov_core.fleet.onboarding import AdoptAtPhone
 from phoneprov_core.kernel.actor import system_actor
+from phoneprov_core.kernel.system import Clock
+from phoneprov_core.provisioning.bootstrap import Bootstrap
 from phoneprov_core.provisioning.loads import CheckLoad
 from phoneprov_core.provisioning.ports import SharedFiles
+from phoneprov_core.provisioning.repeats import Repeats
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches, ProvideFile
+from phoneprov_core.templates.recipes import Rendering
 
 
 def batch_worker_of(batches: RunBatches) -> Callable[[], Coroutine[Any, Any, None]]:
@@ -58,6 +64,15 @@ def batch_worker_of(batches: RunBatches) -> Callable[[], Coroutine[Any, Any, Non
 def check_load_of(settings: Settings, files: SharedFiles) -> CheckLoad | None:
     """What looks for firmware loads; None without a folder of files."""
     return CheckLoad(files) if settings.files_dir else None
+
+
+def bootstrap_of(
+    settings: Settings, database: Database, rendering: Rendering, clock: Clock
+) -> Bootstrap | None:
+    """What phones that are not in the inventory get; None for nothing."""
+    if not settings.adopts:
+        return None
+    return Bootstrap(database, rendering, clock, settings.ftp_filename)
 
 
 class Switching(Adapters):
@@ -131,11 +146,19 @@ class Switching(Adapters):
     credentials = singleton(
         PhoneCredentials, database=database, user=setting(lambda it: it.phone_web.user),
         password=setting(lambda it: it.phone_web.password), networks=networks, clock=clock)
+    repeats = singleton(Repeats)
+    adopt_at_phone = singleton(
+        AdoptAtPhone, database=database, check_pin=of(check_pin), change=of(change_desk),
+        information=of(Adapters.phone_commands), signer=signer, networks=networks,
+        limits=of(limits), clock=clock, new_id=new_id,
+        is_on=setting(lambda it: it.adopts),
+        by_page=setting(lambda it: it.uploader != "served"), repeats=of(repeats))
     phone_services = singleton(
         PhoneServices, identify=of(identify_phone), menu=of(singleton(ServiceMenu,
         database=database)), log_in=of(log_in_at_phone), log_out=of(log_out_at_phone),
         change_pin=of(change_pin), look_up=of(singleton(LookUp, database=database)),
-        credentials=of(credentials))
+        credentials=of(credentials),
+        adopt=of(adopt_at_phone))
     desks = singleton(Desks, database=database, log_out_at_phone=of(log_out_at_phone), clock=clock)
     keep_desks = singleton(
         KeepDesks, database=database, change=of(change_desk),
@@ -143,10 +166,14 @@ class Switching(Adapters):
         clock=clock, policy=setting(lambda it: it.desks))
 
     # Files for phones.
+    bootstrap = singleton(
+        bootstrap_of, settings=of(Adapters.settings), database=database,
+        rendering=of(Adapters.rendering), clock=clock)
     provide_file = singleton(
         ProvideFile, database=database, shared_files=of(Adapters.shared_files),
         networks=networks, binding=setting(lambda it: it.fetch_binding), journal=journal,
-        clock=clock, new_id=new_id, observe=of(Adapters.journals, lambda it: it.fetch))
+        clock=clock, new_id=new_id, observe=of(Adapters.journals, lambda it: it.fetch),
+        bootstrap=of(bootstrap), repeats=of(repeats))
     fetches = singleton(Fetches, database=database)
     discovered_phones = singleton(DiscoveredPhones, database=database)
     # fmt: on

@@ -187,6 +187,9 @@ class Table:
     desk_elsewhere: Elsewhere = setting(member(Elsewhere), "move",
         "a user who logs in at a second phone is logged out at the first (`move`), is refused "
         "(`refuse`), or stays logged in at both (`allow`)")
+    adopt: bool = setting(one_of({"off": False, "pin": True}), "off",
+        "`pin`: a phone that is not in the inventory gets the template `bootstrap`, and asks [who "
+        "it belongs to](../how-to/adopt-and-replace.md#a-new-phone-asks-who-it-belongs-to)")
     clear_call_history: bool = setting(forms.TRUTH, "true",
         "clear the call lists of a phone at each login and logout")
 

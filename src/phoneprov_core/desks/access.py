@@ -27,23 +27,23 @@ class IdentifyPhone:
     async def __call__(self, device: str, ip: str) -> AtPhone:
         """The phone of this device name, and the user logged in there.
 
-        Raises ``Forbidden``, always with the same message: for an unknown or inactive phone, for
+        Raises ``NotServed``, always with the same message: for an unknown or inactive phone, for
         one flagged as not being a vendor phone, and for a wrong address.
         """
         async with self.database.read() as tx:
             state = await tx.desks.at(mac_of_device(device))
         if state is None or state.vendor is False or not state.phone.is_active:
-            raise not_served()
+            raise NotServed
         recorded = state.phone.phone_ip
         if not self.binding.allows(self.networks, recorded, ip):
-            raise not_served()
+            raise NotServed
         shows_own = self.binding.allows_own(self.networks, recorded, ip)
         used = state.desk.is_used(shown(self.clock()))
         return AtPhone(state.phone, state.desk, state.user if used else None, ip, shows_own)
 
 
-def not_served() -> Forbidden:
+class NotServed(Forbidden):
     """The one refusal of a phone."""
-    return Forbidden(
-        "This phone cannot use the services. Ask an administrator.", code="phone_not_served"
-    )
+
+    code = "phone_not_served"
+    usual = "This phone cannot use the services. Ask an administrator."

@@ -61,12 +61,10 @@ class LogInAtPhone:
         _require_hotdesk(at)
         tokens.read(self.signer, Purpose.LOGIN, at.desk, self._now(), token)
         user = await self.check_pin(name, pin, at.phone.mac, at.ip)
-        fitting = await self._fitting(user, at.phone)
-        if not fitting:
-            raise _no_profile()
+        fitting = await fitting_profiles(self.database, user, at.phone)
         if len(fitting) == 1:
             return await self._log_in(at, user, fitting[0].uuid)
-        pin_hash = await self._pin_hash(user.uuid)
+        pin_hash = await pin_hash_of(self.database, user.uuid)
         proof = tokens.issue(
             self.signer, Purpose.PROFILE, at.desk, self._now(), user.uuid, pin_hash
         )
@@ -76,30 +74,10 @@ class LogInAtPhone:
         """Log in with one of the profiles that were offered. Raises like a login, and if the PIN
         was changed or removed since."""
         _require_hotdesk(at)
-        pin_hash = await self._pin_hash(tokens.user_in(token))
+        pin_hash = await pin_hash_of(self.database, tokens.user_in(token))
         user_uuid = tokens.read(self.signer, Purpose.PROFILE, at.desk, self._now(), token, pin_hash)
-        async with self.database.read() as tx:
-            user = await tx.users.find(user_uuid)
-        if user is None or not user.is_active:
-            raise DeskChanged
-        if known_id(profile_uuid) not in {
-            profile.uuid for profile in await self._fitting(user, at.phone)
-        }:
-            raise _no_profile()
+        user = await chosen_user(self.database, user_uuid, profile_uuid, at.phone)
         return await self._log_in(at, user, known_id(profile_uuid))
-
-    async def _pin_hash(self, user_uuid: str) -> str:
-        async with self.database.read() as tx:
-            pin = await tx.vendor_users.of_user(user_uuid)
-        return pin.pin_code if pin else ""
-
-    async def _fitting(self, user: User, phone: Phone) -> tuple[ProfileRecord, ...]:
-        async with self.database.read() as tx:
-            profiles = await tx.profiles.rows(_MOST_PROFILES, owner=user.uuid)
-            fitting = [one for one in profiles if one.objection_to(phone) is None]
-            if len(fitting) > 1:  # the only one is not offered but taken, or refused
-                fitting = [one for one in fitting if await _has_text(tx, one, phone)]
-        return tuple(fitting)
 
     async def _log_in(self, at: AtPhone, user: User, profile_uuid: str) -> Changed:
         if await self.change.is_in_call(at.phone):
@@ -107,8 +85,8 @@ class LogInAtPhone:
         desk = login_change(self.policy, user.uuid, profile_uuid, at.desk.turn, self.clock())
         order = await self.change.order(profile_uuid, at.phone, Action.LOGIN, desk)
         if order is None:
-            raise _no_profile()
-        return await self.change.put_and_answer(actor_at(at, user), order)
+            raise no_profile()
+        return await self.change.put_and_answer(actor_at(at.ip, user), order)
 
     def _now(self) -> int:
         return millis(self.clock())
@@ -146,7 +124,7 @@ class ChangePin:
             raise wrong_pin()
         hash_ = await self.hasher.hash_pin(new)
         made = VendorUser(self.new_id(), user.uuid, hash_, shown(self.clock()))
-        async with self.database.write(by=actor_at(at, user)) as tx:
+        async with self.database.write(by=actor_at(at.ip, user)) as tx:
             # The PIN before the desk: the deletion of the user locks both in this order.
             await tx.vendor_users.save(made)
             desk = await tx.desks.find(at.phone.mac)
@@ -170,9 +148,46 @@ def require_own(at: AtPhone) -> User:
     return user
 
 
-def actor_at(at: AtPhone, user: User) -> Actor:
+def actor_at(ip: str, user: User) -> Actor:
     """The user as the actor of a request from a phone; it holds no level."""
-    return Actor(user.uuid, None, ip=at.ip, username=user.username)
+    return Actor(user.uuid, None, ip=ip, username=user.username)
+
+
+async def pin_hash_of(database: ReadAndWrite[DesksTransaction], user_uuid: str) -> str:
+    """The hash of the user's PIN, empty without one."""
+    async with database.read() as tx:
+        pin = await tx.vendor_users.of_user(user_uuid)
+    return pin.pin_code if pin else ""
+
+
+async def fitting_profiles(
+    database: ReadAndWrite[DesksTransaction], user: User, phone: Phone
+) -> tuple[ProfileRecord, ...]:
+    """The profiles of a user that fit a phone. Raises ``Conflict`` (code ``no_profile``) without
+    one."""
+    async with database.read() as tx:
+        profiles = await tx.profiles.rows(_MOST_PROFILES, owner=user.uuid)
+        fitting = [one for one in profiles if one.objection_to(phone) is None]
+        if len(fitting) > 1:  # the only one is not offered but taken, or refused
+            fitting = [one for one in fitting if await _has_text(tx, one, phone)]
+    if not fitting:
+        raise no_profile()
+    return tuple(fitting)
+
+
+async def chosen_user(
+    database: ReadAndWrite[DesksTransaction], user_uuid: str, profile_uuid: str, phone: Phone
+) -> User:
+    """The user of a token, who chose one of the profiles that fit. Raises ``DeskChanged`` if the
+    account is gone, and as ``fitting_profiles``."""
+    async with database.read() as tx:
+        user = await tx.users.find(user_uuid)
+    if user is None or not user.is_active:
+        raise DeskChanged
+    fitting = await fitting_profiles(database, user, phone)
+    if known_id(profile_uuid) not in {profile.uuid for profile in fitting}:
+        raise no_profile()
+    return user
 
 
 async def _has_text(tx: DesksTransaction, profile: ProfileRecord, phone: Phone) -> bool:
@@ -190,7 +205,8 @@ def _require_hotdesk(at: AtPhone) -> None:
         raise Conflict("Users cannot log in at this phone.", code="no_hotdesk")
 
 
-def _no_profile() -> Conflict:
+def no_profile() -> Conflict:
+    """The refusal of a user without a profile for a phone."""
     return Conflict(
         "You have no profile that fits this phone. Ask an administrator.", code="no_profile"
     )

@@ -44,7 +44,7 @@ class LogOut:
         in, and everything that ``Deploy`` raises; the user stays logged in then."""
         user = require_user(at)
         tokens.read(self.signer, Purpose.LOGOUT, at.desk, millis(self.clock()), token)
-        actor = actor_at(at, user)
+        actor = actor_at(at.ip, user)
         begun = await self._begun(actor, at.phone, at.desk)
         if isinstance(begun, Changed):
             return begun

@@ -11,6 +11,7 @@ from phoneprov_core.desks.login import ChangePin, LogInAtPhone
 from phoneprov_core.desks.logout import LogOut
 from phoneprov_core.devices.binding import Networks
 from phoneprov_core.directory.lookup import LookUp
+from phoneprov_core.fleet.onboarding import AdoptAtPhone
 from phoneprov_core.kernel.actor import anonymous
 from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -93,3 +94,4 @@ class PhoneServices:
     change_pin: ChangePin
     look_up: LookUp
     credentials: PhoneCredentials
+    adopt: AdoptAtPhone

@@ -23,6 +23,10 @@ class Purpose(Enum):
     """A login whose PIN was right; the profile is to be chosen."""
     LOGOUT = "o"
     PIN = "c"
+    ADOPT = "a"
+    """A user adopts the phone."""
+    ADOPT_WITH = "w"
+    """An adoption whose PIN was right; the profile is to be chosen."""
 
 
 def issue(

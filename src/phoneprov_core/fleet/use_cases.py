@@ -12,6 +12,7 @@ from phoneprov_core.fleet.model import (
     AlreadyReplaced,
     Replacement,
     ReplacePhone,
+    phone_seen,
     successor,
 )
 from phoneprov_core.fleet.ports import FleetTransaction
@@ -51,22 +52,7 @@ class ChangeFleet:
         mac, now = known_mac(mac), shown(self.clock())
         async with self.database.write(by=actor) as tx:
             seen = found(await tx.discovered_phones.find(mac), "discovered phone")
-            phone = Phone(
-                mac=mac,
-                brand=None,
-                model=seen.model,
-                description=None,
-                name=new.name,
-                hostname=None,
-                location=new.location,
-                phone_ip=seen.client_ip,
-                phone_vlan=None,
-                software_version=None,
-                software_type=None,
-                is_active=True,
-                created_at=now,
-                updated_at=now,
-            )
+            phone = phone_seen(mac, seen.client_ip, seen.model, now, new.name, new.location)
             await tx.phones.add(phone)
             await tx.flush()
             if new.profile_uuid is not None:

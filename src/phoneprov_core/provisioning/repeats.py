@@ -1,4 +1,4 @@
-"""Which requests for files get a row: a flood of them adds few."""
+"""Which requests for files get a row, and which new phones are noticed: a flood adds few."""
 
 from collections import Counter
 
@@ -16,12 +16,30 @@ MOST = 10_000
 were not served may be forged, and take no rows from the others."""
 
 
+NEW_PHONES = 250
+"""Different phones that an address can be, in an hour: those of an office behind one address. A
+client that makes up phones must not displace the others."""
+_HOUR_MS = 3_600_000
+
+
 class Repeats:
     """Counts the rows of the current window, in memory: the bounds are those of one process."""
 
     def __init__(self) -> None:
         self._ends_at = 0
         self._rows = Counter[tuple[str, ...]]()
+        self._hour_ends_at = 0
+        self._phones: dict[str, set[str]] = {}
+
+    def is_noticed(self, client_ip: str, mac: str, now: int) -> bool:
+        """Whether a request at ``now`` of a phone that is not in the inventory counts: it is listed
+        as discovered, and may get the bootstrap configuration."""
+        if not 0 < self._hour_ends_at - now <= _HOUR_MS or len(self._phones) >= MOST:
+            self._hour_ends_at, self._phones = now + _HOUR_MS, {}
+        phones = self._phones.setdefault(address_key(client_ip), set())
+        if len(phones) < NEW_PHONES:
+            phones.add(mac)
+        return mac in phones
 
     def has_row(self, fetch: Fetch, now: int) -> bool:
         """Whether a request at ``now``, in milliseconds, gets a row."""

@@ -18,6 +18,7 @@ from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, millis, shown
+from phoneprov_core.provisioning.bootstrap import Bootstrap
 from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch, FetchResult, Transport
 from phoneprov_core.provisioning.names import MAX_NAME, mac_in, plain_name
 from phoneprov_core.provisioning.ports import (
@@ -72,7 +73,8 @@ class Ended(Struct, frozen=True):
 @dataclass(frozen=True)
 class ProvideFile:
     """Answers requests of phones. A request, its end and its record are three calls: the transfer
-    lies between them, and records are written in groups."""
+    lies between them, and records are written in groups. ``bootstrap`` is None if phones that are
+    not in the inventory get no configuration."""
 
     database: ReadAndWrite[ProvisioningTransaction]
     shared_files: SharedFiles
@@ -82,6 +84,7 @@ class ProvideFile:
     clock: Clock
     new_id: NewId
     observe: FetchObserver | None = None
+    bootstrap: Bootstrap | None = None
     repeats: Repeats = field(default_factory=Repeats)
 
     async def open(self, request: FileRequest) -> Provided:
@@ -115,8 +118,21 @@ class ProvideFile:
                 attempt=served.attempt,
             )
         file = await self.shared_files.open(name)
+        if file is None and mac is not None and phone is None:
+            content = await self._bootstrap(request, name, mac)
+            if content is not None:
+                return Provided(request, FetchResult.SERVED, mac, content=content)
         result = FetchResult.NOT_FOUND if file is None else FetchResult.SERVED
         return Provided(request, result, mac, is_known, file=file)
+
+    async def _bootstrap(self, request: FileRequest, name: str, mac: str) -> bytes | None:
+        """The configuration for a phone of the phone networks that is not in the inventory."""
+        ip = request.client_ip
+        if self.bootstrap is None or not self.networks.contains(ip):
+            return None
+        if not self.repeats.is_noticed(ip, mac, millis(self.clock())):
+            return None
+        return await self.bootstrap(name, mac, ip, request.model)
 
     def ended(self, provided: Provided, *, is_complete: bool, size: int, duration_ms: int) -> Ended:
         """A request after its transfer: ``size`` bytes reached the client."""
@@ -143,6 +159,7 @@ class ProvideFile:
                 provided.mac is not None
                 and not provided.is_known
                 and self.networks.contains(request.client_ip)
+                and self.repeats.is_noticed(request.client_ip, provided.mac, millis(now))
             ),
             has_row=self.repeats.has_row(fetch, millis(now)),
         )

@@ -39,12 +39,12 @@ class RecipeTransaction(Protocol):
 
 class Recipe(Redacted, frozen=True):
     """A template and the records that it is rendered with. ``family`` is the firmware family of
-    the phone, as far as is known."""
+    the phone, as far as is known; ``user`` is None for a phone that belongs to no user yet."""
 
     template: Template
     phone: Phone
     family: str | None
-    user: User
+    user: User | None
     lines: tuple[Extension, ...]
     modules: tuple[Kem, ...]
     services: tuple[VendorService, ...]
@@ -125,7 +125,9 @@ def given_by(recipe: Recipe, base: str) -> Given:
                 "vlan": phone.phone_vlan or "",
                 "software_type": recipe.family or "",
             },
-            "user": {
+            "user": {}
+            if user is None
+            else {
                 "username": user.username,
                 "first_name": user.first_name,
                 "last_name": user.last_name,

@@ -6,8 +6,11 @@ from typing import Any
 
 from litestar.types import HTTPScope, Receive, Send
 
+from phoneprov_core.desks.access import NotServed
+from phoneprov_core.desks.pins import wrong_pin
 from phoneprov_core.desks.services import PhoneServices
 from phoneprov_core.devices.names import mac_of_device
+from phoneprov_core.fleet.onboarding import NewPhone
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
 from phoneprov_core.phone_pages.render import CHARSETS, render
 from phoneprov_http.front import PHONE_PAGES
@@ -29,12 +32,15 @@ class PhonePages:
 
     def __init__(self, services: PhoneServices, *, base: str = "") -> None:
         self._services = services
-        self._handlers = Pages(services).handlers
+        pages = Pages(services)
+        self._handlers, self._new_handlers = pages.handlers, pages.new_handlers
         self._base = base
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         began = time.perf_counter()
         path = scope["path"].removeprefix(PHONE_PAGES)
+        if path in self._new_handlers and not self._services.adopt.is_on:
+            path = path if path in self._handlers else "-"
         body = await body_of(scope, receive) if path in POSTED else b""
         request = PhoneRequest(scope, body, self._base)
         result = "ok"
@@ -44,7 +50,8 @@ class PhonePages:
             else:
                 result = await self._show(path, request, send)
         finally:
-            _log(scope, path if path in self._handlers else "-", request, result, began)
+            is_known = path in self._handlers or path in self._new_handlers
+            _log(scope, path if is_known else "-", request, result, began)
 
     async def _authenticate(self, request: PhoneRequest, send: Send) -> str:
         try:
@@ -84,11 +91,26 @@ class PhonePages:
     async def _reply(self, path: str, request: PhoneRequest) -> Reply:
         if request.method not in _methods(path):
             raise NotAllowed
-        at = await self._services.identify(request.device, request.ip)
-        handler = self._handlers.get(path)
-        if handler is None:
-            raise NotFound("There is no such page. Press Services and begin again.")
-        return await handler(request, at)
+        handler, new_handler = self._handlers.get(path), self._new_handlers.get(path)
+        try:
+            at = await self._services.identify(request.device, request.ip)
+            if handler is not None:
+                return await handler(request, at)
+            if new_handler is None:
+                raise NotFound("There is no such page. Press Services and begin again.")
+        except NotServed:
+            if new_handler is None:
+                raise
+            new = await self._new_phone(request)
+            if new is not None:
+                return await new_handler(request, new)
+            if handler is not None:
+                raise
+        # The form of a phone that is none of those that ask: no other text than for a wrong PIN.
+        raise wrong_pin()
+
+    async def _new_phone(self, request: PhoneRequest) -> NewPhone | None:
+        return await self._services.adopt.identify(request.device, request.ip, request.model)
 
 
 class NotAllowed(PhoneprovError):

@@ -11,6 +11,7 @@ from phoneprov_core.desks.model import AtPhone
 from phoneprov_core.desks.services import PhoneServices
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, AddressNotAllowed, NoAddress
 from phoneprov_core.directory.lookup import LookupPage
+from phoneprov_core.fleet.onboarding import NewPhone
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut, Unavailable
 from phoneprov_core.kernel.values import is_phone_url
 from phoneprov_core.phone_pages.model import (
@@ -30,6 +31,7 @@ from phoneprov_core.phone_pages.model import (
 )
 from phoneprov_http.phone.request import PhoneRequest
 
+_USER_AND_PIN = (Field("User", "user", "A"), Field("PIN", "pin", "NP"))
 _EXIT = SoftKey("Exit", "SoftKey:Exit", 3)
 _LONGEST_QUERY = 48
 """Characters of an encoded search that leave room for the rest of a URL."""
@@ -47,6 +49,8 @@ class Reply(Struct, frozen=True):
 
 Handler = Callable[[PhoneRequest, AtPhone], Awaitable[Reply]]
 """Answers one path. Raises ``PhoneprovError``, which is shown as a text."""
+NewHandler = Callable[[PhoneRequest, NewPhone], Awaitable[Reply]]
+"""Answers one path of a phone that is not in the inventory. Raises like a ``Handler``."""
 
 
 def failure(request: PhoneRequest, path: str, error: PhoneprovError) -> Reply:
@@ -55,7 +59,7 @@ def failure(request: PhoneRequest, path: str, error: PhoneprovError) -> Reply:
     again = _AGAIN.get(path)
     if again and (error.code in _MAY_BE_REPEATED or isinstance(error, _OUTSIDE)):
         keys.insert(0, SoftKey("Again", request.url(again), 1))
-    return Reply(Text("Not possible", "", _message(error), tuple(keys)), fleeting=path in _AGAIN)
+    return Reply(Text("Not possible", "", _message(error), tuple(keys)), fleeting=path in CHANGING)
 
 
 def _message(error: PhoneprovError) -> str:
@@ -83,9 +87,9 @@ _AGAIN = {
 }
 _MAY_BE_REPEATED = frozenset({"wrong_pin", "invalid", "desk_changed"})
 _OUTSIDE = Refused | TimedOut | Unavailable
-POSTED = frozenset({"login/check", "pin/change"})
+POSTED = frozenset({"login/check", "pin/change", "adopt/check"})
 """Forms that some models send in the body of a POST. All other pages are GET."""
-CHANGING = frozenset(_AGAIN)
+CHANGING = frozenset(_AGAIN) | {"adopt/check", "adopt/profile"}
 """Pages that have an effect."""
 
 _LOGGED_OUT = {
@@ -94,6 +98,31 @@ _LOGGED_OUT = {
     After.NOTHING: "You are logged out. The phone keeps its configuration:"
     " it has no default profile that fits.",
 }
+
+
+class AdoptionPages:
+    """The pages of a phone that belongs to no user yet."""
+
+    def __init__(self, services: PhoneServices) -> None:
+        self._services = services
+
+    async def form(self, request: PhoneRequest, new: NewPhone) -> Reply:
+        """The page that asks."""
+        url = request.url("adopt/check", token=self._services.adopt.form(new))
+        form = Input("New phone", "Whose phone is this?", url, _USER_AND_PIN, request.posts)
+        return Reply(form, fleeting=True)
+
+    async def check(self, request: PhoneRequest, new: NewPhone) -> Reply:
+        """The answer to the form."""
+        outcome = await self._services.adopt(new, request["user"], request["pin"], request["token"])
+        if isinstance(outcome, ProfileChoice):
+            return _choice(request, "New phone", "adopt/profile", outcome)
+        return _adopted(outcome)
+
+    async def choose(self, request: PhoneRequest, new: NewPhone) -> Reply:
+        """The answer to the menu of profiles."""
+        changed = await self._services.adopt.choose(new, request["profile"], request["token"])
+        return _adopted(changed)
 
 
 class Pages:
@@ -114,6 +143,13 @@ class Pages:
             "directories/company": self._search_form,
             "directories/company/list": self._company,
             "directories/personal": self._personal,
+        }
+
+        adopting = AdoptionPages(services)
+        self.new_handlers: dict[str, NewHandler] = {
+            "services": adopting.form,
+            "adopt/check": adopting.check,
+            "adopt/profile": adopting.choose,
         }
 
     async def _menu(self, request: PhoneRequest, at: AtPhone) -> Reply:
@@ -141,22 +177,14 @@ class Pages:
 
     async def _login_form(self, request: PhoneRequest, at: AtPhone) -> Reply:
         token = self._services.log_in.form(at)
-        fields = (Field("User", "user", "A"), Field("PIN", "pin", "NP"))
         url = request.url("login/check", token=token)
-        form = Input("Log in", "Enter user and PIN", url, fields, request.posts)
+        form = Input("Log in", "Enter user and PIN", url, _USER_AND_PIN, request.posts)
         return Reply(form, fleeting=True)
 
     async def _log_in(self, request: PhoneRequest, at: AtPhone) -> Reply:
         outcome = await self._services.log_in(at, request["user"], request["pin"], request["token"])
         if isinstance(outcome, ProfileChoice):
-            items = tuple(
-                MenuItem(
-                    one.name,
-                    request.url("login/profile", token=outcome.token, profile=one.uuid),
-                )
-                for one in outcome.profiles
-            )
-            return Reply(Menu("Log in", "Choose a profile", items), fleeting=True)
+            return _choice(request, "Log in", "login/profile", outcome)
         return _logged_in(outcome)
 
     async def _choose_profile(self, request: PhoneRequest, at: AtPhone) -> Reply:
@@ -224,6 +252,19 @@ class Pages:
             found,
             lambda after: request.url("directories/personal", after=after),
         )
+
+
+def _choice(request: PhoneRequest, title: str, path: str, choice: ProfileChoice) -> Reply:
+    items = tuple(
+        MenuItem(one.name, request.url(path, token=choice.token, profile=one.uuid))
+        for one in choice.profiles
+    )
+    return Reply(Menu(title, "Choose a profile", items), fleeting=True)
+
+
+def _adopted(changed: Changed) -> Reply:
+    text = "This phone is yours now. It restarts with your profile."
+    return Reply(Text("New phone", "", text, (_EXIT,)), fleeting=True, changed=changed)
 
 
 def _logged_in(changed: Changed) -> Reply:

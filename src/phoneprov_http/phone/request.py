@@ -20,8 +20,9 @@ _POSTING = re.compile(r"(?:78|88)[0-9]{2}")
 
 
 class PhoneRequest:
-    """What a phone sent. ``device`` is the device name, empty without one; ``posts`` tells a
-    phone that can send a form in the body of a POST."""
+    """What a phone sent. ``device`` is the device name, empty without one; ``model`` what the phone
+    says of itself, None if nothing; ``posts`` tells a phone that can send a form in the body of a
+    POST."""
 
     def __init__(self, scope: HTTPScope, body: bytes, base: str) -> None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
@@ -31,8 +32,9 @@ class PhoneRequest:
         self.charset = charset_of(
             headers.get(b"accept-charset", "") or headers.get(b"x-ciscoipphone-accept-charset", "")
         )
-        model = bare_model(headers.get(b"x-ciscoipphonemodelname", "")[:64])
-        self.posts = _POSTING.match(model) is not None
+        model = headers.get(b"x-ciscoipphonemodelname", "")[:64]
+        self.model = model if model and model.isprintable() else None
+        self.posts = _POSTING.match(bare_model(model)) is not None
         # A phone that does not know #DEVICENAME# leaves it as it is, and may add its name.
         device = self["device"]
         self.device = self["name"] if device in {"", "#DEVICENAME#"} else device

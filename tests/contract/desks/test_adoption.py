@@ -1,0 +1,282 @@
+"""A new phone asks who it belongs to."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_adapters.testing.phone_records import a_deployment
+from phoneprov_core.deployments.observation import DeviceInformation
+from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.provisioning.model import FetchResult, Transport
+from phoneprov_core.provisioning.use_cases import FileRequest
+from phoneprov_http.main.commands.simulate import reaching
+from support.api import Caller, data_of, opened_api
+from support.desk import press_without_pauses
+from support.hotdesk import LOBBY, PIN, Hotdesk, hotdesk
+from support.phone_browser import PhoneBrowser, Shown
+from support.polling import until
+from support.switch_rig import XML, a_profile_of
+
+MAC, NAME, IP = "00:1B:D4:00:00:77", "SEP001BD4000077.cnf.xml", "10.0.0.77"
+BOOTSTRAP = (
+    "<device><name>{{ phone.hex }}</name><model>{{ phone.model }}</model>"
+    "<servicesURL>{{ urls.services }}</servicesURL></device>"
+)
+
+
+async def add_bootstrap(admin: Caller, body: str = BOOTSTRAP, **fields: Any) -> None:
+    template = {"name": "bootstrap", "body": body, **fields}
+    data_of(await admin.post("/configuration-templates", template), 201)
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Hotdesk]:
+    """Phones fetch their files elsewhere; the new phone confirms its MAC."""
+    settings = {"PHONEPROV_ADOPT": "pin", "PHONEPROV_PHONE_URL": "http://10.0.0.2:8000"}
+    async with hotdesk(tmp_path, **settings) as opened:
+        await add_bootstrap(opened.admin)
+        opened.world.phones.tells[IP] = DeviceInformation(mac=MAC, model="CP-7965G")
+        yield opened
+
+
+async def adopt(phone: PhoneBrowser, user: str = "ada", pin: str = PIN) -> Shown:
+    form = await phone.first()
+    assert form.title == "New phone", form
+    return await phone.submit(form, User=user, PIN=pin)
+
+
+async def test_new_phone_becomes_the_users_own_with_one_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole way with a phone that fetches its files from this service: it starts, a user types
+    a PIN, and it restarts once."""
+    press_without_pauses(monkeypatch)
+    async with SimulatedPhone(ftp_password="x", mac=MAC, away_seconds=0.1) as device:
+        settings = {
+            **reaching(device, "phoneprov", "x"),
+            "PHONEPROV_ADOPT": "pin",
+            "PHONEPROV_UPLOADER": "served",
+            "PHONEPROV_PHONE_URL": "http://10.0.0.2:8000",
+            "PHONEPROV_CONFIRM_TIMEOUT": "0",
+        }
+        async with opened_api(tmp_path, database_kind="memory", **settings) as api:
+            admin, ada = await api.account("admin", level=0), await api.account("ada")
+            await add_bootstrap(admin)
+            profile = await a_profile_of(ada)
+            await ada.put(f"/vendor-users/{ada.uuid}", {"pin_code": PIN})
+            provide = api.container.provide_file()
+
+            async def started() -> bytes:
+                request = FileRequest(Transport.HTTP, NAME, device.host, "CP-7945G")
+                found = await provide.open(request)
+                ended = provide.ended(found, is_complete=True, size=1, duration_ms=1)
+                await provide.record([ended])
+                return found.content or b""
+
+            first = await started()
+            assert b"<name>001BD4000077</name><model>CP-7945G</model>" in first
+            assert b"<servicesURL>http://10.0.0.2:8000/phone/services</servicesURL>" in first
+            app: Any = api.client._transport.app  # type: ignore[attr-defined]
+            phone = PhoneBrowser(app, MAC, device.host)
+            answer = await adopt(phone)
+            assert (answer.title, device.restarted) == ("New phone", False)
+            await until(lambda: device.restarted)
+
+            assert await started() == XML.encode()
+            await api.container.tasks().drain(10)
+            assert await api.container.keep_desks()() == 0
+            keys = [event.uri for event in device.events if hasattr(event, "uri")]
+            assert keys.count("Key:Settings") == 1  # the begin of one restart
+            found = data_of(await admin.get(f"/phones/{MAC}"))
+            assert (found["phone_ip"], found["model"]) == (device.host, "CP-7945G")
+            desk = data_of(await admin.get(f"/phones/{MAC}/desk"))
+            assert (desk["default_profile_uuid"], desk["user_uuid"]) == (profile, None)
+            query = {"action": "phone.adopted"}
+            (entry,) = data_of(await admin.get("/audit", **query), 200)
+            assert (entry["resource_id"], entry["actor"]) == (MAC, "ada")
+            assert entry["changes"]["user_uuid"]["new"] == ada.uuid
+            # From now on it is like every other phone.
+            assert "Log in" in (await phone.first()).items
+
+
+async def test_user_with_several_profiles_chooses_one(office: Hotdesk) -> None:
+    other = await a_profile_of(office.ada, name="Other", cnf_xml="<device>2</device>")
+    phone = office.phone(MAC, IP)
+
+    menu = await adopt(phone)
+    assert (menu.title, set(menu.items)) == ("New phone", {"Ada's", "Other"})
+    assert (await office.admin.get(f"/phones/{MAC}")).status_code == 404
+    answer = await phone.choose(menu, "Other")
+    await office.settled(MAC)
+
+    assert "yours" in answer.text
+    assert office.on_phone(IP, MAC) == b"<device>2</device>"
+    assert (await office.desk(MAC))["default_profile_uuid"] == other
+    # The same link again adopts nothing.
+    assert (await phone.choose(menu, "Ada's")).title == "Not possible"
+
+
+async def test_refusals_are_the_same_bytes(office: Hotdesk) -> None:
+    """Wrong name or PIN, another phone or no answer at the address, and phones that are not asked:
+    known, inactive, flagged, deleted, of another address or network."""
+    admin, tells = office.admin, office.world.phones.tells
+    form = await office.phone(MAC, IP).first()
+    token = form.form.partition("token=")[2]
+
+    async def check(mac: str = MAC, ip: str = IP, user: str = "ada", pin: str = PIN) -> bytes:
+        device = f"SEP{mac.replace(':', '')}"
+        query = f"device={device}&token={token}&user={user}&pin={pin}"
+        return (await office.phone(mac, ip).fetch(f"/phone/adopt/check?{query}")).content
+
+    answers = [await check(pin="11111111"), await check(user="nobody"), await check(ip="192.0.2.9")]
+    for found in (
+        DeviceInformation(mac="00:1B:D4:00:00:78"),
+        DeviceInformation(),
+        TimedOut("Late."),
+    ):
+        tells[IP] = found  # type: ignore[assignment]
+        answers.append(await check())
+    tells[IP] = DeviceInformation(mac=MAC)
+    for mac, fields in (("00:1B:D4:00:00:80", {}), ("00:1B:D4:00:00:81", {"is_active": False})):
+        await admin.post("/phones", {"mac": mac, "phone_ip": IP, **fields})
+        answers.append(await check(mac))
+    await admin.put(f"/vendor-phones/{MAC}", {"vendor": False})
+    answers.append(await check())
+    await admin.delete(f"/vendor-phones/{MAC}")
+    await admin.post("/phones", {"mac": MAC, "phone_ip": IP})
+    await admin.delete(f"/phones/{MAC}")
+    answers.append(await check())
+
+    assert len(set(answers)) == 1
+    assert b"The user or the PIN is wrong." in answers[0]
+    # The menu of such a phone is that of every unknown phone.
+    asked = await office.phone(MAC, IP).first()
+    assert asked.content == (await office.phone(MAC, "192.0.2.9").first()).content
+    assert (await admin.get(f"/phones/{MAC}")).status_code == 404
+
+
+async def test_wrong_pins_lock_the_user_and_the_phone(office: Hotdesk) -> None:
+    await office.person("bob")
+    phone = office.phone(MAC, IP)
+    for _ in range(5):
+        wrong = await adopt(phone, pin="00000000")
+
+    for name in ("ada", "bob"):  # the lock of the user, and that of the phone
+        assert (await adopt(phone, name)).content == wrong.content
+    assert (await office.admin.get(f"/phones/{MAC}")).status_code == 404
+
+
+async def test_user_without_a_fitting_profile_gets_no_phone(office: Hotdesk) -> None:
+    body = {"compatible_models": ["8851"]}
+    await office.ada.put(f"/phone-profiles/{office.profile}", body)
+
+    answer = await adopt(office.phone(MAC, IP))
+
+    assert "no profile that fits" in answer.text
+    assert (await office.admin.get(f"/phones/{MAC}")).status_code == 404
+
+
+async def test_two_users_at_once_adopt_the_phone_once(office: Hotdesk) -> None:
+    await office.person("bob")
+    phone = office.phone(MAC, IP)
+
+    answers = await asyncio.gather(adopt(phone), adopt(phone, "bob"))
+    await office.settled(MAC)
+
+    assert sorted(answer.title for answer in answers) == ["New phone", "Not possible"]
+    assert len(await office.deployments(MAC)) == 1
+
+
+async def test_adoption_whose_upload_failed_leaves_a_phone_to_log_in_at(office: Hotdesk) -> None:
+    office.world.fail_next(Refused("The FTP server refused the upload."))
+    phone = office.phone(MAC, IP)
+
+    failed = await adopt(phone)
+    assert "could not be stored" in failed.text
+    await phone.log_in("ada", PIN)
+    await office.settled(MAC)
+
+    assert office.on_phone(IP, MAC) == XML.encode()
+
+
+async def test_interrupted_adoption_is_continued(office: Hotdesk) -> None:
+    """A process that is killed after the phone was adopted, before its first deployment."""
+    stop = office.world.gate
+    stop.clear()
+    waiting = asyncio.ensure_future(adopt(office.phone(MAC, IP)))
+    await office.world.begun.wait()
+    assert await office.keep_desks() == 0  # the deployment holds the phone
+    stop.set()
+    await waiting
+    await office.settled(MAC)
+    lost = a_deployment(77, MAC).uuid
+    async with office.api.database.write() as tx:
+        await tx.desks.put((await tx.desks.find(MAC)).changing(lost))
+    office.world.files[f"{IP}:21"].clear()
+
+    assert await office.keep_desks() == 1
+
+    assert office.on_phone(IP, MAC) == XML.encode()
+
+
+@pytest.mark.parametrize(
+    ("environment", "body"),
+    [
+        ({"PHONEPROV_ADOPT": "off"}, BOOTSTRAP),
+        ({"PHONEPROV_ADOPT": "pin"}, None),
+        ({"PHONEPROV_ADOPT": "pin", "PHONEPROV_PHONE_SERVICES": "off"}, BOOTSTRAP),
+        ({"PHONEPROV_ADOPT": "pin"}, "<device>{{ user.last_name }}</device>"),
+    ],
+)
+async def test_without_setting_or_template_a_new_phone_gets_nothing(
+    tmp_path: Path, environment: dict[str, str], body: str | None
+) -> None:
+    async with hotdesk(tmp_path, **environment) as office:
+        if body:
+            await add_bootstrap(office.admin, body)
+        provide = office.api.container.provide_file()
+        found = await provide.open(FileRequest(Transport.HTTP, NAME, IP))
+        assert (found.result, found.content) == (FetchResult.NOT_FOUND, None)
+        if body and "user" in body:
+            return  # the page is there: the administrator may have put the file elsewhere
+        asked = await office.phone(MAC, IP).first()
+        assert asked.content == (await office.phone(MAC, "192.0.2.9").first()).content
+        assert data_of(await office.admin.get("/discovered-phones")) == []
+
+
+async def test_bootstrap_goes_to_new_phones_of_the_networks_only(office: Hotdesk) -> None:
+    provide = office.api.container.provide_file()
+    await add_bootstrap(office.admin, "<device>8851</device>", model="8851")
+
+    async def got(name: str, ip: str = IP, model: str | None = None) -> str | None:
+        found = await provide.open(FileRequest(Transport.HTTP, name, ip, model))
+        return found.content.decode() if found.content else None
+
+    assert "<model></model>" in (await got(NAME.lower()) or "")
+    assert await got(NAME, model="CP-8851") == "<device>8851</device>"
+    assert await got(NAME, "192.0.2.9") is None
+    assert await got(NAME + ".sgn") is None
+    assert await got("XMLDefault.cnf.xml") is None
+    known = "SEP001BD4123456.cnf.xml"  # in the inventory, and nothing is served to it
+    assert await got(known, "10.0.0.5") is None
+    floods = [await got(f"SEP0000000{number:05X}.cnf.xml") for number in range(1, 400)]
+    assert 200 < len([one for one in floods if one]) < 260
+
+
+async def test_phone_that_is_logged_out_gets_the_profile_of_its_user(office: Hotdesk) -> None:
+    await office.person("bob")
+    phone = office.phone(MAC, IP)
+    await adopt(phone)
+    await office.settled(MAC)
+
+    await phone.log_in("bob", PIN)
+    await office.settled(MAC)
+    assert b"bob" in office.on_phone(IP, MAC)
+    await phone.log_out()
+    await office.settled(MAC)
+
+    assert office.on_phone(IP, MAC) == XML.encode() != LOBBY.encode()
