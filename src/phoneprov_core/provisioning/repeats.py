@@ -17,7 +17,7 @@ were not served may be forged, and take no rows from the others."""
 
 
 NEW_PHONES = 250
-"""Different phones that an address can be, in an hour: those of an office behind one address. A
+"""Different phones that an address can be, in an hour: those of an office with one address. A
 client that makes up phones must not displace the others."""
 _HOUR_MS = 3_600_000
 

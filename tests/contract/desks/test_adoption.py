@@ -132,7 +132,7 @@ async def test_refusals_are_the_same_bytes(office: Hotdesk) -> None:
         query = f"device={device}&token={token}&user={user}&pin={pin}"
         return (await office.phone(mac, ip).fetch(f"/phone/adopt/check?{query}")).content
 
-    answers = [await check(pin="11111111"), await check(user="nobody"), await check(ip="192.0.2.9")]
+    answers = [await check(pin="11111111"), await check(user="unknown"), await check(ip="192.0.2.9")]
     for found in (
         DeviceInformation(mac="00:1B:D4:00:00:78"),
         DeviceInformation(),
