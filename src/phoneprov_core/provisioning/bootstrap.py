@@ -13,13 +13,11 @@ from phoneprov_core.kernel.system import Clock, shown
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.templates.model import TemplateFails
 from phoneprov_core.templates.ports import TemplateStore
-from phoneprov_core.templates.recipes import Recipe, Rendering, best
+from phoneprov_core.templates.recipes import RecipeTransaction, Rendering, recipe_without_user
 from phoneprov_core.vendor_phones import VendorPhoneStore
-from phoneprov_core.vendor_services import VendorService
 
 BOOTSTRAP = "bootstrap"
 """The name of the template."""
-_MOST_SERVICES = 200
 
 log = logging.getLogger("phoneprov.provisioning")
 
@@ -37,11 +35,8 @@ class AdoptableTransaction(Protocol):
     def templates(self) -> TemplateStore: ...
 
 
-class BootstrapTransaction(AdoptableTransaction, Protocol):
+class BootstrapTransaction(AdoptableTransaction, RecipeTransaction, Protocol):
     """Stores that the bootstrap configuration is rendered from."""
-
-    @property
-    def vendor_services(self) -> Store[VendorService]: ...
 
 
 async def is_adoptable(tx: AdoptableTransaction, mac: str) -> bool:
@@ -75,12 +70,10 @@ class Bootstrap:
         async with self.database.read() as tx:
             if not await is_adoptable(tx, mac):
                 return None
-            template = best(await tx.templates.variants(BOOTSTRAP), model, None)
-            services = await tx.vendor_services.rows(_MOST_SERVICES)
-        if template is None:
+            phone = phone_seen(mac, ip, model, shown(self.clock()))
+            recipe = await recipe_without_user(tx, BOOTSTRAP, phone)
+        if recipe is None:
             return None
-        phone = phone_seen(mac, ip, model, shown(self.clock()))
-        recipe = Recipe(template, phone, None, None, (), (), tuple(services), {})
         try:
             return (await self.rendering(recipe)).text.encode()
         except TemplateFails as error:

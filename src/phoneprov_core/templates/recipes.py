@@ -89,6 +89,15 @@ async def recipe_of(
     )
 
 
+async def recipe_without_user(tx: RecipeTransaction, name: str, phone: Phone) -> Recipe | None:
+    """The recipe of a template for a phone that belongs to no user; None if no variant fits."""
+    template = best(await tx.templates.variants(name), phone.model, None)
+    services = await tx.vendor_services.rows(MOST_ELEMENTS + 1)
+    if template is None:
+        return None
+    return Recipe(template, phone, None, None, (), (), tuple(services), {})
+
+
 def best(variants: Sequence[Template], model: str | None, family: str | None) -> Template | None:
     """The variant that fits a phone best: that of its model before one without a model, that of its
     firmware family before one without. If the family is not known, the only family of a model

@@ -63,7 +63,7 @@ async def test_new_phone_becomes_the_users_own_with_one_restart(
             "PHONEPROV_PHONE_URL": "http://10.0.0.2:8000",
             "PHONEPROV_CONFIRM_TIMEOUT": "0",
         }
-        async with opened_api(tmp_path, database_kind="memory", **settings) as api:
+        async with opened_api(tmp_path, database_kind="memory", overrides=None, **settings) as api:
             admin, ada = await api.account("admin", level=0), await api.account("ada")
             await add_bootstrap(admin)
             profile = await a_profile_of(ada)
@@ -132,13 +132,17 @@ async def test_refusals_are_the_same_bytes(office: Hotdesk) -> None:
         query = f"device={device}&token={token}&user={user}&pin={pin}"
         return (await office.phone(mac, ip).fetch(f"/phone/adopt/check?{query}")).content
 
-    answers = [await check(pin="11111111"), await check(user="unknown"), await check(ip="192.0.2.9")]
+    answers = [
+        await check(pin="11111111"),
+        await check(user="unknown"),
+        await check(ip="192.0.2.9"),
+    ]
     for found in (
         DeviceInformation(mac="00:1B:D4:00:00:78"),
         DeviceInformation(),
         TimedOut("Late."),
     ):
-        tells[IP] = found  # type: ignore[assignment]
+        tells[IP] = found
         answers.append(await check())
     tells[IP] = DeviceInformation(mac=MAC)
     for mac, fields in (("00:1B:D4:00:00:80", {}), ("00:1B:D4:00:00:81", {"is_active": False})):
