@@ -32,29 +32,6 @@ class Replacement(Struct, frozen=True):
     created_at: str
 
 
-def phone_seen(
-    mac: str, ip: str, model: str | None, now: str, name: str | None = None,
-    location: str | None = None,
-) -> Phone:  # fmt: skip
-    """The phone of the inventory that a discovered phone becomes."""
-    return Phone(
-        mac=mac,
-        brand=None,
-        model=model,
-        description=None,
-        name=name,
-        hostname=None,
-        location=location,
-        phone_ip=ip,
-        phone_vlan=None,
-        software_version=None,
-        software_type=None,
-        is_active=True,
-        created_at=now,
-        updated_at=now,
-    )
-
-
 class AlreadyReplaced(Conflict):
     """Another phone took the place of this one."""
 

@@ -27,7 +27,6 @@ from phoneprov_core.desks.ports import DesksTransaction, PageSigner
 from phoneprov_core.desks.tokens import Purpose
 from phoneprov_core.devices.binding import Networks
 from phoneprov_core.devices.names import mac_of_device
-from phoneprov_core.fleet.model import phone_seen
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.addresses import same_address
 from phoneprov_core.kernel.errors import AlreadyExists, PhoneprovError
@@ -38,6 +37,7 @@ from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.ports import PhoneStore
 from phoneprov_core.provisioning.bootstrap import AdoptableTransaction, is_adoptable
+from phoneprov_core.provisioning.model import phone_seen
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore
 from phoneprov_core.provisioning.repeats import Repeats
 from phoneprov_core.users.model import User

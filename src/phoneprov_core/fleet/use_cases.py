@@ -12,7 +12,6 @@ from phoneprov_core.fleet.model import (
     AlreadyReplaced,
     Replacement,
     ReplacePhone,
-    phone_seen,
     successor,
 )
 from phoneprov_core.fleet.ports import FleetTransaction
@@ -25,6 +24,7 @@ from phoneprov_core.kernel.system import Clock, NewId, shown
 from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.ports import PhoneBusy
+from phoneprov_core.provisioning.model import phone_seen
 from phoneprov_core.vendor_phones import VendorPhoneRecord
 
 _LEASE_SECONDS = 60

@@ -7,10 +7,10 @@ from typing import Protocol
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.audit.ports import AuditStore
 from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
-from phoneprov_core.fleet.model import phone_seen
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, shown
 from phoneprov_core.phones.model import Phone
+from phoneprov_core.provisioning.model import phone_seen
 from phoneprov_core.templates.model import TemplateFails
 from phoneprov_core.templates.ports import TemplateStore
 from phoneprov_core.templates.recipes import RecipeTransaction, Rendering, recipe_without_user

@@ -8,6 +8,7 @@ from msgspec import Struct
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.fields import CreatedAt, DurationMs, RecordUuid, StoredMac, schema
 from phoneprov_core.kernel.system import Timestamp
+from phoneprov_core.phones.model import Phone
 
 MOST_DISCOVERED = 1000
 """Maximum number of discovered phones that are kept."""
@@ -60,6 +61,29 @@ class DiscoveredPhone(Struct, frozen=True):
     first_seen_at: Annotated[Timestamp, schema("Time of the first request")]
     last_seen_at: Annotated[Timestamp, schema("Time of the latest request")]
     names: Annotated[tuple[str, ...], schema("Requested names, the latest last")]
+
+
+def phone_seen(
+    mac: str, ip: str, model: str | None, now: str, name: str | None = None,
+    location: str | None = None,
+) -> Phone:  # fmt: skip
+    """The phone of the inventory that a discovered phone becomes."""
+    return Phone(
+        mac=mac,
+        brand=None,
+        model=model,
+        description=None,
+        name=name,
+        hostname=None,
+        location=location,
+        phone_ip=ip,
+        phone_vlan=None,
+        software_version=None,
+        software_type=None,
+        is_active=True,
+        created_at=now,
+        updated_at=now,
+    )
 
 
 def with_name(names: tuple[str, ...], name: str) -> tuple[str, ...]:
