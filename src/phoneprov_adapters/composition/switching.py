@@ -37,6 +37,7 @@ from phoneprov_core.deployments.rollback import Rollback
 from phoneprov_core.deployments.trial import TryTemplate
 from phoneprov_core.deployments.use_cases import Deployments, SwitchProfile
 from phoneprov_core.desks.access import IdentifyPhone
+from phoneprov_core.desks.adoption import AdoptAtPhone
 from phoneprov_core.desks.change import ChangeDesk
 from phoneprov_core.desks.login import ChangePin, LogInAtPhone
 from phoneprov_core.desks.logout import LogOut
@@ -45,7 +46,6 @@ from phoneprov_core.desks.services import PhoneCredentials, PhoneServices, Servi
 from phoneprov_core.desks.upkeep import KeepDesks
 from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.directory.lookup import LookUp
-from phoneprov_core.fleet.onboarding import AdoptAtPhone
 from phoneprov_core.kernel.actor import system_actor
 from phoneprov_core.kernel.system import Clock
 from phoneprov_core.provisioning.bootstrap import Bootstrap

@@ -7,11 +7,11 @@ from typing import Protocol
 
 from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS, WINDOW, AddressLimit
 from phoneprov_core.desks.access import IdentifyPhone
+from phoneprov_core.desks.adoption import AdoptAtPhone
 from phoneprov_core.desks.login import ChangePin, LogInAtPhone
 from phoneprov_core.desks.logout import LogOut
 from phoneprov_core.devices.binding import Networks
 from phoneprov_core.directory.lookup import LookUp
-from phoneprov_core.fleet.onboarding import AdoptAtPhone
 from phoneprov_core.kernel.actor import anonymous
 from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import ReadAndWrite

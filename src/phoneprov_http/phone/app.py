@@ -7,10 +7,10 @@ from typing import Any
 from litestar.types import HTTPScope, Receive, Send
 
 from phoneprov_core.desks.access import NotServed
+from phoneprov_core.desks.adoption import NewPhone
 from phoneprov_core.desks.pins import wrong_pin
 from phoneprov_core.desks.services import PhoneServices
 from phoneprov_core.devices.names import mac_of_device
-from phoneprov_core.fleet.onboarding import NewPhone
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
 from phoneprov_core.phone_pages.render import CHARSETS, render
 from phoneprov_http.front import PHONE_PAGES

@@ -5,13 +5,13 @@ from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
+from phoneprov_core.desks.adoption import NewPhone
 from phoneprov_core.desks.change import After, Changed
 from phoneprov_core.desks.login import ProfileChoice, require_own
 from phoneprov_core.desks.model import AtPhone
 from phoneprov_core.desks.services import PhoneServices
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, AddressNotAllowed, NoAddress
 from phoneprov_core.directory.lookup import LookupPage
-from phoneprov_core.fleet.onboarding import NewPhone
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut, Unavailable
 from phoneprov_core.kernel.values import is_phone_url
 from phoneprov_core.phone_pages.model import (

@@ -47,7 +47,7 @@ LOOK_SECONDS = 3.0
 DEPLOYED_SECONDS = 60
 """Time after which the upkeep of desks continues an adoption that a crash interrupted."""
 
-log = logging.getLogger("phoneprov.fleet")
+log = logging.getLogger("phoneprov.desks")
 
 
 class OnboardingTransaction(DesksTransaction, AdoptableTransaction, Protocol):
