@@ -23,7 +23,7 @@ export function simpleTable(caption, titles, rows, empty) {
       "table",
       {},
       h("caption", {}, caption),
-      h("thead", {}, h("tr", {}, ...columns.map(([title]) => h("th", { scope: "col" }, title)))),
+      h("thead", {}, h("tr", {}, ...columns.map(([title, className]) => h("th", { scope: "col", className }, title)))),
       h(
         "tbody",
         {},

@@ -150,6 +150,7 @@ export const switching = {
   batchCancelled: "The batch is cancelled. Running phones finish.",
   repeatFailed: "Repeat for failed phones",
   continueBatch: "Continue with the rest",
+  reasons: "Why phones were not changed",
   noBatches: "No batch was started yet. Select phones in their list, or start a new batch.",
   allStates: "All",
   batchStates: /** @type {Record<string, string>} */ ({

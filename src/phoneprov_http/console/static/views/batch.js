@@ -10,13 +10,14 @@ import { heading } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
 import { progressBar } from "../elements/progress.js";
 import { searchBar } from "../elements/search-bar.js";
-import { when } from "../format.js";
+import { count, when } from "../format.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
 import { phoneNames, username } from "./accounts.js";
 import { batchButton } from "./chosen-phones.js";
 
 const POLL_MS = 2000;
+const MOST_EXPLAINED = 500;
 
 /** @typedef {import("../../types").BatchPhone & {name?: string}} BatchPhone */
 
@@ -73,10 +74,25 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     rest.hidden = batch.ended_at === null || phones.left_out === 0;
   }
 
+  const reasons = h("div");
+  let explained = 0;
+  /** Why phones failed, each reason in full with the number of its phones. */
+  async function explain() {
+    const { failed, unknown, left_out } = batch.phones;
+    if (explained === failed + unknown + left_out) return;
+    explained = failed + unknown + left_out;
+    const states = ["failed", "unknown", "left_out"];
+    const replies = await Promise.all(
+      states.map((state) => api.get(withQuery(`${path}/phones`, { state, limit: MOST_EXPLAINED }), signal)),
+    );
+    fill(reasons, ...reasonsOf(replies.flatMap(({ data }) => data)));
+  }
+
   draw();
+  await explain();
   element.classList.add("with-list");
   const title = texts.batchTitle(texts.actions[batch.action], batch.phones.total);
-  fill(element, heading(`${texts.batch}: ${title}`, cancel, repeat, rest), summary, search.element, list);
+  fill(element, heading(`${texts.batch}: ${title}`, cancel, repeat, rest), summary, reasons, search.element, list);
   await list.configure({
     caption: texts.phones,
     columns: [
@@ -106,9 +122,23 @@ export async function view({ element, parameters: [uuid], query, signal }) {
       await pause(POLL_MS, signal);
       batch = (await api.get(path, signal)).data;
       draw();
+      await explain();
       await list.refresh();
     }
   }
+}
+
+/** The messages of phones with their numbers, the most frequent first.
+ * @param {BatchPhone[]} phones */
+export function reasonsOf(phones) {
+  const counts = new Map();
+  for (const { message } of phones) if (message) counts.set(message, (counts.get(message) ?? 0) + 1);
+  if (counts.size === 0) return [];
+  const rows = [...counts].toSorted(([, one], [, other]) => other - one);
+  return [
+    h("h2", {}, texts.reasons),
+    h("ul", { className: "reasons" }, ...rows.map(([message, number]) => h("li", {}, h("b", {}, count(number)), message))),
+  ];
 }
 
 /** @param {HTMLButtonElement} button @param {string} path */

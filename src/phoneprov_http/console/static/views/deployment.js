@@ -57,6 +57,13 @@ export function problemOf({ outcome, message, restart, confirmation, confirmatio
 export const confirmationOf = ({ outcome, confirmation }) =>
   outcome === "deployed" ? texts.confirmations[confirmation] : "";
 
+/** The outcome in one word: that the phone was not seen again counts more than the upload.
+ * @param {Deployment} deployment */
+export function outcomeOf({ outcome, confirmation }) {
+  const isOpen = outcome === "deployed" && ["pending", "not_confirmed"].includes(confirmation);
+  return isOpen ? badge(confirmation, texts.confirmations) : badge(outcome, texts.outcomes);
+}
+
 /** @param {HTMLElement} element @param {Deployment} deployment @param {string} by */
 function draw(element, deployment, by) {
   const { mac, profile_uuid, profile_name, revision } = deployment;

@@ -2,7 +2,6 @@
 
 import { NEWEST, api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
-import { badge } from "../elements/facts.js";
 import { errorBox } from "../elements/error-box.js";
 import { heading } from "../elements/heading.js";
 import { searchBar } from "../elements/search-bar.js";
@@ -11,7 +10,7 @@ import { when } from "../format.js";
 import { texts } from "../texts.js";
 import { phoneNames, username } from "./accounts.js";
 import { batchButton } from "./chosen-phones.js";
-import { confirmationOf, problemOf } from "./deployment.js";
+import { outcomeOf, problemOf } from "./deployment.js";
 
 const PAGE = 100;
 
@@ -75,14 +74,14 @@ export async function view({ element, query, signal }) {
 function table(rows) {
   return simpleTable(
     texts.deployments,
-    [texts.at, texts.phone, texts.name, texts.action, texts.profile, texts.outcome, texts.by, sentences(texts.message)],
+    [texts.at, texts.phone, texts.name, texts.action, texts.profile, texts.outcome, [texts.by, "wide-only"], sentences(texts.message)],
     rows.map((one) => [
       h("a", { href: `#/deployments/${one.uuid}` }, when(one.created_at)),
       h("a", { href: `#/phones/${one.mac}` }, one.mac),
       one.name,
       texts.actions[one.action] ?? one.action,
       h("a", { href: `#/profiles/${one.profile_uuid}` }, texts.profileRevision(one.profile_name, one.revision)),
-      h("span", {}, badge(one.outcome, texts.outcomes), " ", one.confirmation === "confirmed" ? "" : confirmationOf(one)),
+      outcomeOf(one),
       one.by,
       problemOf(one),
     ]),

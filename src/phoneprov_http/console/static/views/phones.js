@@ -73,9 +73,9 @@ async function userNamed(username, signal) {
 /** @returns {import("../elements/data-list.js").Column<PhoneSummary>[]} */
 function columns() {
   const plain = [
-    { title: texts.mac, cell: (/** @type {any} */ one) => one.mac, width: "11.5rem", sort: "mac" },
+    { title: texts.mac, cell: (/** @type {any} */ one) => one.mac, width: "11rem", sort: "mac" },
     { title: texts.name, cell: (/** @type {any} */ one) => one.name, sort: "name" },
-    { title: texts.model, cell: (/** @type {any} */ one) => one.model, sort: "model" },
+    { title: texts.model, cell: (/** @type {any} */ one) => one.model, sort: "model", width: "7rem" },
     { title: texts.location, cell: (/** @type {any} */ one) => one.location, sort: "location" },
   ];
   const uses = [
@@ -104,17 +104,17 @@ function columns() {
       width: "9rem",
     },
     { title: texts.profile, cell: (/** @type {PhoneSummary} */ one) => one.use.profile_name, isOptional: true },
-    { title: texts.loggedIn, cell: (/** @type {PhoneSummary} */ one) => one.use.username, isOptional: true },
+    { title: texts.loggedIn, cell: (/** @type {PhoneSummary} */ one) => one.use.username, isOptional: true, isWide: true },
     {
       title: texts.lastChange,
       cell: (/** @type {PhoneSummary} */ one) => ago(one.use.last_changed_at),
       text: (/** @type {PhoneSummary} */ one) => one.use.last_changed_at,
       isOptional: true,
-      width: "9rem",
+      width: "7.5rem",
     },
   ];
   const more = [
-    { title: texts.address, cell: (/** @type {any} */ one) => one.phone_ip, sort: "phone_ip" },
+    { title: texts.address, cell: (/** @type {any} */ one) => one.phone_ip, sort: "phone_ip", width: "8.5rem" },
     { title: texts.softwareType, cell: (/** @type {any} */ one) => one.software_type, sort: "software_type" },
     { title: texts.softwareVersion, cell: (/** @type {any} */ one) => one.software_version },
     { title: texts.description, cell: (/** @type {any} */ one) => one.description },
