@@ -137,6 +137,8 @@ export const switching = {
   planUnfit: "Would be skipped",
   whyUnfit: "Why phones would be skipped",
   /** @param {number} count */
+  startChanged: (count) => `Start for the ${count === 1 ? "phone" : `${number.format(count)} phones`} that change${count === 1 ? "s" : ""}`,
+  /** @param {number} count */
   planGroup: (count) => `${phonesOf(count)} with this change`,
   /** @param {number} count */
   andMore: (count) => `and ${number.format(count)} more`,

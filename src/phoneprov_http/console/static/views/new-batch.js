@@ -124,7 +124,7 @@ export async function view({ element, query, signal }) {
   /** @param {Record<string, any>} all */
   async function save(all) {
     const order = orderOf(all);
-    const number = await phonesOf(order);
+    const number = order.only_changed && changing !== null ? changing : await phonesOf(order);
     if (number !== null) {
       const action = texts.actions[order.action];
       const used = FILTERS.filter((name) => order[name]).map((name) => order[name]);
@@ -145,9 +145,12 @@ export async function view({ element, query, signal }) {
     return api.post("batches", order);
   }
 
+  /** The number of phones that the plan of this very order changes. @type {number | null} */
+  let changing = null;
   /** @type {number | undefined} */
   let timer;
   form.addEventListener("input", () => {
+    changing = null;
     clearTimeout(timer);
     timer = setTimeout(() => void say(), PAUSE_MS);
   });
@@ -186,7 +189,15 @@ export async function view({ element, query, signal }) {
     fill(result, h("p", {}, texts.loading));
     try {
       const sent = Object.entries(orderOf(values())).filter(([, value]) => value !== null);
-      fill(result, ...planned((await api.post("batches/plan", Object.fromEntries(sent), signal)).data));
+      const { data } = await api.post("batches/plan", Object.fromEntries(sent), signal);
+      const start = () => {
+        /** @type {HTMLInputElement} */ (form.querySelector("[name=only_changed]")).checked = true;
+        changing = data.changed;
+        form.requestSubmit();
+      };
+      const text = texts.startChanged(data.changed);
+      const button = data.changed > 0 && h("button", { type: "button", onclick: start }, text);
+      fill(result, button, ...planned(data));
     } catch (error) {
       if (!signal.aborted) fill(result, errorBox(error));
     } finally {

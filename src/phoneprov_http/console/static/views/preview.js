@@ -8,20 +8,10 @@ import { texts } from "../texts.js";
 
 /** @param {import("../../types").Preview} data */
 export function previewed(data) {
-  const { compatible, objection, on_phone: now } = data;
   return [
-    h("p", { className: compatible ? "good" : "error" }, objection ?? texts.compatible),
-    facts([
-      [texts.now, now ? texts.profileRevision(now.profile_name, now.revision) : texts.notKnownHere],
-      [texts.then, texts.profileRevision(data.profile, data.revision)],
-      [texts.serverReach, reach(data.server)],
-      [texts.phoneReach, reach(data.phone)],
-      ...needsReset(data.needs_reset),
-    ]),
-    h("h3", {}, texts.changes),
-    data.diff
-      ? sideBySide(data.diff, texts.before, texts.after)
-      : h("p", {}, data.diff_note ?? texts.unchanged),
+    fits(data),
+    facts([...versions(data), [texts.serverReach, reach(data.server)], [texts.phoneReach, reach(data.phone)], ...needsReset(data.needs_reset)]),
+    ...changes(data),
     h("h3", {}, texts.findings),
     simpleTable(
       texts.findings,
@@ -31,6 +21,30 @@ export function previewed(data) {
     ),
   ];
 }
+
+/** The same beside an editor, which shows the findings at their lines.
+ * @param {import("../../types").Preview} data */
+export const previewedBeside = (data) => [
+  fits(data),
+  ...changes(data),
+  facts([...versions(data), ...needsReset(data.needs_reset)]),
+];
+
+/** @param {import("../../types").Preview} data */
+const fits = ({ compatible, objection }) =>
+  h("p", { className: compatible ? "good" : "error" }, objection ?? texts.compatible);
+
+/** @param {import("../../types").Preview} data @returns {[string, string][]} */
+const versions = ({ on_phone: now, profile, revision }) => [
+  [texts.now, now ? texts.profileRevision(now.profile_name, now.revision) : texts.notKnownHere],
+  [texts.then, texts.profileRevision(profile, revision)],
+];
+
+/** @param {import("../../types").Preview} data */
+const changes = ({ diff, diff_note: note }) => [
+  h("h3", {}, texts.changes),
+  diff ? sideBySide(diff, texts.before, texts.after) : h("p", {}, note ?? texts.unchanged),
+];
 
 /** @param {string[]} elements @returns {[string, string][]} */
 function needsReset(elements) {

@@ -9,7 +9,7 @@ import { simpleTable } from "../elements/simple-table.js";
 import { when } from "../format.js";
 import { texts } from "../texts.js";
 import { linesOf } from "./line-diff.js";
-import { previewed } from "./preview.js";
+import { previewedBeside } from "./preview.js";
 
 /** @typedef {import("../../types").Profile} Profile */
 
@@ -92,7 +92,7 @@ export function previewPart(profile, typed, signal) {
       const order = { profile_uuid: profile.uuid, mac: phone.value(), ...unsaved };
       const { data } = await api.post("phone-profiles/switch/preview", order, AbortSignal.any([signal, own]));
       const note = isTyped && h("p", { className: "state wait" }, texts.previewOfTyped);
-      fill(result, note, ...previewed(data));
+      fill(result, note, ...previewedBeside(data));
     } catch (error) {
       if (!signal.aborted && !own.aborted) fill(result, errorBox(error));
     }

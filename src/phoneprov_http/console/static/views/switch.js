@@ -37,7 +37,8 @@ export async function view({ element, query, signal }) {
     changed: outdated,
   });
   const result = h("div", { "aria-live": "polite" });
-  const isChosen = () => profile.isChosen() && phone.isChosen();
+  // Each says what is missing; the focus goes to the first.
+  const isChosen = () => [profile, phone].map((one) => one.isChosen()).every(Boolean);
   const order = () => ({ profile_uuid: profile.value(), mac: phone.value() });
   const previewButton = h("button", { type: "submit" }, texts.preview);
   const switchButton = h(
