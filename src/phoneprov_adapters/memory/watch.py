@@ -3,7 +3,13 @@
 import asyncio
 from collections import defaultdict
 
-from phoneprov_core.deployments.observation import PhoneWatch, Reach, Reachability, Watching
+from phoneprov_core.deployments.observation import (
+    PhoneWatch,
+    Reach,
+    Reachability,
+    ServerFile,
+    Watching,
+)
 from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
 from phoneprov_core.phones.model import Phone
 
@@ -71,18 +77,31 @@ class _Watched(Watching):
 
 
 class MemoryReachability(Reachability):
-    """Everything can be reached, unless ``at_server`` or ``at_phone`` says otherwise.
+    """Everything can be reached, unless ``at_server`` or ``at_phone`` says otherwise, and the file
+    on the server is ``at_file``.
     ``asked`` lists the addresses and phones of the queries, in order."""
 
     def __init__(self) -> None:
         self.asked: list[str | Phone | None] = []
         self.at_server = Reach(True, "Logged in.", 0)
         self.at_phone = Reach(True, "The phone answers.", 0)
+        self.at_file: ServerFile | None = None
 
     async def server(self, phone_ip: str | None, seconds: float = 3.0) -> Reach:  # noqa: ARG002
         self.asked.append(phone_ip)
         await asyncio.sleep(0)
         return self.at_server
+
+    async def file(
+        self,
+        phone_ip: str | None,
+        filename: str,  # noqa: ARG002
+        limit: int,
+    ) -> tuple[Reach, ServerFile | None]:
+        found = self.at_file
+        if found is not None and found.content is not None:
+            found = ServerFile(found.content[:limit])
+        return await self.server(phone_ip), found
 
     async def phone(self, phone: Phone) -> Reach:
         self.asked.append(phone)

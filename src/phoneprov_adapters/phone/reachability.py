@@ -1,12 +1,17 @@
 """Reachability of server and phone, without changing anything."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from phoneprov_adapters.provisioning.uploader import ServedUploader
-from phoneprov_core.deployments.observation import PhoneInformation, Reach, Reachability
+from phoneprov_core.deployments.observation import (
+    PhoneInformation,
+    Reach,
+    Reachability,
+    ServerFile,
+)
 from phoneprov_core.devices.execute import require_phone
-from phoneprov_core.devices.ports import ConfigUploader, ReadsFiles
+from phoneprov_core.devices.ports import ConfigUploader, FilesOnServer, ReadsFiles
 from phoneprov_core.devices.restart import reachable_ip
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.phones.model import Phone
@@ -23,17 +28,40 @@ class RealReachability(Reachability):
         self._information = information
 
     async def server(self, phone_ip: str | None, seconds: float = SECONDS) -> Reach:
+        return (await self._session(phone_ip, seconds))[0]
+
+    async def file(
+        self, phone_ip: str | None, filename: str, limit: int
+    ) -> tuple[Reach, ServerFile | None]:
+        async def read(files: FilesOnServer) -> ServerFile:
+            content = await files.read(filename, limit)
+            if content is not None:
+                return ServerFile(content)
+            listed = await files.listing({filename})
+            return ServerFile(None, None if listed is None else filename in listed)
+
+        return await self._session(phone_ip, SECONDS, read)
+
+    async def _session(
+        self,
+        phone_ip: str | None,
+        seconds: float,
+        read: Callable[[FilesOnServer], Awaitable[ServerFile]] | None = None,
+    ) -> tuple[Reach, ServerFile | None]:
         uploader = self._uploader
-        if isinstance(uploader, ServedUploader):
-            return Reach(True, "This service serves the configuration itself.", 0)
         if not isinstance(uploader, ReadsFiles):
-            return Reach(None, "This uploader cannot be checked without an upload.", 0)
+            return Reach(None, "This uploader cannot be checked without an upload.", 0), None
+        found: ServerFile | None = None
 
         async def log_in() -> str:
-            async with uploader.opened(phone_ip, seconds):
-                return f"Logged in on {uploader.server_of(phone_ip)}."
+            nonlocal found
+            async with uploader.opened(phone_ip, seconds) as files:
+                found = await read(files) if read else None
+            if isinstance(uploader, ServedUploader):
+                return "This service serves the configuration itself."
+            return f"Logged in on {uploader.server_of(phone_ip)}."
 
-        return await timed(log_in())
+        return await timed(log_in()), found
 
     async def phone(self, phone: Phone) -> Reach:
         return await timed(self._ask(phone))

@@ -9,7 +9,8 @@ from msgspec import Struct
 from phoneprov_core.configuration.diff import unified_diff
 from phoneprov_core.configuration.findings import Finding
 from phoneprov_core.configuration.lint import lint
-from phoneprov_core.configuration.masking import NumberedStars, Places, blanked, masked
+from phoneprov_core.configuration.masking import NumberedStars, Places, blanked, masked, repeated
+from phoneprov_core.configuration.well_formed import fault_in
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 
 # Firmware, locale, date and time and the addresses of services are read when a phone starts
@@ -82,7 +83,9 @@ class Comparison(Redacted, frozen=True, kw_only=True):
     """A configuration, and the one to compare it with (None: no diff).
 
     Both are without a fault (see ``well_formed``). ``mac`` and ``family`` are those of ``lint``,
-    ``old_secrets`` and ``new_secrets`` the ``known`` places of ``masked``.
+    ``old_secrets`` and ``new_secrets`` the ``known`` places of ``masked``. With ``is_foreign``
+    another program wrote the new text: it may have a fault, and what is secret in the old one is so
+    in it, too.
     """
 
     old: Annotated[str | None, SECRET]
@@ -93,11 +96,13 @@ class Comparison(Redacted, frozen=True, kw_only=True):
     family: str | None = None
     old_secrets: Places = ()
     new_secrets: Places = ()
+    is_foreign: bool = False
 
 
 class Compared(Struct, frozen=True):
     """The unified diff of the masked texts, the names of the changed elements that take effect
-    after a reset only, and the findings in the new text."""
+    after a reset only, and the findings in the new text. Of a foreign text the diff alone, which is
+    None if the text has a fault."""
 
     diff: str | None
     needs_reset: tuple[str, ...]
@@ -106,17 +111,23 @@ class Compared(Struct, frozen=True):
 
 def compare(comparison: Comparison) -> Compared:
     """Compute all three. The cost is linear: at most about a second for two texts of 512 KiB."""
-    old, new = comparison.old, comparison.new
+    old, new, new_secrets = comparison.old, comparison.new, comparison.new_secrets
+    if comparison.is_foreign:
+        if fault_in(new.encode()) is not None:
+            return Compared(None, (), ())
+        new_secrets = repeated(old or "", comparison.old_secrets, new)
     diff = None
     if old is not None:
         mask = NumberedStars()
         diff = unified_diff(
             masked(old, mask, comparison.old_secrets),
-            masked(new, mask, comparison.new_secrets),
+            masked(new, mask, new_secrets),
             old_label=comparison.old_label,
             new_label=comparison.new_label,
         )
-    content = blanked(new.encode(), comparison.new_secrets)
+    if comparison.is_foreign:
+        return Compared(diff, (), ())
+    content = blanked(new.encode(), new_secrets)
     findings = lint(
         content, mac=comparison.mac, family=comparison.family, largest=max(len(content), 1)
     )

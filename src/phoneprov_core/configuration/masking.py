@@ -81,6 +81,18 @@ Places = tuple[tuple[int, int], ...]
 """Begin and end of places in a text, as byte offsets."""
 
 
+def repeated(old: str, places: Places, new: str) -> Places:
+    """The places of a text that have the same content as one of ``places`` in the old text."""
+    before, after = old.encode(), new.encode()
+    found: list[tuple[int, int]] = []
+    for secret in {before[start:end] for start, end in places if start < end}:
+        at = after.find(secret)
+        while at >= 0:
+            found.append((at, at + len(secret)))
+            at = after.find(secret, at + len(secret))
+    return tuple(found)
+
+
 def blanked(content: bytes, places: Places) -> bytes:
     """The content with stars at these places; no other position changes."""
     hidden = bytearray(content)

@@ -1,9 +1,11 @@
 """Ports that observe phones and servers, without changing anything."""
 
-from typing import Annotated, Protocol
+import hashlib
+from typing import Annotated, Literal, Protocol
 
 from msgspec import Struct
 
+from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.fields import DurationMs, schema
 from phoneprov_core.phones.model import Phone
 
@@ -67,12 +69,37 @@ class Reach(Struct, frozen=True):
     duration_ms: DurationMs
 
 
+FileState = Literal["as_deployed", "changed", "missing", "unknown"]
+"""The file on the server, compared with the deployed one; unknown also without one."""
+
+
+class ServerFile(Redacted, frozen=True):
+    """What a server sends of a file: its first bytes, None if it refuses them, and whether it lists
+    the file, None if that is not known."""
+
+    content: Annotated[bytes | None, SECRET]
+    is_listed: bool | None = None
+
+    def compared_with(self, sha256: str) -> FileState:
+        """The state of the file whose content has this SHA-256 (hex) when it is deployed."""
+        if self.content is None:
+            return "missing" if self.is_listed is False else "unknown"
+        return "as_deployed" if hashlib.sha256(self.content).hexdigest() == sha256 else "changed"
+
+
 class Reachability(Protocol):
     """Checks whether server and phone can be reached, without changing anything."""
 
     async def server(self, phone_ip: str | None, seconds: float = 3.0) -> Reach:
         """Log in on the server of the uploads, and log out. Always returns within ``seconds`` and
         does not raise."""
+
+    async def file(
+        self, phone_ip: str | None, filename: str, limit: int
+    ) -> tuple[Reach, ServerFile | None]:
+        """Log in on the server of the uploads, read the first ``limit`` bytes of a file, and log
+        out; without the file if that did not succeed, or the uploader cannot read files. Always
+        returns within 3 seconds and does not raise."""
 
     async def phone(self, phone: Phone) -> Reach:
         """Read the MAC from the phone's own web server. Another phone at its address counts as

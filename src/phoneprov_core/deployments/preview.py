@@ -13,7 +13,8 @@ from phoneprov_core.configuration.findings import Finding, Severity
 from phoneprov_core.configuration.well_formed import device_xml_rule
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Deployment, Outcome
-from phoneprov_core.deployments.observation import Reach, Reachability
+from phoneprov_core.deployments.observation import FileState, Reach, Reachability
+from phoneprov_core.deployments.on_server import OnServer, label, on_server
 from phoneprov_core.deployments.order import Order, deployed_text, order_of, require_fitting
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.use_cases import may_see
@@ -72,6 +73,18 @@ class Preview(Struct, frozen=True):
         | None
     )
     diff_note: Annotated[str, schema("Reason why there is no diff")] | None
+    file: Annotated[FileState, schema("The file on the server, compared with the deployed one")]
+    file_diff: (
+        Annotated[
+            str,
+            schema(
+                "Unified diff from the deployed configuration to the file on the server, which "
+                "another program changed; masked like `diff`"
+            ),
+        ]
+        | None
+    )
+    file_note: Annotated[str, schema("What happens to a changed or missing file")] | None
     needs_reset: Annotated[
         tuple[str, ...],
         schema(
@@ -128,7 +141,7 @@ class PreviewSwitch:
         before = await self._before(actor, order)
         objection = _objection(order)
         server, phone, compared = await asyncio.gather(
-            _not_asked() if is_typed else self.reachability.server(order.phone.phone_ip),
+            self._on_server(order, before, is_typed=is_typed),
             _not_asked() if is_typed else self.reachability.phone(order.phone),
             self.compare(_comparison(order, before)),
         )
@@ -147,8 +160,11 @@ class PreviewSwitch:
             changed=_changed(order, before),
             diff=compared.diff,
             diff_note=before.note,
+            file=server.file,
+            file_diff=server.diff,
+            file_note=server.note,
             needs_reset=compared.needs_reset,
-            server=server,
+            server=server.reach,
             phone=phone,
             findings=findings,
         )
@@ -162,6 +178,16 @@ class PreviewSwitch:
             raise wrong("values", "is not allowed: the profile has no template")
         recipe = msgspec.structs.replace(order.recipe, values=typed.values)
         return msgspec.structs.replace(order, recipe=recipe)
+
+    async def _on_server(self, order: Order, before: _Before, *, is_typed: bool) -> OnServer:
+        if is_typed:
+            return OnServer(_NOT_ASKED)
+        async with self.database.read() as tx:
+            in_place = await tx.deployments.in_place(order.phone.mac)
+        limit, ip = self.deploy.rendering.largest, order.phone.phone_ip
+        current = before.deployment
+        text = before.text if in_place and current and current.uuid == in_place.uuid else None
+        return await on_server(self.reachability, self.compare, ip, in_place, text, limit)
 
     async def _lines(self, order: Order) -> tuple[Finding, ...]:
         """A warning about a default profile without any line."""
@@ -222,16 +248,8 @@ def _comparison(order: Order, before: _Before) -> Comparison:
         new=order.cnf_xml,
         old_secrets=secrets_of(before.text),
         new_secrets=secrets_of(order.source.rendered if order.source else None),
-        old_label="" if now is None else _label("on the phone", now.profile_name, now.revision),
-        new_label=_label("the profile", order.profile.name, order.revision.number),
+        old_label="" if now is None else label("on the phone", now.profile_name, now.revision),
+        new_label=label("the profile", order.profile.name, order.revision.number),
         mac=order.phone.mac,
         family=order.profile.software_type,
     )
-
-
-def _label(where: str, name: str, revision: int) -> str:
-    return f"{where}: {_one_line(name)}, revision {revision}"
-
-
-def _one_line(name: str) -> str:
-    return " ".join(name.split())

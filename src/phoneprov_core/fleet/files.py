@@ -7,7 +7,6 @@ matter, and only content decides that a file was changed.
 """
 
 import asyncio
-import hashlib
 import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -19,10 +18,11 @@ from zlib import crc32
 from msgspec import Struct
 
 from phoneprov_core.deployments.model import Deployment
+from phoneprov_core.deployments.observation import FileState, ServerFile
 from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore
 from phoneprov_core.devices.ports import ConfigUploader, FilesOnServer, ReadsFiles
 from phoneprov_core.fleet.ports import FleetStore
-from phoneprov_core.fleet.states import FileState, WatchedFile
+from phoneprov_core.fleet.states import WatchedFile
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, Pause, millis
@@ -61,14 +61,6 @@ def needs_reading(file: WatchedFile, stamp: int | None, same: Same | None, numbe
     if same is None or (same.deployment_uuid, same.stamp) != (file.deployment_uuid, stamp):
         return True
     return (crc32(file.mac.encode()) + number) % ROUNDS == 0 or number - same.round >= ROUNDS
-
-
-def compared(sha256: str, content: bytes | None, *, is_listed: bool | None) -> FileState:
-    """The state of a file with this SHA-256 (hex), from what the server sends (None: it refuses),
-    and from whether it lists the file (None: it lists none)."""
-    if content is None:
-        return "missing" if is_listed is False else "unknown"
-    return "as_deployed" if hashlib.sha256(content).hexdigest() == sha256 else "changed"
 
 
 class FilesTransaction(Protocol):
@@ -227,7 +219,7 @@ class CompareFiles:
         name = _name(file)
         content = await session.read(name, deployment.size + 1)
         done.read += 1
-        state = compared(deployment.sha256, content, is_listed=listing.has(name))
+        state = ServerFile(content, listing.has(name)).compared_with(deployment.sha256)
         # Read again: a switch may have replaced the file.
         if state == "as_deployed" or await self._in_place(file) is not None:
             await self._decide(file, state, listing.stamp_of(name), done)

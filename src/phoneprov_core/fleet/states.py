@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from msgspec import Struct
 
-from phoneprov_core.deployments.observation import DeviceInformation
+from phoneprov_core.deployments.observation import DeviceInformation, FileState
 from phoneprov_core.kernel.fields import StoredMac, schema
 from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.phones.model import Phone, bare_model
@@ -27,9 +27,6 @@ class FleetState(Enum):
     UNREGISTERED = "unregistered"
     FILE_CHANGED = "file_changed"
     FINE = "fine"
-
-
-FileState = Literal["as_deployed", "changed", "missing", "unknown"]
 
 
 class Look(Struct, frozen=True):

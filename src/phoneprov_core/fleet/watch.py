@@ -9,13 +9,12 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.deployments.observation import PhoneInformation
+from phoneprov_core.deployments.observation import FileState, PhoneInformation
 from phoneprov_core.deployments.ports import LeaseStore
 from phoneprov_core.fleet.files import CompareFiles
 from phoneprov_core.fleet.ports import FleetTransaction
 from phoneprov_core.fleet.states import (
     MISSES,
-    FileState,
     FleetState,
     Look,
     SeenPhone,

@@ -324,6 +324,9 @@ export interface Preview {
   changed: boolean | null;
   diff: string | null;
   diff_note: string | null;
+  file: "as_deployed" | "changed" | "missing" | "unknown";
+  file_diff: string | null;
+  file_note: string | null;
   needs_reset: string[];
   server: Reach;
   phone: Reach;

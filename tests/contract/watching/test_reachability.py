@@ -13,7 +13,7 @@ from phoneprov_adapters.memory.watch import MemoryReachability
 from phoneprov_adapters.phone import reachability as reach
 from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.simulator.phone import SimulatedPhone
-from phoneprov_core.deployments.observation import Reach, Reachability
+from phoneprov_core.deployments.observation import Reach, Reachability, ServerFile
 from phoneprov_core.devices.ports import ConfigUploader, Upload, Uploaded
 from support.phone_simulated import FTP_PASSWORD, web
 from support.phone_stub import PhoneStub, nothing
@@ -83,6 +83,35 @@ async def test_other_phone_at_the_address_is_reported() -> None:
 
     assert answer.reachable is False
     assert PHONE.mac in message_of(answer)
+
+
+async def test_file_on_the_server_is_read_in_the_same_session() -> None:
+    async with real() as (reachability, phone):
+        for name, limit, expected in (
+            ("a.xml", 9, ServerFile(b"content")),
+            ("a.xml", 3, ServerFile(b"con")),
+            ("b.xml", 9, ServerFile(None, is_listed=False)),
+        ):
+            (phone.folder / "a.xml").write_bytes(b"content")
+            answer, found = await reachability.file(IP, name, limit)
+            assert (answer.reachable, found) == (True, expected)
+            assert message_of(answer)
+    answer, found = await reachability.file(IP, "a.xml", 9)
+    assert (answer.reachable, found) == (False, None)
+    elsewhere = RealReachability(Elsewhere(), web(phone))
+    assert (await elsewhere.file(IP, "a.xml", 9))[1] is None
+
+
+async def test_file_of_a_silent_server_is_given_up_within_the_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reach, "SECONDS", SHORT)
+    async with PhoneStub(nothing) as server:
+        reachability = RealReachability(uploader(server.port), web_of_stub(server))
+        began = time.monotonic()
+        answer, found = await reachability.file(IP, "a.xml", 9)
+        assert time.monotonic() - began < SHORT + SLACK
+    assert (answer.reachable, found) == (False, None)
 
 
 async def test_web_server_without_mac_is_reported() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from phoneprov_core.configuration.findings import Severity
 from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.deployments.observation import Reach
+from phoneprov_core.deployments.observation import Reach, ServerFile
 from phoneprov_core.deployments.preview import Preview
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.actor import Actor
@@ -57,6 +57,82 @@ async def test_preview_names_revision_and_file(
     assert (previewed.compatible, previewed.objection) == (True, None)
     assert (previewed.on_phone, previewed.changed, previewed.diff) == (None, None, None)
     assert previewed.diff_note == "No deployment to this phone is recorded."
+
+
+OTHER = "<device>\n<userPassword>z</userPassword>\n<note>by hand</note>\n</device>"
+
+
+async def deployed_then(office: Office, actor: Actor, profile: Profile, now: bytes | None) -> None:
+    """Deploy a configuration with a secret; then another program leaves this file."""
+    await save(office, actor, profile, LOGIN.format("s3cret"))
+    await switch(office, actor, profile)
+    is_listed = None if now is not None else False
+    office.reachability.at_file = ServerFile(now, is_listed)
+
+
+async def test_preview_shows_the_file_that_another_program_changed_masked(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await deployed_then(office, ada, profile, OTHER.encode())
+
+    previewed = await preview(office, ada, profile)
+
+    assert previewed.file == "changed"
+    assert previewed.file_note == (
+        "Another program changed the file on the server; the switch replaces it."
+    )
+    diff = previewed.file_diff or ""
+    assert "+<note>by hand</note>" in diff
+    assert "-<userPassword>***1</userPassword>" in diff
+    assert "s3cret" not in diff
+    assert ">z<" not in diff
+    assert "on the server now: SEP001BD4123456.cnf.xml" in diff
+    assert previewed.changed is False
+
+
+@pytest.mark.parametrize(
+    ("now", "file", "note"),
+    [
+        (LOGIN.format("s3cret").encode(), "as_deployed", None),
+        (None, "missing", "The file is missing on the server; the switch stores it again."),
+        (b"\xff\xfe<a/>", "changed", "not shown"),
+        (b"<a>", "changed", "not shown"),
+        (b"", "changed", "not shown"),
+        (b"<!DOCTYPE a><a/>", "changed", "not shown"),
+        (b"<a>" + b"x" * 600_000 + b"</a>", "changed", "at most 524288 bytes"),
+    ],
+)
+async def test_preview_of_any_file_on_the_server_says_what_it_is(
+    office: Office, ada: Actor, profile: Profile, now: bytes | None, file: str, note: str | None
+) -> None:
+    await deployed_then(office, ada, profile, now)
+
+    previewed = await preview(office, ada, profile)
+
+    assert (previewed.file, previewed.file_diff) == (file, None)
+    assert (note or "") in (previewed.file_note or "")
+    assert (previewed.file_note is None) is (note is None)
+
+
+async def test_preview_without_deployment_or_server_does_not_know_the_file(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    office.reachability.at_file = ServerFile(b"<a/>")
+    assert (await preview(office, ada, profile)).file == "unknown"
+    await deployed_then(office, ada, profile, b"<a/>")
+    office.reachability.at_file = None
+    previewed = await preview(office, ada, profile)
+    assert (previewed.file, previewed.file_note) == ("unknown", None)
+
+
+async def test_content_on_the_server_is_shown_to_who_may_see_the_deployed_one(
+    office: Office, ada: Actor, bob: Actor, profile: Profile
+) -> None:
+    await deployed_then(office, ada, profile, OTHER.encode())
+
+    previewed = await preview(office, bob, await of(office, bob, XML))
+
+    assert (previewed.file, previewed.file_diff, previewed.diff) == ("changed", None, None)
 
 
 async def test_changes_that_need_a_reset_are_named(
@@ -201,7 +277,7 @@ async def test_preview_checks_server_and_phone(
 
     assert previewed.server == office.reachability.at_server
     assert previewed.phone == office.reachability.at_phone
-    address, phone = office.reachability.asked
+    address, phone = sorted(office.reachability.asked, key=lambda one: not isinstance(one, str))
     assert address == "10.20.30.40"
     assert getattr(phone, "mac", "") == MAC
 

@@ -17,6 +17,7 @@ from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.deployments.observation import FileState, ServerFile
 from phoneprov_core.devices.ports import ConfigUploader, FilesOnServer, Upload, Uploaded
 from phoneprov_core.fleet import files as module
 from phoneprov_core.fleet.files import (
@@ -24,10 +25,9 @@ from phoneprov_core.fleet.files import (
     CompareFiles,
     FilesRound,
     Same,
-    compared,
     needs_reading,
 )
-from phoneprov_core.fleet.states import FileState, FleetState, SeenPhone, WatchedFile, after_file
+from phoneprov_core.fleet.states import FleetState, SeenPhone, WatchedFile, after_file
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.system import millis, shown
 
@@ -428,7 +428,7 @@ def test_only_content_decides_that_a_file_was_changed(
 ) -> None:
     digest = hashlib.sha256(deployed).hexdigest()
 
-    state = compared(digest, content, is_listed=is_listed)
+    state = ServerFile(content, is_listed).compared_with(digest)
     assert state == ("as_deployed" if content == deployed else "changed")
-    refused = compared(digest, None, is_listed=is_listed)
+    refused = ServerFile(None, is_listed).compared_with(digest)
     assert refused == ("missing" if is_listed is False else "unknown")

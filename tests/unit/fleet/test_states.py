@@ -6,9 +6,8 @@ import pytest
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.deployments.information import read_device_information
-from phoneprov_core.deployments.observation import DeviceInformation
+from phoneprov_core.deployments.observation import DeviceInformation, FileState
 from phoneprov_core.fleet.states import (
-    FileState,
     FleetState,
     Look,
     SeenPhone,

@@ -68,14 +68,17 @@ def _show(previewed: Preview) -> None:
         since = moment(now.created_at)
         rows.append(("On the phone", f"{what(now)}, since {since}: {how_it_went(now)}"))
     rows.append(("Would change", _changes(previewed)))
+    if previewed.file_note:
+        rows.append(("On the server", previewed.file_note))
     if previewed.needs_reset:
         rows.append(("Needs a reset", ", ".join(previewed.needs_reset)))
     table(("", ""), rows)
     for finding in previewed.findings:
         click.echo(line_of(previewed.filename, finding))
-    if previewed.diff:
-        click.echo()
-        _print_diff(previewed.diff.split("\n")[:-1])
+    for diff in (previewed.file_diff, previewed.diff):
+        if diff:
+            click.echo()
+            _print_diff(diff.split("\n")[:-1])
 
 
 def _print_diff(lines: list[str]) -> None:

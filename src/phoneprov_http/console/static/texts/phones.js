@@ -120,6 +120,12 @@ export const phones = {
   }),
   /** @param {string} state @param {number} count */
   inState: (state, count) => `${number.format(count)} ${count === 1 ? "phone" : "phones"}: ${state}`,
+  file: "File on the server",
+  files: /** @type {Record<string, string>} */ ({
+    as_deployed: "As deployed",
+    changed: "Changed by another program",
+    missing: "Missing",
+  }),
   seenAt: "Last seen",
   neverSeen: "Never",
   nextStep: "Next step",

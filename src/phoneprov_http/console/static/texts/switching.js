@@ -89,6 +89,9 @@ export const switching = {
   changes: "Changes",
   needsReset: "Takes effect after a reset only",
   line: "Line",
+  fileOnServer: "File on the server",
+  asDeployed: "As deployed",
+  onServerNow: "On the server now",
   before: "On the phone",
   after: "New",
   severities: /** @type {Record<string, string>} */ ({

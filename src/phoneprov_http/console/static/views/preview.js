@@ -11,6 +11,7 @@ export function previewed(data) {
   return [
     fits(data),
     facts([...versions(data), [texts.serverReach, reach(data.server)], [texts.phoneReach, reach(data.phone)], ...needsReset(data.needs_reset)]),
+    ...onServer(data),
     ...changes(data),
     h("h3", {}, texts.findings),
     simpleTable(
@@ -45,6 +46,17 @@ const changes = ({ diff, diff_note: note }) => [
   h("h3", {}, texts.changes),
   diff ? sideBySide(diff, texts.before, texts.after) : h("p", {}, note ?? texts.unchanged),
 ];
+
+/** A file that another program changed.
+ * @param {import("../../types").Preview} data */
+function onServer({ file_note: note, file_diff: diff }) {
+  if (note === null) return [];
+  return [
+    h("h3", {}, texts.fileOnServer),
+    h("p", { className: "state wait" }, note),
+    diff && sideBySide(diff, texts.asDeployed, texts.onServerNow),
+  ];
+}
 
 /** @param {string[]} elements @returns {[string, string][]} */
 function needsReset(elements) {

@@ -20,7 +20,7 @@ from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.confirm import Watch
 from phoneprov_core.deployments.observation import DeviceInformation
 from phoneprov_core.directory.model import CreateCompanyContact
-from phoneprov_core.fleet.states import Look, after_look
+from phoneprov_core.fleet.states import Look, after_file, after_look
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
 from phoneprov_core.kernel.system import shown
@@ -136,6 +136,7 @@ async def _look_around(container: Container, now: str) -> None:
                 1: [Look(True, replace(own, mac=mac(number + 500)))],
                 2: [Look(True, replace(own, model="CP-7965G"))],
                 3: [replace(fine, is_registered=False)],
+                4: [fine],
                 5: [silent],
                 6: [fine, silent, silent],
             }.get(number % 20, [fine])
@@ -143,6 +144,11 @@ async def _look_around(container: Container, now: str) -> None:
             for look in looks:
                 seen = after_look(phone, seen, look, now)
             assert seen is not None
+            deployed = await tx.deployments.in_place(phone.mac)
+            if deployed is not None:
+                # By hand, say; the simulated server knows nothing of it.
+                is_other = number % 20 == 4
+                seen = after_file(phone, seen, "changed" if is_other else "as_deployed", now)
             await tx.fleet.put(seen, is_change=True)
 
 
