@@ -78,7 +78,7 @@ def after_look(phone: Phone, before: SeenPhone | None, look: Look, now: str) -> 
     """What is known of the phone after a look."""
     known = before or SeenPhone(phone.mac, FleetState.NEVER_SEEN, now)
     found = look.information
-    if look.answers and found is not None:
+    if found is not None:
         known = msgspec.structs.replace(
             known,
             seen_at=now,

@@ -153,6 +153,7 @@ async def test_everything_else_is_answered_with_an_empty_body(api: Api, admin: C
             method, f"http://test{path}", content=sent, headers=HEADERS
         )
         assert (reply.status_code, reply.content) == (status, b""), (method, path, sent)
+        assert reply.headers.get("Allow") == ("POST" if status == 405 else None)
 
 
 @pytest.mark.parametrize(
@@ -172,6 +173,7 @@ async def test_wrong_token_is_refused_before_anything_else(
     for method, path in (("POST", DEVICE), ("GET", DEVICE), ("POST", "/asterisk/x")):
         reply = await api.client.request(method, path, headers=headers)
         assert (reply.status_code, reply.content) == (401, b"")
+        assert reply.headers["WWW-Authenticate"] == "Bearer"
 
 
 async def test_two_tokens_are_refused(api: Api) -> None:

@@ -61,6 +61,8 @@ async def test_phone_always_present_is_not_confirmed(way: Watched, watching: Wat
         await watching.returned(SHORT)
 
     assert "not" in missed.value.message
+    if isinstance(way, OverTheWeb):
+        assert missed.value.message.startswith("The phone did not restart: it answered")
 
 
 async def test_phone_always_absent_is_not_confirmed(way: Watched, watching: Watching) -> None:

@@ -30,6 +30,12 @@ LINE = "<lines><line>1001</line></lines>"
             "<dateTimeSetting><timeZone>b</timeZone></dateTimeSetting>",
             ("dateTimeSetting",),
         ),
+        ("<idleURL>x</idleURL><a>1</a>", "<idleURL>x</idleURL><a>2</a>", ()),
+        (
+            "<idleURL>x</idleURL><servicesURL>s</servicesURL>",
+            "<idleURL>y</idleURL><servicesURL>s</servicesURL>",
+            ("idleURL",),
+        ),
         ("<a><![CDATA[<idleURL>x</idleURL>]]></a>", "<a/>", ()),
         ("<!-- <idleURL>x</idleURL> --><a/>", "<a/>", ()),
     ],
