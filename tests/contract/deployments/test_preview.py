@@ -26,7 +26,7 @@ async def test_preview_shows_the_changes_and_applies_none(desk: Workplace) -> No
     assert found["on_phone"]["uuid"] == rows[0]["uuid"]
     assert "-<device><name>" in found["diff"]
     assert "+<device><label>" in found["diff"]
-    assert found["server"]["reachable"] is None  # the uploader of the tests cannot be asked
+    assert found["server"]["reachable"] is True
     assert found["phone"]["message"] == "The phone answers: CP-7945G."
     assert {"error", "note"} <= {finding["severity"] for finding in found["findings"]}
     assert desk.world.happened == happened
