@@ -1,14 +1,17 @@
 """Keyboard, window sizes and WCAG on every page of the console."""
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from browser.console_rig import Console, Service
+from support.polling import wait_for
 
 PAGES = {
     "Overview": "#/overview", "Deployments": "#/deployments", "Desks": "#/desks",
@@ -31,6 +34,8 @@ STATES = {
     "Question of a deletion": ("#/phones/00:1B:D4:00:00:01", "Delete"),
     "Nothing chosen": ("#/switch", "Switch"), "Wrong input": ("#/profiles/new", "Create"),
     "New extension": ("#/extensions", "New extension"),
+    "Replace": ("#/phones/00:1B:D4:00:00:01", "Replace"), "New token": ("#/about", "New token"),
+    "Adopt": ("#/discovered", "Adopt"),
 }  # fmt: skip
 WCAG = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
@@ -68,13 +73,14 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
     console.settled()
     console.page.reload()
     console.page.get_by_role("link", name="00:1B:D4:00:00:01").wait_for()
-    assert tabs(console, 38) == [
+    assert tabs(console, 39) == [
         "Skip to content", "phoneprov", "Overview", "Phones", "Deployments", "Desks", "Batches",
         "Profiles", "People", "Directory", "Audit", "ada", "Keyboard shortcuts", "Sign out",
         "New phone", "Discovered phones", "Key expansion modules", "Vendor flags", "Search",
         "Model", "Location", "Software type", "Logged-in user", "Last outcome", "State", "Active",
         "Saved filters", "Select all", "Refresh", "Columns", "Export CSV", "Phones",
-        "MAC address", "Name", "Model", "Location", "IP address", "00:1B:D4:00:00:01",
+        "MAC address", "Name", "Model", "Location", "Last outcome", "IP address",
+        "00:1B:D4:00:00:01",
     ]  # fmt: skip
     keyboard.press("ArrowDown")
     assert focused(console) == "00:1B:D4:00:00:02"
@@ -91,13 +97,11 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
 @pytest.mark.parametrize("scheme", ["light", "dark", "forced"])
 @pytest.mark.parametrize("width", [1920, 1280, 360])
 def test_every_page_meets_wcag_and_fits_the_window(
-    browser: Browser, service: Service, screenshots: Path, scheme: Any, width: int
-) -> None:
-    context = browser.new_context(
-        viewport={"width": width, "height": 800}, bypass_csp=True,
-        color_scheme="light" if scheme == "forced" else scheme,
-        forced_colors="active" if scheme == "forced" else "none",
-    )  # fmt: skip
+    browser: Browser, service: Service, work: dict[str, str], screenshots: Path, scheme: Any,
+    width: int,
+) -> None:  # fmt: skip
+    assert work
+    context = context_of(browser, scheme, width)
     console = Console(context, service.url)
     console.open()
     console.page.get_by_label("Username").wait_for()
@@ -122,6 +126,92 @@ def test_every_page_meets_wcag_and_fits_the_window(
     context.close()
     assert found == {}, json.dumps(found, indent=1)
     assert console.complaints == []
+
+
+@pytest.fixture(scope="module")
+def work(service: Service) -> dict[str, str]:
+    """Records that a day of work leaves: a template and its profile, a phone that another one
+    answers for, a batch with a failure, a phone that is not in the inventory."""
+    me = service.api("GET", "me")
+    body = "<device>\n  <name>{{ phone.name }}</name>\n</device>\n"
+    template = service.api("POST", "configuration-templates", {"name": "axe", "body": body})
+    profile = service.api("POST", "phone-profiles", {
+        "user_uuid": me["uuid"], "name": "Of a template", "template": "axe", "values": {"a": "b"},
+    })  # fmt: skip
+    foreign = "00:1B:D4:00:00:02"
+    service.api("PUT", f"phones/{foreign}", {"phone_ip": "127.0.1.3"})
+    service.look_at_phones()
+    service.api("PUT", f"phones/{foreign}", {"phone_ip": "127.0.1.2"})
+    far = service.api("POST", "phones", {"mac": "00:1B:D4:00:00:7F", "name": "No address"})
+    batch = service.api("POST", "batches", {
+        "action": "switch", "profile_uuid": profile["uuid"], "macs": [far["mac"]],
+    })  # fmt: skip
+    service.ask_for_file("SEP001BD4000071.cnf.xml", "127.0.1.71")
+    wait_for(lambda: service.api("GET", f"batches/{batch['uuid']}")["ended_at"])
+    return {
+        "template": template["uuid"], "profile": profile["uuid"], "foreign": foreign,
+        "batch": batch["uuid"],
+    }  # fmt: skip
+
+
+def plan(page: Page) -> None:
+    page.get_by_label("MAC addresses").fill("00:1B:D4:00:00:01")
+    page.get_by_label("Profile", exact=True).select_option(label="Of a template")
+    page.get_by_role("button", name="Plan", exact=True).click()
+    page.get_by_role("heading", name=re.compile("^Plan:")).wait_for()
+
+
+def trial(page: Page) -> None:
+    page.get_by_label("Profile", exact=True).select_option(label="Of a template")
+    page.get_by_label("Phone", exact=True).select_option(value="00:1B:D4:00:00:01")
+    page.get_by_role("region", name="Configuration").wait_for()
+
+
+def preview(page: Page) -> None:
+    page.get_by_label("Preview on phone", exact=True).select_option(value="00:1B:D4:00:00:01")
+    page.get_by_role("heading", name="Changes").wait_for()
+
+
+# A window of 640 px is one of 1280 px at 200 %.
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1280), ("dark", 360), ("forced", 1280), ("light", 640)]
+)
+def test_states_of_work_meet_wcag_and_fit_the_window(
+    browser: Browser, service: Service, work: dict[str, str], screenshots: Path, scheme: Any,
+    width: int,
+) -> None:  # fmt: skip
+    states: dict[str, tuple[str, Callable[[Page], None]]] = {
+        "Plan": ("#/batches/new", plan),
+        "Trial": (f"#/templates/{work['template']}", trial),
+        "Templated profile": (f"#/profiles/{work['profile']}", preview),
+        "Foreign phone": (f"#/phones/{work['foreign']}", lambda _: None),
+        "Failed batch": (f"#/batches/{work['batch']}", lambda _: None),
+        "Shortcuts": ("#/overview", lambda page: page.keyboard.press("?")),
+    }
+    context = context_of(browser, scheme, width)
+    console = Console(context, service.url)
+    console.open()
+    console.sign_in()
+    found: dict[str, Any] = {}
+    for name, (place, act) in states.items():
+        console.open(place)
+        console.page.reload()
+        console.settled()
+        act(console.page)
+        console.page.wait_for_load_state("networkidle")
+        file = f"{name.lower().replace(' ', '-')}-{scheme}-{width}.png"
+        check(console, name, found, screenshots / file)
+    context.close()
+    assert found == {}, json.dumps(found, indent=1)
+    assert console.complaints == []
+
+
+def context_of(browser: Browser, scheme: Any, width: int) -> BrowserContext:
+    return browser.new_context(
+        viewport={"width": width, "height": 800}, bypass_csp=True,
+        color_scheme="light" if scheme == "forced" else scheme,
+        forced_colors="active" if scheme == "forced" else "none",
+    )  # fmt: skip
 
 
 def check(console: Console, name: str, found: dict[str, Any], shot: Path) -> None:
