@@ -190,6 +190,7 @@ def test_states_of_work_meet_wcag_and_fit_the_window(
     }
     context = context_of(browser, scheme, width)
     console = Console(context, service.url)
+    console.page.on("dialog", lambda question: question.accept())  # about the unsaved batch
     console.open()
     console.sign_in()
     found: dict[str, Any] = {}
