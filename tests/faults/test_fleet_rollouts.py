@@ -47,6 +47,7 @@ async def prepared(served: Served, folder: Path) -> AsyncIterator[Rollout]:
     """A fleet whose phones have the old configuration; 1 of 20 files is on a slow server."""
     async with desk(folder / "files") as outside, Exchange() as exchange:
         served.environment |= {**outside.settings(), **exchange.settings(CONFIRM_SECONDS)}
+        served.environment["PHONEPROV_FTP_TIMEOUT"] = "15"
         await asyncio.to_thread(served.start)
         rollout = Rollout(served, outside, exchange, PHONES, FIRST)
         await rollout.prepare()

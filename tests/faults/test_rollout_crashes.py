@@ -147,6 +147,7 @@ async def test_rollout_that_fails_in_a_phase_is_completed_or_undone(
         exchange = await stack.enter_async_context(Exchange())
         for host in hosts:
             host.environment |= {**outside.settings(), **exchange.settings(CONFIRM_SECONDS)}
+            host.environment["PHONEPROV_FTP_TIMEOUT"] = "15"
         if pair is not None:
             await pair.primary.run("CREATE DATABASE office")
         await asyncio.to_thread(hosts[0].start)

@@ -152,8 +152,9 @@ class _Bounded:
             node.iter = _filtered(node.iter, "each", [nodes.Const(weight, lineno=node.lineno)])
         elif isinstance(node, nodes.Concat):
             return _filtered(node.nodes[0], "concatenated", node.nodes[1:])
-        elif isinstance(node, nodes.Operand) and node.op in {"in", "notin"}:
-            node.expr = _filtered(node.expr, "searched", [])
+        elif isinstance(node, nodes.Operand):
+            name = "searched" if node.op in {"in", "notin"} else "compared"
+            node.expr = _filtered(node.expr, name, [])
         return node
 
 

@@ -120,12 +120,42 @@ def concatenated(context: Context, *parts: Any) -> str:
     return _made(context, "".join(texts), *parts)
 
 
+class _Searched(str):
+    """A text that ``in`` searches, which costs what a search may take."""
+
+    __slots__ = ("work",)
+
+    work: Work
+
+    def __contains__(self, key: object) -> bool:
+        text = _text(key)
+        self.work.add(_search_cost(self, text))
+        return str.__contains__(self, text)
+
+
+def _search_cost(text: str, key: str) -> int:
+    # CPython compares all of the key at each place in the worst case.
+    return len(text) + len(text) * len(key) // 64
+
+
 @pass_context
 def searched(context: Context, value: Any) -> Any:
     """What ``in`` searches."""
-    if not isinstance(value, (str, list, tuple)):
+    if isinstance(value, str):
+        found = _Searched(value)
+        found.work = context.parent[WORK]
+        return found
+    if not isinstance(value, (list, tuple)):
         raise Refusal("`in` searches a text or a list of constants.")
-    context.parent[WORK].add(len(value))
+    context.parent[WORK].add(sum(1 + len(str(one)) // 64 for one in value))
+    return value
+
+
+@pass_context
+def compared(context: Context, value: Any) -> Any:
+    """The right side of a comparison."""
+    if isinstance(value, str):
+        context.parent[WORK].add(len(value) // 64)
     return value
 
 
@@ -148,6 +178,7 @@ def _replace(context: Context, value: Any, old: Any, new: Any) -> str:
     text, before, after = _text(value), _text(old), _text(new)
     if not before:
         raise Refusal("`replace` needs a text to replace.")
+    context.parent[WORK].add(_search_cost(text, before))
     _fits(len(text) + text.count(before) * (len(after) - len(before)))
     return _made(context, text.replace(before, after), value, new)
 
@@ -164,6 +195,7 @@ def _truncate(
     text, end = _text(value), _text(end)
     if not (isinstance(length, int) and isinstance(leeway, int)) or length < len(end) or leeway < 0:
         raise Refusal("`truncate` needs a length that is at least that of its end.")
+    context.parent[WORK].add(len(text))
     if len(text) > length + leeway:
         text = text[: length - len(end)]
         text = (text if killwords else text.rsplit(" ", 1)[0]) + end
@@ -180,6 +212,7 @@ def _int(context: Context, value: Any, default: int = 0) -> int:
 @pass_context
 def _join(context: Context, value: Any, between: Any = "", attribute: str | None = None) -> str:
     parts = list(_list(value))
+    context.parent[WORK].add(8 * len(parts))
     if attribute is not None:
         parts = [context.environment.getitem(part, attribute) for part in parts]
     texts, separator = [_text(part) for part in parts], _text(between)
@@ -216,5 +249,10 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "first": _element(0),
     "last": _element(-1),
 }
-OF_THE_TREE = {"each": each, "concatenated": concatenated, "searched": searched}
+OF_THE_TREE = {
+    "each": each,
+    "concatenated": concatenated,
+    "searched": searched,
+    "compared": compared,
+}
 """Filters that replace parts of the syntax tree; a template cannot name them."""
