@@ -128,11 +128,17 @@ class Exchange:
         return address is not None and any(address in network for network in self._networks)
 
     def _is_token(self, scope: HTTPScope) -> bool:
-        sent = [value for name, value in scope["headers"] if name == b"authorization"]
-        if len(sent) != 1 or self._token is None:
-            return False
-        scheme, _, token = sent[0].partition(b" ")
-        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
+        """Whether a header has the token. With each reload of its configuration Asterisk adds the
+        header once more, and sends all of them, that of an earlier token included."""
+        token = self._token or b""
+        sent = [
+            value.partition(b" ") for name, value in scope["headers"] if name == b"authorization"
+        ]
+        return any(
+            scheme.lower() == b"bearer" and hmac.compare_digest(value.strip(), token)
+            for scheme, _, value in sent
+            if token
+        )
 
 
 def written(options: Options) -> bytes:
