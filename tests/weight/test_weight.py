@@ -45,7 +45,7 @@ def test_lines_of_python_stay_within_the_limit(what: str, folders: list[Path]) -
 async def test_requests_pass_few_modules(tmp_path: Path) -> None:
     counts = {}
     world = World()
-    async with opened_api(tmp_path, overrides=world.adapters()) as api:
+    async with opened_api(tmp_path, database_kind="sqlite", overrides=world.adapters()) as api:
         admin = await api.account("admin", level=0)
         await a_desk_phone(admin)
         path, other = f"/phones/{MAC}", {"mac": "00:1B:D4:12:34:99"}
