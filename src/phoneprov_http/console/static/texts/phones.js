@@ -120,8 +120,8 @@ export const phones = {
   }),
   /** @param {string} state @param {number} count */
   inState: (state, count) => `${number.format(count)} ${count === 1 ? "phone" : "phones"}: ${state}`,
-  file: "File on the server",
-  files: /** @type {Record<string, string>} */ ({
+  fileOnServerNow: "File on the server",
+  fileStates: /** @type {Record<string, string>} */ ({
     as_deployed: "As deployed",
     changed: "Changed by another program",
     missing: "Missing",

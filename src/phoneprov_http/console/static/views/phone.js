@@ -121,7 +121,7 @@ function seenFacts(seen) {
   const reports = [seen.reported_model, seen.reported_load].filter(Boolean).join(", ");
   return [
     [texts.fleetState, badge(seen.state, texts.states)],
-    ...(seen.file === "unknown" ? [] : [/** @type {[string, string]} */ ([texts.file, texts.files[seen.file]])]),
+    ...(seen.file === "unknown" ? [] : [/** @type {[string, string]} */ ([texts.fileOnServerNow, texts.fileStates[seen.file]])]),
     [texts.seenAt, ago(seen.seen_at) || texts.neverSeen],
     ...(reports ? [/** @type {[string, string]} */ ([texts.reports, reports])] : []),
     ...(seen.serial ? [/** @type {[string, string]} */ ([texts.serial, seen.serial])] : []),
