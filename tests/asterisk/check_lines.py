@@ -109,7 +109,7 @@ class Office:
         """A user with a PIN, a profile and a line."""
         body = {"first_name": name.title(), "last_name": "Lovelace", "username": name,
                 "email": f"{name}@example.com", "password": "analytical engine 1843"}  # fmt: skip
-        uuid = data_of(await self.admin.post("/users", body), 201)["uuid"]
+        uuid = str(data_of(await self.admin.post("/users", body), 201)["uuid"])
         await self.admin.put(f"/vendor-users/{uuid}", {"pin_code": PIN})
         profile = {"user_uuid": uuid, "name": name, "cnf_xml": f"<device><n>{name}</n></device>"}
         reply = await self.admin.post("/phone-profiles", profile)

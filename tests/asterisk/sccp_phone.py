@@ -20,7 +20,10 @@ RINGS = 4
 
 
 class SccpPhone:
-    """A phone with one connection. ``resets`` are the orders: 1 is a reset, 2 a restart."""
+    """A phone with one connection, from ``source`` to ``host``. ``resets`` are the orders: 1 is a
+    reset, 2 a restart."""
+
+    host, source = "127.0.0.1", "127.0.0.1"
 
     def __init__(self, name: str, port: int) -> None:
         self.resets: asyncio.Queue[int] = asyncio.Queue()
@@ -36,7 +39,9 @@ class SccpPhone:
         """
         while True:
             self._registered = asyncio.get_running_loop().create_future()
-            reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+            reader, self._writer = await asyncio.open_connection(
+                self.host, self._port, local_addr=(self.source, 0)
+            )
             self._reading = asyncio.create_task(self._read(reader))
             identity = struct.pack("<16sII", self._name.encode(), 0, 1)
             device = struct.pack("<4sIII", bytes([127, 0, 0, 1]), CISCO_7945, 5, 0)
@@ -44,7 +49,7 @@ class SccpPhone:
             self._send(REGISTER, identity + device + features + bytes(132))
             if await self._registered:
                 return
-            await self._disconnected()
+            await self.disconnected()
             await asyncio.sleep(0.5)
 
     async def leave(self) -> None:
@@ -57,7 +62,8 @@ class SccpPhone:
         await self._reading
         self._writer.close()
 
-    async def _disconnected(self) -> None:
+    async def disconnected(self) -> None:
+        """Close the connection."""
         self._writer.close()
         await self._reading
 
