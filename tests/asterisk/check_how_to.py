@@ -266,15 +266,19 @@ async def test_port_of_chan_sccp_is_closed_to_other_networks(office: Office) -> 
 async def hanging(address: str) -> AsyncIterator[None]:
     """A host that accepts connections and says nothing."""
 
+    held: list[asyncio.StreamWriter] = []
+
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        held.append(writer)
         await reader.read()
-        writer.close()
 
     server = await asyncio.start_server(silent, address, PORT)
     try:
         yield
     finally:
         server.close()
+        for writer in held:
+            writer.close()
 
 
 async def test_second_host_answers_for_one_that_is_away_or_hangs(
