@@ -34,6 +34,7 @@ class Rollout:
     token: str = ""
     uuid: str = ""
     before: dict[str, bytes] = field(default_factory=dict)
+    earlier: set[str] = field(default_factory=set)
     changed: str | None = None
 
     @asynccontextmanager
@@ -65,6 +66,7 @@ class Rollout:
             assert not failed, failed[0]
             changed = {"body": BODY.replace("old", "new")}
             await ask("PUT", f"/configuration-templates/{made}", changed)
+            self.earlier = {one["uuid"] for one in await ask("GET", "/deployments")}
         self.before = self.files()
         assert len(self.before) == self.phones
         self.outside.uploads.clear()

@@ -1,4 +1,4 @@
-"""Hostile templates: no rendering takes long, whatever the language allows."""
+"""Hostile templates: no rendering within the language takes long."""
 
 import itertools
 import time
