@@ -112,7 +112,11 @@ from phoneprov_core.deployments.use_cases import (
     Deployments as Deployments,
     SwitchProfile as SwitchProfile,
 )
-from phoneprov_core.desks.model import Desk as Desk, DeskPatch as DeskPatch
+from phoneprov_core.desks.model import (
+    Desk as Desk,
+    DeskPatch as DeskPatch,
+    ListedDesk as ListedDesk,
+)
 from phoneprov_core.desks.services import PhoneServices as PhoneServices
 from phoneprov_core.desks.use_cases import Desks as Desks
 from phoneprov_core.devices.names import (
@@ -200,6 +204,7 @@ from phoneprov_core.phones.model import (
     CountsQuery as CountsQuery,
     CreatePhone as CreatePhone,
     Phone as Phone,
+    PhoneFilters as PhoneFilters,
     PhonePatch as PhonePatch,
     PhoneSearch as PhoneSearch,
     PhoneSummary as PhoneSummary,

@@ -19,7 +19,7 @@ from phoneprov_core.deployments.order import Order, deployed_text, order_of, req
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
-from phoneprov_core.kernel.commands import obey, wrong
+from phoneprov_core.kernel.commands import obey
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.fields import Size, StoredMac, schema
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -127,7 +127,8 @@ class PreviewSwitch:
 
     async def __call__(self, actor: Actor, request: SwitchRequest) -> Preview:
         """Changes nothing. Raises ``NotFound`` like the switch and ``TooManyAttempts`` beyond the
-        limits, ``Invalid`` for a text that is no configuration and ``TemplateFails``; reasons for
+        limits, ``Invalid`` for a text that is no configuration, ``Conflict`` for values that no
+        template uses, and ``TemplateFails``; reasons for
         which the switch would fail are part of the result. For a text that is not saved, server
         and phone are not asked: it changes with each key."""
         order = await order_of(self.database, actor, request)
@@ -175,7 +176,7 @@ class PreviewSwitch:
             obey({"cnf_xml": device_xml_rule(self.deploy.rendering.largest)}, typed)
             return msgspec.structs.replace(order, cnf_xml=typed.cnf_xml, recipe=None)
         if order.recipe is None or typed.values is None:
-            raise wrong("values", "is not allowed: the profile has no template")
+            raise Conflict("The profile has no template that could use values.")
         recipe = msgspec.structs.replace(order.recipe, values=typed.values)
         return msgspec.structs.replace(order, recipe=recipe)
 

@@ -9,6 +9,7 @@ from phoneprov_core.kernel.addresses import mac as mac_of
 from phoneprov_core.kernel.commands import Command, QueryCommand
 from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import (
+    MAC,
     CreatedAt,
     IpAddress,
     Location,
@@ -180,6 +181,8 @@ def _macs(value: str) -> str:
 
 
 _MACS = f"Only these phones: MAC addresses, separated by commas, {MOST_NAMED} at most"
+_ONE = MAC[1:-1].replace("*$)", "*(?:,|$))")
+_LIST = f"^{_ONE}(?:,{_ONE}){{0,{MOST_NAMED - 1}}}$"
 
 
 class PhoneFilters(QueryCommand, frozen=True, kw_only=True):
@@ -198,7 +201,7 @@ class PhoneFilters(QueryCommand, frozen=True, kw_only=True):
     user_uuid: Annotated[Uuid, schema(_USER)] | None = None
     in_use: Annotated[bool, schema(_IN_USE)] | None = None
     state: Annotated[StateFilter, schema(_STATE)] | None = None
-    macs: Annotated[str, Check(_macs), schema(_MACS)] | None = None
+    macs: Annotated[str, Check(_macs), schema(_MACS, pattern=_LIST)] | None = None
 
 
 class PhoneSearch(PhoneFilters, frozen=True, kw_only=True):

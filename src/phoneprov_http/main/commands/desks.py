@@ -33,7 +33,7 @@ _SECURE = {
 @click.command()
 @as_json
 def desks(*, as_json: bool) -> None:
-    """List phones, their users, and what they have without a user: a default profile, a number.
+    """List desks: users, default profiles, numbers.
 
     Times are UTC.
 
