@@ -90,7 +90,7 @@ class Debian(Exchange):
         return await asyncio.to_thread(self.rx, line)
 
     def follow(self, marker: str) -> None:
-        """Run the commands of the page that Asterisk is told."""
+        """Run the commands of the page for Asterisk."""
         run("chroot", self.folder, "sh", "-e", "-c", commands(marker))
 
     def log(self) -> str:

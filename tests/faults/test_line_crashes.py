@@ -307,7 +307,7 @@ async def building(folder: Path, url: str = "") -> AsyncIterator[Building]:
         yield made
 
 
-async def test_phone_is_whole_after_a_kill_behind_the_upload(tmp_path: Path) -> None:
+async def test_phone_is_whole_after_a_kill_after_the_upload(tmp_path: Path) -> None:
     async with building(tmp_path) as made:
         for way, kind, before in SHORT:
             await made.kill(way, kind, before)
