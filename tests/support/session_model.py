@@ -59,7 +59,7 @@ class SessionModel:
         attempts = self.attempts.get(name, Attempts())
         if attempts.wait(self.now * 1000):
             return CLOSED
-        self.attempts[name] = attempts.counted(self.now * 1000).decided()
+        self.attempts[name] = attempts.counted(self.now * 1000).decided(0)
         account = self.accounts.get(name)
         if account is None or account["password"] != password or not account["active"]:
             return REFUSED

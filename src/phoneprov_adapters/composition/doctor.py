@@ -17,6 +17,7 @@ from phoneprov_adapters.composition.settings import (
     read_settings,
 )
 from phoneprov_adapters.ftp.uploader import UNREADABLE, FtpUploader
+from phoneprov_adapters.runtime.system import ordered_id
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.address import embedded_file
 from phoneprov_adapters.sql.engines.choice import OwnDatabase
@@ -212,7 +213,7 @@ async def _server(container: Container) -> CheckResult:
     if not isinstance(uploader, FtpUploader):
         return ok("ftp", reach.message)
     try:
-        notes = await uploader.try_upload(container.new_id()())
+        notes = await uploader.try_upload(ordered_id())
     except PhoneprovError as error:
         return failed(
             "ftp", f"{reach.message} The upload of a test file failed: {error.message}", advice

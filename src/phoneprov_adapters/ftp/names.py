@@ -9,6 +9,9 @@ from phoneprov_core.kernel.errors import Refused
 _SEGMENT = re.compile(r"[A-Za-z0-9._-]{1,255}")
 _MARK = "phoneprov-"
 _HIDDEN = re.compile(r"\.([^/]+)\.[A-Za-z0-9_-]+\.tmp")
+_TEST = re.compile(r"phoneprov-test-([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f-]{21}\.xml")
+_LONGEST_TEST = 10 * 60 * 1000
+"""Milliseconds after which a test file was left by a process that was killed."""
 _PLAIN = re.compile(rf"([^/]+)\.{_MARK}[A-Za-z0-9_-]+\.tmp")
 
 
@@ -59,3 +62,19 @@ def file_of_leftover(name: str) -> str | None:
         return None
     found = _HIDDEN.fullmatch(name) or _PLAIN.fullmatch(name)
     return found[1] if found else None
+
+
+def name_of_test(attempt: str) -> str:
+    """The name of a test file; ``attempt`` is a UUID of version 7, which begins with its time."""
+    return f"phoneprov-test-{attempt}.xml"
+
+
+def is_left_test(name: str, now: str) -> bool:
+    """Whether this is a test file, or a temporary one for it, that was left before the test file
+    ``now`` was made."""
+    found, own = _TEST.fullmatch(file_of_leftover(name) or name), _TEST.fullmatch(now)
+    return bool(found and own) and _moment(found) + _LONGEST_TEST < _moment(own)
+
+
+def _moment(found: re.Match[str] | None) -> int:
+    return int(found[1] + found[2], 16) if found else 0

@@ -8,7 +8,14 @@ from contextlib import asynccontextmanager, suppress
 from phoneprov_adapters.ftp.aftermath import FOUND_LATER, clean_up, is_in_place
 from phoneprov_adapters.ftp.files import FtpFiles
 from phoneprov_adapters.ftp.listings import Listings
-from phoneprov_adapters.ftp.names import Names, check_names, hidden_names, plain_names
+from phoneprov_adapters.ftp.names import (
+    Names,
+    check_names,
+    hidden_names,
+    is_left_test,
+    name_of_test,
+    plain_names,
+)
 from phoneprov_adapters.ftp.replace import NOT_ATOMIC, Replacement
 from phoneprov_adapters.ftp.session import FtpServer, FtpSession
 from phoneprov_adapters.ftp.settings import FtpSettings
@@ -112,14 +119,18 @@ class FtpUploader(ConfigUploader, ReadsFiles):
 
     async def try_upload(self, attempt: str) -> tuple[str, ...]:
         """Upload a test file to the configured server, as a configuration is uploaded, and delete
-        it. ``attempt`` is a part of its name. Returns the notes of the upload. Raises like
-        ``upload``."""
-        test = Upload("", f"phoneprov-test-{attempt}.xml", b"phoneprov doctor", attempt)
+        it, and those that killed processes left. ``attempt`` is an ordered id. Returns the notes of
+        the upload. Raises like ``upload``."""
+        test = Upload("", name_of_test(attempt), b"phoneprov doctor", attempt)
         uploaded = await self.upload(test)
         server = self._server(None)
         steps = server.steps(self._settings.timeout, self._settings.total)
         async with server.opened(steps) as session:
             await session.remove(test.filename)
+            with suppress(PhoneprovError):
+                left = [name for name in await session.names() if is_left_test(name, test.filename)]
+                for name in left[:_MOST_LEFTOVERS]:
+                    await session.remove(name)
         return uploaded.notes
 
     def _server(self, phone_ip: str | None) -> FtpServer:

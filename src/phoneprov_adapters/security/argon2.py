@@ -6,6 +6,7 @@ import itertools
 import os
 import re
 import sys
+import time
 import unicodedata
 from asyncio import wrap_future
 from collections.abc import Callable
@@ -163,29 +164,48 @@ def _out_of_memory() -> Unavailable:
     return Unavailable("Not enough memory to check a password; try again shortly.")
 
 
+_PATIENCE = 4.0
+"""Seconds after which work that waits is refused: a guess of a password is taken for interrupted
+after ``LONGEST_LOOK``."""
+
+
+def _too_many() -> Unavailable:
+    return Unavailable("Too many passwords are being checked; try again in a few seconds.")
+
+
 class WorkThreads:
     """Runs costly functions in ``workers`` threads, the oldest of the lowest rank first. At most
-    ``queue`` more of each of three ranks wait; they are dropped with their callers. Work that has
-    begun occupies its thread until it ends, also when its caller is cancelled."""
+    ``queue`` more of each of three ranks wait; they are dropped with their callers, and refused
+    when their turn comes after more than ``patience`` seconds. Work that has begun occupies its
+    thread until it ends, also when its caller is cancelled."""
 
-    def __init__(self, workers: int, queue: int = 256) -> None:
+    def __init__(self, workers: int, queue: int = 256, patience: float = _PATIENCE) -> None:
+        self._patience = patience
         self._places = [BoundedSemaphore(workers + queue) for _ in range(3)]
         self._queue = PriorityQueue[tuple[int, int, Future[Any], Callable[[], Any]]]()
         self._numbers = itertools.count()
         self._executor = ThreadPoolExecutor(workers, "phoneprov-hash", _lower_priority)
 
     async def run(self, work: Callable[[], T], rank: int = 0) -> T:
-        """Raises ``Unavailable`` at once if the queue of the rank is full, and after ``close``."""
+        """Raises ``Unavailable`` at once if the queue of the rank is full, after a wait that was
+        too long, and after ``close``."""
         places, result = self._places[rank], Future[T]()
         if not places.acquire(blocking=False):
-            raise Unavailable("Too many passwords are being checked; try again in a few seconds.")
+            raise _too_many()
+        began = time.monotonic()
+
+        def work_in_time() -> T:
+            if time.monotonic() - began > self._patience:
+                raise _too_many()
+            return work()
+
         result.add_done_callback(lambda _: places.release())
         try:
             self._executor.submit(self._run_next)
         except RuntimeError:
             result.cancel()
             raise Unavailable("The server is stopping; try again shortly.") from None
-        self._queue.put((rank, next(self._numbers), result, work))
+        self._queue.put((rank, next(self._numbers), result, work_in_time))
         return await wrap_future(result)
 
     def _run_next(self) -> None:

@@ -109,6 +109,7 @@ class Guesses:
                 attempts = await tx.attempts.of(caller.account)
                 # Read the clock now: waiting for the row lock may have taken time.
                 now = millis(self._clock())
+                attempts = attempts.settled(now)
                 wait = attempts.wait(now)
                 locked = attempts.is_locked and not caller.familiar.both
                 if not wait and not locked:
@@ -133,10 +134,11 @@ class Guesses:
             by, uuid = msgspec.structs.replace(by, username=user.username), user.uuid
         async with self._database.write(by=by) as tx:
             attempts = await tx.attempts.of(caller.account)
-            attempts = attempts.decided(known=user is not None)
+            now = millis(self._clock())
+            attempts = attempts.decided(now, known=user is not None)
             await tx.attempts.keep(caller.account, attempts)
             tx.trail.note(Event("login.failed", "user", uuid))
-            seconds = attempts.wait(millis(self._clock()))
+            seconds = attempts.wait(now)
             if seconds or attempts.in_a_row == MOST_IN_A_ROW:
                 fields = {"seconds": seconds, "failures_in_a_row": attempts.in_a_row}
                 tx.trail.note(Event("login.locked", "user", uuid, fields))

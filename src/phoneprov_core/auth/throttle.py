@@ -2,7 +2,7 @@
 
 A guess is counted as a failure before the password is checked, so that concurrent guesses
 count too, and it is undecided until the password is known to be wrong. A right password clears
-the count.
+the count. A guess whose check was interrupted is not counted.
 """
 
 import asyncio
@@ -35,7 +35,8 @@ KEPT_UNKNOWN = 24 * 3600 * 1000
 """How long guesses at a name without an account are kept."""
 
 LONGEST_LOOK = 5 * 1000
-"""Maximum duration of checking a guess. One that is undecided for longer was interrupted."""
+"""Maximum duration of checking a guess. One that is undecided for longer was interrupted: nobody
+learned whether it was right."""
 
 SKEW = 60 * 1000
 """Maximum difference between clocks of hosts. A time further in the future was written before the
@@ -109,20 +110,33 @@ class Attempts(Struct, frozen=True):
         """Whether a guess is still being checked, and may be right."""
         return self.undecided > 0 and now < self.last_at + LONGEST_LOOK
 
-    def decided(self, *, known: bool = False) -> Self:
-        """The count after one more guess was found wrong; ``known``: for an existing account."""
+    def settled(self, now: int) -> Self:
+        """The count without guesses that were interrupted, as by a crash of the service."""
+        if not self.undecided or self.is_undecided(now):
+            return self
+        return self._without(self.undecided)
+
+    def decided(self, now: int, *, known: bool = False) -> Self:
+        """The count after one more guess was found wrong; ``known``: for an existing account. It
+        is counted anew if it was thought to be interrupted, or cleared by a right one."""
+        count = self if self.undecided else self.counted(now)
         return msgspec.structs.replace(
-            self, undecided=max(0, self.undecided - 1), known=max(self.known, int(known))
+            count, undecided=count.undecided - 1, known=max(count.known, int(known))
         )
 
     def taken_back(self) -> Self:
-        """The count without one guess that was not checked. If it closed the login, the login is
-        open again."""
+        """The count without one guess that was right or was not checked."""
+        return self._without(min(1, self.undecided))
+
+    def _without(self, guesses: int) -> Self:
+        """The count without so many undecided guesses. The login is open, as it was before
+        them."""
         return msgspec.structs.replace(
-            self.decided(),
-            failures=max(0, self.failures - 1),
-            in_a_row=max(0, self.in_a_row - 1),
-            locked_until=0,
+            self,
+            failures=max(0, self.failures - guesses),
+            locked_until=0 if guesses else self.locked_until,
+            undecided=self.undecided - guesses,
+            in_a_row=max(0, self.in_a_row - guesses),
         )
 
 

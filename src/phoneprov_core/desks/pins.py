@@ -125,6 +125,7 @@ class CheckPin:
                 if not await tx.attempts.begin(key, Attempts().counted(now)):
                     count = await tx.attempts.of(key)
                     now = millis(self.clock())  # waiting for the row may have taken a while
+                    count = count.settled(now)
                     if count.wait(now) or count.is_locked:
                         break
                     count = count.rested(now) if key == guess.of_phone else count
@@ -139,9 +140,10 @@ class CheckPin:
             uuid = guess.user.uuid if guess.user else None
             tx.trail.note(Event("login.failed", "user", uuid, {"mac": guess.mac}))
             for key in counted:
-                count = (await tx.attempts.of(key)).decided(known=guess.user is not None)
+                count, now = await tx.attempts.of(key), millis(self.clock())
+                count = count.decided(now, known=guess.user is not None)
                 await tx.attempts.keep(key, count)
-                seconds = count.wait(millis(self.clock()))
+                seconds = count.wait(now)
                 if not seconds and count.in_a_row != MOST_IN_A_ROW:
                     continue
                 fields: dict[str, Value] = {"seconds": seconds, "failures_in_a_row": count.in_a_row}

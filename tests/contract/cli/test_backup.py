@@ -99,6 +99,19 @@ def test_backup_without_database_creates_nothing(office: Office, tmp_path: Path)
     assert {file.name for file in tmp_path.iterdir()} == {"data"}
 
 
+@pytest.mark.parametrize("schema", ["0050", "0950"])
+def test_backup_of_another_schema_names_it_and_the_next_step(office: Office, schema: str) -> None:
+    with closing(sqlite3.connect(office.data / "phoneprov.db")) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", (schema,))
+        connection.commit()
+
+    refused = office.run("backup", str(office.file))
+
+    assert refused.output.startswith(f"phoneprov: The database's schema {schema} is "), refused
+    assert "-new-" not in refused.output
+    assert not office.file.exists()
+
+
 def test_backup_removes_leftovers_of_a_crash(office: Office, tmp_path: Path) -> None:
     left = tmp_path / ".office.backup-new-killed"
     left.mkdir()

@@ -1,5 +1,6 @@
 """``switch``, ``preview``, ``history``, ``rollback``: real FTP and HTTP to a simulated phone."""
 
+import asyncio
 import json
 import shutil
 from collections.abc import Iterator
@@ -9,9 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from phoneprov_adapters.composition.lifecycle import open_phoneprov
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.devices.ports import Upload, Uploaded
+from phoneprov_core.fleet.model import ReplacePhone
 from phoneprov_core.kernel.errors import TimedOut
 from phoneprov_http.main.cli import main
 from support.command_line import spawn_on_terminal
@@ -162,6 +166,24 @@ def test_history_of_a_phone_marks_the_current_deployment(desk: Desk) -> None:
     assert [row["number"] for row in desk.json("history", MAC, "--profile", ADA)] == [1]
     assert MAC in desk.run("history").stdout
     refused(desk.run("history", "00:1B:D4:00:00:01"), "no such phone")
+
+
+def test_history_of_a_replaced_phone_names_both(desk: Desk) -> None:
+    new = "00:1B:D4:00:00:01"
+
+    async def replaced() -> None:
+        async with open_phoneprov(read_settings(desk.environment)) as phoneprov:
+            await phoneprov.change_fleet.replace(
+                phoneprov.system_actor(), MAC, ReplacePhone(mac=new)
+            )
+
+    for name in (ADA, BOB):
+        desk.run("switch", name, MAC)
+    asyncio.run(replaced())
+    desk.run("switch", ADA, new)
+
+    rows = [row.strip(" *").split()[:2] for row in desk.run("history", new).stdout.splitlines()]
+    assert rows == [["Phone", "No."], [MAC, "1"], [MAC, "2"], [new, "2"]]
 
 
 def test_rollback_restores_the_previous_or_a_given_deployment(desk: Desk) -> None:

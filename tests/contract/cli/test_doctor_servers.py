@@ -8,6 +8,8 @@ import pytest
 
 from phoneprov_adapters.composition.doctor import examine
 from phoneprov_adapters.composition.findings import CheckResult, Verdict
+from phoneprov_adapters.ftp.names import name_of_test
+from phoneprov_adapters.runtime.system import ordered_id
 from support.ami_stub import SECRET, USER, AmiStub, event
 from support.data_folder import populate
 from support.ftp_servers import PASSWORD, USER as FTP_USER, PlainHandler, pyftpdlib_server
@@ -51,7 +53,9 @@ async def test_doctor_uploads_a_test_file(
 ) -> None:
     folder = tmp_path / "ftp"
     folder.mkdir()
-    (folder / "SEP001122334455.cnf.xml").write_bytes(b"a phone's")
+    kept = {"SEP001122334455.cnf.xml", name_of_test(ordered_id()), "phoneprov-test-mine.xml"}
+    for name in kept:
+        (folder / name).write_bytes(b"a phone's")
     with pyftpdlib_server(folder, PlainHandler, perm=rights) as port:
         found = await finding(
             tmp_path / "data",
@@ -62,7 +66,18 @@ async def test_doctor_uploads_a_test_file(
             FTP_PASSWORD=password,
         )
         assert (found.state, message in found.message) == (state, True), found
-        assert [file.name for file in folder.iterdir()] == ["SEP001122334455.cnf.xml"]
+        assert {file.name for file in folder.iterdir()} == kept
+
+
+async def test_doctor_removes_test_files_that_a_killed_one_left(tmp_path: Path) -> None:
+    left = name_of_test("0190a000-0000-7000-8000-000000000001")
+    for name in (left, f".{left}.0190a000.tmp", f"{left}.phoneprov-0190a000.tmp"):
+        (tmp_path / name).write_bytes(b"phoneprov doctor")
+    with pyftpdlib_server(tmp_path, PlainHandler, perm=ALL) as port:
+        login = {"FTP_USER": FTP_USER, "FTP_PASSWORD": PASSWORD}
+        await finding(tmp_path / "data", "ftp", FTP_HOST="127.0.0.1", FTP_PORT=port, **login)
+
+    assert [file.name for file in tmp_path.iterdir()] == ["data"]
 
 
 @pytest.mark.parametrize(

@@ -136,11 +136,12 @@ def test_attempts_100_in_a_row_lock_at_any_interval() -> None:
     attempts = Attempts()
     for day in range(100):
         assert not attempts.is_locked
-        attempts = attempts.counted(START + day * 86_400_000).decided(known=True)
+        assert not attempts.counted(START + day * 86_400_000).taken_back().is_locked
+        attempts = attempts.counted(START + day * 86_400_000).decided(START, known=True)
 
     assert attempts.is_locked
     assert (attempts.in_a_row, attempts.known) == (100, 1)
-    assert not attempts.counted(START + 100 * 86_400_000).taken_back().taken_back().is_locked
+    assert attempts.counted(START + 100 * 86_400_000).taken_back().is_locked
 
 
 def test_attempts_clock_set_back_makes_no_long_lock() -> None:
@@ -157,18 +158,38 @@ def test_attempt_is_undecided_until_it_is_verified() -> None:
     two = one.counted(START + 1)
 
     assert one.is_undecided(START)
-    assert two.decided().is_undecided(START)
-    assert not two.decided().decided().is_undecided(START)
-    assert two.decided().decided().failures == 2
+    assert two.decided(START).is_undecided(START)
+    assert not two.decided(START).decided(START).is_undecided(START)
+    assert two.decided(START).decided(START).failures == 2
     assert not Attempts().is_undecided(START)
-    assert Attempts().decided() == Attempts()
 
 
-def test_attempt_of_a_crashed_process_does_not_stay_undecided() -> None:
-    cut_off = guessed(START)
+def test_interrupted_attempts_are_not_counted() -> None:
+    four = guessed(*[START] * 4).decided(START).decided(START).decided(START).decided(START)
+    cut_off = four.counted(START)
+    later = START + LONGEST_LOOK
 
-    assert cut_off.is_undecided(START + LONGEST_LOOK - 1)
-    assert not cut_off.is_undecided(START + LONGEST_LOOK)
+    assert cut_off.settled(later - 1) == cut_off
+    assert (cut_off.wait(later), cut_off.settled(later).wait(later)) == (25, 0)
+    assert cut_off.settled(later) == four
+    assert four.settled(later) == four
+    locked = guessed(*[START] * GUESSES, START + FIRST_WAIT)
+    for _ in range(GUESSES):
+        locked = locked.decided(START)
+    seventh = locked.settled(START + 100_000).counted(START + 100_000)
+    assert (seventh.failures, seventh.in_a_row, seventh.wait(START + 100_000)) == (6, 6, 60)
+
+
+def test_wrong_attempt_that_was_thought_to_be_interrupted_is_counted() -> None:
+    """Its check took longer, or a right one cleared the count meanwhile."""
+    later = START + LONGEST_LOOK
+    settled = guessed(START, START).settled(later)
+
+    assert settled.failures == 0
+    assert settled.decided(later).decided(later).failures == 2
+    assert settled.counted(later).decided(later).decided(later).failures == 2
+    assert Attempts().decided(START) == Attempts(1, START, START, 0, 0, in_a_row=1)
+    assert settled.taken_back() == settled
 
 
 def test_attempt_without_verification_is_no_failure() -> None:

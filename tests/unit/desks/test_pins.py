@@ -12,7 +12,8 @@ from phoneprov_core.auth.throttle import AddressLimit
 from phoneprov_core.desks.pins import CheckPin, phone_key
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
-from phoneprov_core.vendor_users import CreatePin, VendorUsers
+from phoneprov_core.kernel.system import millis
+from phoneprov_core.vendor_users import CreatePin, VendorUsers, guess_key
 from support.office import Office
 
 MAC, OTHER_MAC = a_mac(1), a_mac(2)
@@ -231,6 +232,19 @@ async def test_pin_that_could_not_be_checked_does_not_count(
             with pytest.raises(Unavailable):
                 await pin_office.guess("ada", PIN)
     assert await pin_office.guess("ada", PIN) == "ok"
+
+
+async def test_pin_checks_of_a_killed_process_do_not_count(pin_office: PinOffice) -> None:
+    for _ in range(20):  # right or wrong
+        async with pin_office.database.write() as tx:
+            for key in (phone_key(MAC), guess_key(pin_office.ada.user_uuid)):
+                now = millis(pin_office.clock())
+                await tx.attempts.keep(key, (await tx.attempts.of(key)).settled(now).counted(now))
+        pin_office.clock.advance(5)
+
+    for _ in range(5):
+        assert await pin_office.guess("ada", WRONG) == "wrong_pin"
+    assert await pin_office.guess("ada", PIN) == "pin_locked"
 
 
 async def test_pin_right_leaves_an_audit_entry(pin_office: PinOffice) -> None:

@@ -236,3 +236,17 @@ async def test_lower_rank_is_taken_before_work_that_waits_longer(work: Work) -> 
     await asyncio.gather(*running, *waiting)
     assert order == [0, 0, 1, 1, 2, 2]
     threads.close()
+
+
+async def test_work_that_waited_too_long_is_refused_when_its_turn_comes(work: Work) -> None:
+    threads = WorkThreads(workers=1, queue=1, patience=0.05)
+    long, late = await begin(threads, work, 2)
+    await work.has_started()
+    await asyncio.sleep(0.1)
+    work.go.set()
+
+    with pytest.raises(Unavailable):
+        await late
+    assert (await long, work.begun) == ("done", 1)
+    assert await threads.run(lambda: "next") == "next"
+    threads.close()

@@ -16,7 +16,7 @@ from sqlalchemy import insert
 from sqlalchemy.dialects import sqlite
 
 from phoneprov_adapters.security.keys import create_key_file, sync_folder
-from phoneprov_adapters.sql.engines.revisions import newest, revision_table
+from phoneprov_adapters.sql.engines.revisions import foreign, known, newest, revision_table
 from phoneprov_adapters.sql.engines.sqlite_file import read_only
 from phoneprov_adapters.sql.maintenance.backup_archive import (
     DATABASE,
@@ -57,6 +57,8 @@ def back_up(source: Path, target: Path, created_at: str, *, keys: Path | None = 
         with _draft_folder(target) as folder:
             copied = folder / DATABASE
             schema = _copied(source, copied)
+            if schema not in known():
+                raise Refused(foreign(schema))
             files = {DATABASE: copied} | ({} if keys is None else {KEYS: keys})
             archive = folder / "archive"
             manifest = write_archive(archive, files, schema=schema, created_at=created_at)

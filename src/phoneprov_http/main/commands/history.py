@@ -67,10 +67,12 @@ def history(
     if not found:
         click.echo("No deployments found.")
         return
+    # The history of a phone that was replaced is that of both, each with its own numbers.
+    with_phone = mac is None or any(one.mac != found[0].mac for one in found)
     rows = [
         (
             "*" if one.uuid in now else "",
-            *([] if mac else [one.mac]),
+            *([one.mac] if with_phone else []),
             str(one.number),
             moment(one.created_at)[:16],
             names[one.user_uuid],
@@ -83,7 +85,16 @@ def history(
         )
         for one in found
     ]
-    columns = ("", *([] if mac else ["Phone"]), "No.", "When", "By", "Profile", "Rev.", "Outcome")
+    columns = (
+        "",
+        *(["Phone"] if with_phone else []),
+        "No.",
+        "When",
+        "By",
+        "Profile",
+        "Rev.",
+        "Outcome",
+    )
     table(columns, rows)
 
 
