@@ -35,8 +35,8 @@ KEPT_UNKNOWN = 24 * 3600 * 1000
 """How long guesses at a name without an account are kept."""
 
 LONGEST_LOOK = 5 * 1000
-"""Maximum duration of checking a guess. One that is undecided for longer was interrupted: nobody
-learned whether it was right."""
+"""Maximum duration of checking a guess. One that is undecided for longer was interrupted: no
+client learned whether it was right."""
 
 SKEW = 60 * 1000
 """Maximum difference between clocks of hosts. A time further in the future was written before the
@@ -129,7 +129,7 @@ class Attempts(Struct, frozen=True):
         return self._without(min(1, self.undecided))
 
     def _without(self, guesses: int) -> Self:
-        """The count without so many undecided guesses. The login is open, as it was before
+        """The count without some undecided guesses. The login is open, as it was before
         them."""
         return msgspec.structs.replace(
             self,
