@@ -32,9 +32,10 @@ from phoneprov_adapters.composition.variables import (
 from phoneprov_adapters.ftp.settings import FtpSettings as FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader as FtpUploader
 from phoneprov_adapters.memory.database import MemoryDatabase as MemoryDatabase
-from phoneprov_adapters.memory.phone import (
+from phoneprov_adapters.memory.devices import (
     MemoryManager as MemoryManager,
     MemoryPhone as MemoryPhone,
+    MemoryUploader as MemoryUploader,
 )
 from phoneprov_adapters.memory.system import (
     CountingIds as CountingIds,
@@ -42,7 +43,6 @@ from phoneprov_adapters.memory.system import (
     PlainHasher as PlainHasher,
     PlainTokens as PlainTokens,
 )
-from phoneprov_adapters.memory.uploader import MemoryUploader as MemoryUploader
 from phoneprov_adapters.memory.watch import (
     MemoryReachability as MemoryReachability,
     MemoryWatch as MemoryWatch,

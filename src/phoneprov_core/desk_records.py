@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.trail import UseCaseTrail
 
 
 class DeskChanged(Conflict):
@@ -153,7 +153,7 @@ class DeskRecords(Protocol):
         """Store the record."""
 
     async def remove(self, mac: str) -> bool:
-        """Forget the record. Returns whether it was another than the one of a phone without."""
+        """Remove the record. Returns whether it differed from that of a phone without one."""
 
 
 class EndsUses(Protocol):

@@ -9,13 +9,12 @@ from typing import Annotated, Protocol
 from msgspec import Struct
 
 from phoneprov_core.auth.throttle import KEPT_UNKNOWN
-from phoneprov_core.kernel.actor import SYSTEM_ACTOR
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event, UseCaseTrail
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.rates import Rate, RateStore
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, Pause, millis, shown
-from phoneprov_core.kernel.trail import Event, UseCaseTrail
 
 PIECE = 500
 """Maximum number of records per transaction."""
@@ -106,7 +105,7 @@ class RetentionStore(Protocol):
       the newest deployment of a phone; the last deployment of a revision on a phone whose
       outcome is certain, if at most three other revisions were put onto the phone later; and
       what a rollback of the phone would deploy again, however many revisions with the current
-      text came between;
+      text was deployed in between;
     - batches that ended before it, with their phones;
     - fetches and audit entries that were recorded before it;
     - revisions that a newer revision of their profile replaced before it, and that no

@@ -13,7 +13,7 @@ import trustme
 
 from phoneprov_adapters.ftp.settings import FtpSettings, Tls
 from phoneprov_adapters.ftp.uploader import FtpUploader
-from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.devices.ports import ConfigUploader
 from phoneprov_core.kernel.errors import Refused, TimedOut
@@ -65,13 +65,11 @@ class Rig:
     make: Callable[[str, str | None], ConfigUploader]
     read: Callable[[], dict[str, bytes]]
     write: Callable[[str, bytes], object]
-    has_hidden_names: bool = True
+    leftovers: str = ".{}.{}.tmp"
 
     def leftover(self, filename: str, attempt: str) -> str:
         """The name of a temporary file of an earlier attempt."""
-        if self.has_hidden_names:
-            return f".{filename}.{attempt}.tmp"
-        return f"{filename}.phoneprov-{attempt}.tmp"
+        return self.leftovers.format(filename, attempt)
 
     @property
     def uploader(self) -> ConfigUploader:
@@ -158,7 +156,7 @@ def _memory_rig() -> Rig:
         return uploader
 
     folder = files["127.0.0.1:21"]
-    return Rig("127.0.0.1:21", make, lambda: dict(folder), folder.__setitem__)
+    return Rig("127.0.0.1:21", make, lambda: dict(folder), folder.__setitem__, "{}")
 
 
 def _scripted_rig(server: ScriptedFtp, tls: Tls, ca: Path) -> Rig:
@@ -217,7 +215,7 @@ async def rig_of(name: str, folder: Path, certificates: Certificates) -> AsyncIt
                 ),
                 lambda: _files_in(served),
                 lambda name, content: _written_for_all(served / name, content),
-                has_hidden_names=not name.endswith("nodots"),
+                leftovers="{}.phoneprov-{}.tmp" if name.endswith("nodots") else ".{}.{}.tmp",
             )
     else:
         implicit = name.endswith("implicit")

@@ -5,7 +5,12 @@ import asyncio
 import msgspec
 from msgspec import Struct
 
-from phoneprov_adapters.memory.phone import MemoryCalls, MemoryManager, MemoryPhone
+from phoneprov_adapters.memory.devices import (
+    MemoryCalls,
+    MemoryManager,
+    MemoryPhone,
+    MemoryUploader,
+)
 from phoneprov_adapters.memory.system import (
     CountingIds,
     FixedClock,
@@ -15,7 +20,6 @@ from phoneprov_adapters.memory.system import (
     await_directly,
     compare_directly,
 )
-from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks

@@ -12,8 +12,7 @@ import uvicorn
 
 from phoneprov_adapters.composition.container import Container, container_with
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
-from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys

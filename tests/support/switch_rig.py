@@ -6,8 +6,7 @@ from typing import Any
 
 import httpx
 
-from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
-from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.devices.ports import KeyPress, ManagerAction, Upload, Uploaded
 from phoneprov_core.kernel.errors import PhoneprovError

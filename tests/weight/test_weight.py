@@ -19,13 +19,13 @@ ADAPTERS = SRC / "phoneprov_adapters"
 PERSISTENCE = [ADAPTERS / name for name in ("sql", "memory", "testing")]
 
 # The contract of the stores was moved from the kits to the tests.
-MOST_LINES = {"src": 50_849, "sql, memory and kits": 10_015, "tests": 69_446}
+MOST_LINES = {"src": 50_800, "sql, memory and kits": 10_001, "tests": 69_441}
 MOST_MODULES = {
     "GET /phones/{mac}": 16,
-    "POST /phones": 24,
-    "POST /auth/login": 27,
-    "POST /phone-profiles/switch": 49,
-    "phoneprov switch": 77,
+    "POST /phones": 23,
+    "POST /auth/login": 26,
+    "POST /phone-profiles/switch": 45,
+    "phoneprov switch": 72,
 }
 
 

@@ -125,8 +125,8 @@ class _SeenSccp:
 
 
 class _SeenSip:
-    """A new registration from the phone's address: another Call-ID, or a contact that is gone and
-    a newer one."""
+    """A new registration from the phone's address: another Call-ID, or a contact that was removed
+    and a newer one."""
 
     def __init__(self, phone: Phone) -> None:
         if phone.phone_ip is None:

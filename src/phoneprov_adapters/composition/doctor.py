@@ -54,7 +54,7 @@ async def examine(environment: Mapping[str, str], url: str = SERVICE) -> AsyncIt
         yield failed("settings", str(error), "Correct it; phoneprov settings shows all values.")
         return
     if settings.secret_keys is None and not key_file(settings.data_dir).exists():
-        # To go on would make a new key.
+        # Continuing would create a new key.
         yield failed(
             "keys",
             f"There is no key file {key_file(settings.data_dir)}.",

@@ -18,7 +18,7 @@ from phoneprov_adapters.composition.container import container_with
 from phoneprov_adapters.composition.lifecycle import DRAIN_SECONDS
 from phoneprov_adapters.composition.settings import Settings, read_settings
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
+from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, MemoryUploader
 from phoneprov_adapters.memory.system import (
     CountingIds,
     FixedClock,
@@ -26,7 +26,6 @@ from phoneprov_adapters.memory.system import (
     PlainPages,
     PlainTokens,
 )
-from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.application import UseCases

@@ -21,10 +21,9 @@ from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.sql.maintenance.schema import create_missing
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.deploy import LEASE_SECONDS
-from phoneprov_core.kernel.actor import SYSTEM_ACTOR
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.system import shown
-from phoneprov_core.kernel.trail import Event
 
 DRAIN_SECONDS = 32.0
 """Seconds that a running switch has at a shutdown: each one ends within 30 seconds."""
@@ -93,7 +92,7 @@ async def opened(container: Container) -> AsyncIterator[None]:
 async def running(
     container: Container, *, may_be_offline: bool = False, batches: bool = False
 ) -> AsyncIterator[None]:
-    """Open the database, and look after the work of the use cases.
+    """Open the database, and run the background work of the use cases.
 
     At the start the keys are checked (see ``require_keys``), and deployments that a crash
     interrupted are marked; those of other hosts and processes are checked periodically. What a

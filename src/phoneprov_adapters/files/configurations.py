@@ -73,7 +73,7 @@ class ConfigurationTable:
             return RowProblem(row.line, FILE, "is required, or template, or cnf_xml")
         is_folder = self._path.is_dir()
         folder = self._path if is_folder else self._path.parent
-        if is_folder and not (folder / name).is_file():  # reading a pipe would wait without end
+        if is_folder and not (folder / name).is_file():  # reading a pipe would block
             return RowProblem(row.line, FILE, f"{name} is not a file")
         try:
             content = await asyncio.to_thread(read_configuration, folder / name)

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 
-from phoneprov_adapters.ftp.names import check_name
 from phoneprov_adapters.ftp.session import FtpServer, FtpSession
 from phoneprov_adapters.ftp.steps import VERIFYING, ServerRefused
+from phoneprov_core.devices.names import check_segments
 from phoneprov_core.devices.ports import FilesOnServer
 from phoneprov_core.kernel.errors import PhoneprovError
 
@@ -45,7 +45,7 @@ class FtpFiles(FilesOnServer):
         return None
 
     async def read(self, name: str, limit: int) -> bytes | None:
-        check_name(name)
+        check_segments(name)
         self._begin(self._server.settings.total)
         content = bytearray()
 

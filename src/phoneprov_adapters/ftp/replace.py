@@ -9,7 +9,7 @@ renames no file has the final name: a caller that is cancelled waits until one h
 
 import hashlib
 
-from phoneprov_adapters.ftp.names import Names
+from phoneprov_adapters.ftp.listings import Names
 from phoneprov_adapters.ftp.session import FtpServer, FtpSession
 from phoneprov_adapters.ftp.steps import ADVICE, NEW_NAME, RENAMING
 from phoneprov_adapters.runtime.tasks import to_its_end

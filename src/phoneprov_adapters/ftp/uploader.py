@@ -7,10 +7,9 @@ from contextlib import asynccontextmanager, suppress
 
 from phoneprov_adapters.ftp.aftermath import FOUND_LATER, clean_up, is_in_place
 from phoneprov_adapters.ftp.files import FtpFiles
-from phoneprov_adapters.ftp.listings import Listings
-from phoneprov_adapters.ftp.names import (
+from phoneprov_adapters.ftp.listings import (
+    Listings,
     Names,
-    check_names,
     hidden_names,
     is_left_test,
     name_of_test,
@@ -22,6 +21,7 @@ from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.steps import RENAMING, ServerRefused
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, NoAddress
+from phoneprov_core.devices.names import check_segments
 from phoneprov_core.devices.ports import (
     REPLACED_ANOTHER,
     ConfigUploader,
@@ -80,7 +80,7 @@ class FtpUploader(ConfigUploader, ReadsFiles):
             self._context = ssl.create_default_context(cafile=settings.tls_ca)
 
     async def upload(self, upload: Upload) -> Uploaded:
-        check_names(upload)
+        check_segments(upload.filename, upload.attempt)
         server = self._server(upload.phone_ip)
         with self._listings.upload():
             steps = server.steps(self._settings.timeout, self._settings.total)

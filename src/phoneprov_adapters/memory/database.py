@@ -18,10 +18,9 @@ from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance.schema import statements_of
 from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, Trail
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.trail import Trail
 
 Millis = Callable[[], int]
 """A clock, in milliseconds."""
@@ -57,7 +56,7 @@ class _Sqlite:
         self.is_open = True
 
     def _connect(self, image: bytes) -> tuple[sqlite3.Connection, Callable[[], object]]:
-        """A connection to a copy, and what closes it; it is closed with this object at last."""
+        """A connection to a copy, and its close function, which this object calls when it ends."""
         clock = self._clock
         # Event loops in several threads may use it, one after the other.
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -162,8 +161,8 @@ class MemoryDatabase(ReadAndWrite[SqlTransaction]):
                 raise
 
     def _turn(self) -> asyncio.Lock:
-        """The lock of the running event loop. A transaction that another loop has left open cannot
-        go on: it is rolled back."""
+        """The lock of the running event loop. A transaction that another loop left open is rolled
+        back."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self._loop, self._one_writer = loop, asyncio.Lock()

@@ -22,7 +22,7 @@ log = logging.getLogger("phoneprov.provision")
 class FetchRecords:
     """Writes records in groups, in the background; at the end of the context all that are left.
 
-    While the database is away they wait. A full queue loses records, which are counted and
+    While the database is unavailable they wait. A full queue loses records, which are counted and
     logged: first those that confirm no deployment.
     """
 

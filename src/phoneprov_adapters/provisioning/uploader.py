@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Protocol
 
-from phoneprov_adapters.ftp.names import check_names
+from phoneprov_core.devices.names import check_segments
 from phoneprov_core.devices.ports import (
     REPLACED_ANOTHER,
     ConfigUploader,
@@ -38,7 +38,7 @@ class ServedUploader(ConfigUploader, ReadsFiles):
         self._open = open_
 
     async def upload(self, upload: Upload) -> Uploaded:
-        check_names(upload)
+        check_segments(upload.filename, upload.attempt)
         file = ServedFile(upload.filename, upload.content, upload.attempt)
         notes: tuple[str, ...] = ()
         try:

@@ -17,7 +17,7 @@ _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,15}\s*")
 
 
 class Refusal(Exception):
-    """The template asks for what is not possible; the text is a sentence."""
+    """The template uses what is not supported; the text is a sentence."""
 
 
 class Missing(StrictUndefined):

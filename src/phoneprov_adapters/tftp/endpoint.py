@@ -51,7 +51,7 @@ class Endpoint:
             self._timer = self._loop.call_at(self._deadline, self._tick)
 
     def close(self, reason: str = "") -> None:
-        """End the transfer if it runs; the client is told the reason, if there is one."""
+        """End the transfer if it runs; the client receives the reason, if there is one."""
         if self._is_closed:
             return
         self._is_closed = True

@@ -145,7 +145,7 @@ class Transfer:
         return self._last
 
     def fail(self) -> None:
-        """End the transfer: the client is gone or the file cannot be read."""
+        """End the transfer: the client does not respond or the file cannot be read."""
         if self.state is not TransferState.SERVED:
             self.state = TransferState.FAILED
 

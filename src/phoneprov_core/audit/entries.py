@@ -10,10 +10,9 @@ from msgspec import Struct
 from phoneprov_core.audit.model import CHANGED, AuditEntry, TracedEntry
 from phoneprov_core.configuration.masking import masked_urls
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.actor import Origin
+from phoneprov_core.kernel.actor import Change, Event, Origin, Trail
 from phoneprov_core.kernel.field_types import fields_of
 from phoneprov_core.kernel.system import NewId
-from phoneprov_core.kernel.trail import Change, Event, Trail
 from phoneprov_core.profiles.model import Revision
 
 BOOKKEEPING = frozenset(

@@ -12,7 +12,7 @@ from phoneprov_core.kernel.paging import After, Limit
 from phoneprov_core.kernel.system import Timestamp
 
 CHANGED = "changed"
-"""Stands in ``changes`` for a secret: neither its old nor its new value is kept."""
+"""Replaces a secret in ``changes``: neither its old nor its new value is kept."""
 
 
 class AuditEntry(Struct, frozen=True):

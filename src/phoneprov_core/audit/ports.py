@@ -3,8 +3,8 @@
 from typing import Protocol
 
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
+from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.trail import UseCaseTrail
 
 
 class AuditStore(Protocol):

@@ -15,12 +15,11 @@ from phoneprov_core.audit.model import (
     contains,
 )
 from phoneprov_core.audit.ports import AuditTransaction
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.errors import Unavailable, found
 from phoneprov_core.kernel.rates import Rate
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
-from phoneprov_core.kernel.trail import Event
 
 MOST_COMPARED = 5_000
 """Maximum number of entries that one search for words reads."""

@@ -37,13 +37,12 @@ from phoneprov_core.auth.throttle import (
     AddressLimit,
     Attempts,
 )
-from phoneprov_core.kernel.actor import Actor, anonymous
+from phoneprov_core.kernel.actor import Actor, Event, anonymous
 from phoneprov_core.kernel.addresses import address_key
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, millis, shown
-from phoneprov_core.kernel.trail import Event
 from phoneprov_core.users.model import User, account_key
 from phoneprov_core.users.passwords import PasswordHasher
 

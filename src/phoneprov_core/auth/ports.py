@@ -8,8 +8,8 @@ from msgspec import Struct
 from phoneprov_core.api_tokens import ApiTokenStore
 from phoneprov_core.auth.model import Claims, LoginFailure, Principal, Session, TokenKind
 from phoneprov_core.auth.throttle import Attempts
+from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.trail import UseCaseTrail
 from phoneprov_core.users.ports import EndSessions, UserStore
 
 

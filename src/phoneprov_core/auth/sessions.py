@@ -19,12 +19,11 @@ from phoneprov_core.auth.model import (
     TokenPair,
 )
 from phoneprov_core.auth.ports import AuthTransaction, SessionStore, Tokens
-from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, LevelRule
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, Event, LevelRule
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, millis, shown
-from phoneprov_core.kernel.trail import Event
 
 
 def new_session(

@@ -15,8 +15,8 @@ from phoneprov_core.batches.model import (
 from phoneprov_core.batches.ports import BatchesTransaction, BatchStore
 from phoneprov_core.batches.transitions import SKIPPED, BatchItem, Claim, postponed
 from phoneprov_core.deployments.model import Confirmation, Outcome
+from phoneprov_core.kernel.actor import Event, Value
 from phoneprov_core.kernel.system import NewId, shown
-from phoneprov_core.kernel.trail import Event, Value
 
 PIECE = 500
 """Number of phones that are read at a time."""

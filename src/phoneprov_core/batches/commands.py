@@ -26,6 +26,7 @@ from phoneprov_core.kernel.commands import Command, QueryCommand, invalid, norma
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import MacAddress, Uuid, schema
+from phoneprov_core.kernel.system import uuid
 from phoneprov_core.phones.model import Phone, bare_model, family_of
 
 MOST_MACS = 5000
@@ -48,7 +49,7 @@ def _items(given: tuple[BatchTarget, ...]) -> tuple[BatchTarget, ...]:
     checked: dict[str, BatchTarget] = {}
     for number, item in enumerate(given, 1):
         try:
-            item = BatchTarget(addresses.mac(item.mac), values.uuid(item.profile_uuid))  # noqa: PLW2901
+            item = BatchTarget(addresses.mac(item.mac), uuid(item.profile_uuid))  # noqa: PLW2901
         except ValueError as error:
             raise ValueError(f"has element {number}, of which a field {error}") from None
         if checked.setdefault(item.mac, item) != item:

@@ -165,7 +165,7 @@ UndoOnStop = Annotated[
 ]
 OnlyChanged = Annotated[
     bool,
-    schema("Whether phones that have exactly this configuration are left alone", examples=[False]),
+    schema("Whether phones with exactly this configuration are left unchanged", examples=[False]),
 ]
 
 

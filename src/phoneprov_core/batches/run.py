@@ -17,11 +17,17 @@ from phoneprov_core.batches.rules import Pace, stopped_because, too_many_failure
 from phoneprov_core.batches.transitions import Claim, Hold, claimed
 from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.ports import RunToEnd
-from phoneprov_core.kernel.actor import NO_ORIGIN, SUPERADMIN, SYSTEM_ACTOR, Actor, belonging_to
+from phoneprov_core.kernel.actor import (
+    NO_ORIGIN,
+    SUPERADMIN,
+    SYSTEM_ACTOR,
+    Actor,
+    Event,
+    belonging_to,
+)
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, Pause, shown
-from phoneprov_core.kernel.trail import Event
 
 log = logging.getLogger("phoneprov.batches")
 
@@ -173,7 +179,7 @@ class _Run:
                 return fault
 
     def _actor(self, batch: Batch) -> Actor:
-        """The account that started the batch. The batch goes on if the account loses its level."""
+        """The account that started the batch, which continues if the account loses its level."""
         actor = Actor(batch.user_uuid, SUPERADMIN)
         if self.started is None:
             return actor

@@ -11,13 +11,12 @@ from phoneprov_core.batches.ports import BatchesTransaction, NoPhones
 from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.deployments.model import Wanted
 from phoneprov_core.deployments.ports import Background
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.commands import record_of, wrong
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
-from phoneprov_core.kernel.trail import Event
 
 PIECE = 1000
 """Number of phones read at a time."""

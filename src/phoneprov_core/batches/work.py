@@ -21,11 +21,10 @@ from phoneprov_core.deployments.steps import unexpected
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, REPLY_LOST
 from phoneprov_core.devices.ports import Calls, PhoneDriver, is_in_call
 from phoneprov_core.devices.restart import SWITCHED_OFF
-from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, Event
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, shown
-from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone, software_type_of
 from phoneprov_core.provisioning.loads import CheckLoad
 
@@ -33,7 +32,7 @@ _IN_A_CALL = "The phone is in a call."
 _BUSY = "Another switch of the phone is under way."
 
 
-UNCHANGED = "The phone has this configuration already; it was left alone."
+UNCHANGED = "The phone has this configuration already; it was left unchanged."
 
 
 class _LeftAlone(Exception):
@@ -143,11 +142,11 @@ class PhoneWork:
             while before is not None and before.uuid in attempts:
                 before = await tx.deployments.placed_before(before)
             if undone is None or (before is not None and before.number > undone.number):
-                raise _LeftAlone("Another deployment followed; the phone was left alone.")
+                raise _LeftAlone("Another deployment followed; the phone was left unchanged.")
             if before is None or before.created_at < phone.created_at:
-                raise _LeftAlone("No earlier configuration is recorded; the phone was left alone.")
+                raise _LeftAlone("It has no earlier configuration; the phone was left unchanged.")
             if not before.is_certain:
-                raise _LeftAlone("What was there before is not known; the phone was left alone.")
+                raise _LeftAlone("Its earlier state is unknown; the phone was left unchanged.")
             order = await order_again(tx, actor, phone, before)
         return msgspec.structs.replace(order, uuid=claim.attempt_uuid)
 

@@ -109,7 +109,7 @@ class Confirm:
                 await tx.deployments.put(kept)
                 return  # A fetch of the file has confirmed it already.
             if current is not None and current.number > record.number:
-                # It came back, but with the configuration of the later deployment.
+                # It registered again, with the configuration of the later deployment.
                 confirmation = Confirmation.NOT_CONFIRMED
                 message = "Another deployment followed before the phone was seen again."
             decided = msgspec.structs.replace(

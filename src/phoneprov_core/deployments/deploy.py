@@ -239,7 +239,7 @@ class Deploy:
         self, actor: Actor, order: Order, record: Deployment, in_use: asyncio.Event
     ) -> None:
         """Store the steps so far, so that a caller can watch them, and who uses the phone if this
-        is not recorded yet. A database that is away does not stop the restart."""
+        is not recorded yet. An unavailable database does not stop the restart."""
         with suppress(Unavailable):
             async with self.database.write(by=actor) as tx:
                 await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
@@ -258,7 +258,7 @@ class Deploy:
         self, actor: Actor, order: Order, record: Deployment, *, is_used: bool
     ) -> None:
         """Complete the record and release the phone. Who uses it is recorded now, if the database
-        was away when the file was in place."""
+        was unavailable when the file was in place."""
         async with self.database.write(by=actor) as tx:
             if record.outcome is Outcome.DEPLOYED and not is_used:
                 now = shown(self.clock())

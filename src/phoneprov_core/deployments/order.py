@@ -12,11 +12,10 @@ from phoneprov_core.deployments.errors import PhoneInactive, ProfileDoesNotFit
 from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import DeploymentStore, DeploymentsTransaction
 from phoneprov_core.desk_records import DeskUse, Due, end_uses
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, Event, Value
 from phoneprov_core.kernel.errors import Conflict, found
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.trail import Event, Value
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord, Revision, SwitchRequest
 from phoneprov_core.profiles.use_cases import profile_of

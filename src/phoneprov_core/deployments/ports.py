@@ -6,9 +6,9 @@ from typing import Protocol, TypeVar
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.extensions import Extension
+from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import NewestRows, Store
-from phoneprov_core.kernel.trail import UseCaseTrail
 from phoneprov_core.lines.ports import LineStore
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.ports import ProfilesTransaction

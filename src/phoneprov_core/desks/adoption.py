@@ -27,13 +27,12 @@ from phoneprov_core.desks.ports import DesksTransaction, PageSigner
 from phoneprov_core.desks.tokens import Purpose
 from phoneprov_core.devices.binding import Networks
 from phoneprov_core.devices.names import mac_of_device
-from phoneprov_core.kernel.actor import SYSTEM_ACTOR
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from phoneprov_core.kernel.addresses import same_address
 from phoneprov_core.kernel.errors import AlreadyExists, PhoneprovError
 from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, millis, shown
-from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.ports import PhoneStore
 from phoneprov_core.provisioning.bootstrap import AdoptableTransaction, is_adoptable

@@ -19,11 +19,10 @@ from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.desks.model import DeskPolicy, Elsewhere
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.devices.ports import Calls, ForgetsCalls, PhoneDriver, is_in_call
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.errors import Conflict, NotFound, PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, Pause, millis, shown
-from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone, speaks_sip
 
 ANSWER_SECONDS = 2.0

@@ -179,7 +179,7 @@ async def chosen_user(
     database: ReadAndWrite[DesksTransaction], user_uuid: str, profile_uuid: str, phone: Phone
 ) -> User:
     """The user of a token, who chose one of the profiles that fit. Raises ``DeskChanged`` if the
-    account is gone, and as ``fitting_profiles``."""
+    account was deleted, and as ``fitting_profiles``."""
     async with database.read() as tx:
         user = await tx.users.find(user_uuid)
     if user is None or not user.is_active:

@@ -12,12 +12,11 @@ from phoneprov_core.desks.login import actor_at, require_user
 from phoneprov_core.desks.model import AtPhone
 from phoneprov_core.desks.ports import DesksTransaction, NotLoggedIn, PageSigner
 from phoneprov_core.desks.tokens import Purpose
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
-from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone
 
 
@@ -25,7 +24,7 @@ from phoneprov_core.phones.model import Phone
 class LogOut:
     """Puts the default profile back onto a phone.
 
-    A phone in a call is left alone until the call is over: the user is logged out at once, and
+    A phone in a call is not restarted until the call is over: the user is logged out at once, and
     the default profile follows.
     """
 

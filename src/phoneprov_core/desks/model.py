@@ -68,7 +68,7 @@ class PhoneState(Struct, frozen=True):
 
 class AtPhone(Struct, frozen=True):
     """A phone that may use the services, the user that is logged in there, and the address that
-    the request came from. ``shows_own`` is whether it is shown what belongs to that user."""
+    the request came from. ``shows_own`` is whether it shows the records of that user."""
 
     phone: Phone
     desk: DeskRecord

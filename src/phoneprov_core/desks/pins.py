@@ -10,12 +10,11 @@ from phoneprov_core.auth.model import LoginFailure
 from phoneprov_core.auth.ports import LoginJournal, ignore_failure
 from phoneprov_core.auth.throttle import MOST_IN_A_ROW, AddressLimit, Attempts
 from phoneprov_core.desks.ports import DesksTransaction
-from phoneprov_core.kernel.actor import Actor, anonymous
+from phoneprov_core.kernel.actor import Actor, Event, Value, anonymous
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
-from phoneprov_core.kernel.trail import Event, Value
 from phoneprov_core.users.model import User, account_key
 from phoneprov_core.vendor_users import PinHasher, guess_key
 

@@ -13,11 +13,10 @@ from phoneprov_core.desk_records import DeskRecord, DeskUse, Due, end_use
 from phoneprov_core.desks.change import ChangeDesk, login_change
 from phoneprov_core.desks.model import DeskPolicy
 from phoneprov_core.desks.ports import DesksTransaction
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis, shown
-from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone
 
 RETRY_SECONDS = 60

@@ -10,14 +10,13 @@ from phoneprov_core.desks.model import Desk, DeskPatch, ListedDesk, PhoneState
 from phoneprov_core.desks.pins import phone_key
 from phoneprov_core.desks.ports import DeskStore, DesksTransaction
 from phoneprov_core.extensions import CHAN_SCCP, Extension
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, UseCaseTrail
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import Conflict, NotFound, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, shown
-from phoneprov_core.kernel.trail import Event, UseCaseTrail
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.users.ports import ClearAttempts

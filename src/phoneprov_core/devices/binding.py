@@ -10,7 +10,7 @@ class Networks(Protocol):
     """The phone networks of the settings."""
 
     def contains(self, address: str) -> bool:
-        """Whether the address lies in one of the networks."""
+        """Whether the address is in one of the networks."""
 
 
 class Binding(Enum):

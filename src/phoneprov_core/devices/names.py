@@ -7,6 +7,7 @@ ValueError.
 import re
 
 from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.kernel.errors import Refused
 
 DEFAULT_FILENAME_TEMPLATE = "SEP{MAC}.cnf.xml"
 
@@ -14,6 +15,7 @@ _MAC = re.compile(r"[0-9A-F]{2}(:[0-9A-F]{2}){5}")
 _CONTEXT = re.compile(r"[0-9A-Za-z_-]{1,79}")
 _DEVICE = re.compile(r"SEP([0-9A-F]{12})", re.IGNORECASE | re.ASCII)
 _FILENAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_SEGMENT = re.compile(r"[A-Za-z0-9._-]{1,255}")
 
 
 def config_filename(template: str, mac: str) -> str:
@@ -58,3 +60,14 @@ def _digits(mac: str) -> str:
     if not _MAC.fullmatch(mac):
         raise ValueError("not a canonical MAC")
     return mac.replace(":", "")
+
+
+def check_segments(*names: str) -> None:
+    """Raises ``Refused`` when a name is more than one plain path segment, for uploaders.
+
+    The names of this module never are; a path or a line end would become another file or another
+    command on the server, so it is checked again.
+    """
+    for name in names:
+        if _SEGMENT.fullmatch(name) is None or name in {".", ".."}:
+            raise Refused("The configuration file has a name that cannot be used for uploading.")

@@ -74,7 +74,7 @@ def searched(name: str = "", number: str = "") -> TermSearch | None:
 
 
 class FoundContact(Struct, frozen=True):
-    """What a search tells of a contact."""
+    """The fields of a contact that a search returns."""
 
     uuid: str
     name: str

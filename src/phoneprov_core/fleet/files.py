@@ -183,7 +183,7 @@ class CompareFiles:
             except OSError as error:  # Of an uploader of another package, against its contract.
                 done.failures.append(f"The uploader failed: {type(error).__name__}.")
             if current is None:
-                break  # The server is away.
+                break  # The server is unavailable.
             self._last.add(current.mac)
             await self._decide(current, "unknown", None, done)
         for file in left:

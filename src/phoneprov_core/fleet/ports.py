@@ -35,7 +35,7 @@ class FleetStore(Protocol):
         history. Raises ``NotFound`` if the phone is not in the inventory."""
 
     async def history(self, mac: str, limit: int) -> list[StateChange]:
-        """At most ``limit`` states that the phone came into, newest first."""
+        """At most ``limit`` changes of the phone's state, newest first."""
 
     async def watched(self, after: str, limit: int) -> list[tuple[Phone, SeenPhone | None]]:
         """At most ``limit`` active phones with an address, by MAC, beginning after ``after``."""

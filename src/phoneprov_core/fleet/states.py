@@ -175,7 +175,7 @@ class PhoneStatus(Struct, frozen=True):
 
 
 class StateChange(Struct, frozen=True):
-    """A state that a phone came into."""
+    """A change of a phone's state."""
 
     state: Annotated[FleetState, schema("The state")]
     at: Annotated[Timestamp, schema("Begin of the state")]

@@ -15,13 +15,12 @@ from phoneprov_core.fleet.model import (
     successor,
 )
 from phoneprov_core.fleet.ports import FleetTransaction
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, shown
-from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.ports import PhoneBusy
 from phoneprov_core.provisioning.model import phone_seen

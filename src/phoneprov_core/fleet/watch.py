@@ -85,7 +85,7 @@ class WatchFleet:
     """Looks at each active phone with an address.
 
     Of all processes one does so at a time, by a lease. Requests are spread evenly over a round. A
-    phone that is off is asked less and less often, at last once an hour. A phone that is being
+    phone that is off is asked less and less often, finally once an hour. A phone that is being
     switched is not asked. At the same time, and independently of the phones, their files are
     compared.
     """
@@ -104,7 +104,7 @@ class WatchFleet:
     """By phone: when it was last asked, and its current backoff, in milliseconds."""
 
     async def run(self, minutes: int) -> None:
-        """Rounds without end, each of this many minutes. Raises ``Unavailable``."""
+        """Run rounds until cancelled, each of this many minutes. Raises ``Unavailable``."""
         comparing = asyncio.create_task(self._compare_files(minutes * 60.0))
         try:
             await self._look_around(minutes)

@@ -1,7 +1,7 @@
 """The kinds of errors.
 
 The kind decides how a caller can react; the message is one sentence about the cause. A subclass
-has a code of its own, for callers that must distinguish it, and stands beside its feature. The HTTP
+has a code of its own, for callers that must distinguish it, and is defined in its feature. The HTTP
 adapter maps kinds to status codes, and documents each class by its docstring and usual message.
 """
 

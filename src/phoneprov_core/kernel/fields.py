@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from phoneprov_core.kernel import addresses, values
 from phoneprov_core.kernel.field_types import SECRET, Check
-from phoneprov_core.kernel.system import Timestamp
+from phoneprov_core.kernel.system import Timestamp, uuid
 
 
 def schema(description: str = "", /, **keywords: Any) -> Meta:
@@ -90,7 +90,7 @@ MacAddress = Annotated[
 IpAddress = Annotated[
     str, Check(addresses.ip), schema("IPv4 or IPv6 address", maxLength=45, examples=["10.20.30.40"])
 ]
-Uuid = Annotated[str, Check(values.uuid), schema(format="uuid")]
+Uuid = Annotated[str, Check(uuid), schema(format="uuid")]
 PinCode = Annotated[
     str,
     SECRET,

@@ -56,3 +56,11 @@ def known_id(text: str | None) -> str:
     text."""
     canonical = text.lower() if isinstance(text, str) else ""
     return canonical if _UUID.fullmatch(canonical) else ""
+
+
+def uuid(value: str) -> str:
+    """A UUID in lower case with hyphens. Raises ``ValueError``, as the functions of ``values``."""
+    known = known_id(value)
+    if not known:
+        raise ValueError("must be a UUID")
+    return known

@@ -11,7 +11,7 @@ from functools import cache
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
-from phoneprov_core.kernel.system import known_id, shown
+from phoneprov_core.kernel.system import shown
 
 _LINE_BREAKS = frozenset("\t\n\r")
 
@@ -98,14 +98,6 @@ def not_blank(value: str) -> str:
 def description(value: str) -> str:
     """At most 2048 characters; tabs and line breaks are allowed."""
     return text(value, longest=2048, allowed=_LINE_BREAKS)
-
-
-def uuid(value: str) -> str:
-    """A UUID in lower case with hyphens."""
-    known = known_id(value)
-    if not known:
-        raise ValueError("must be a UUID")
-    return known
 
 
 def email(value: str) -> str:

@@ -5,9 +5,9 @@ from typing import Protocol
 
 from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.kems import KemsTransaction
+from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import SearchedStore
-from phoneprov_core.kernel.trail import UseCaseTrail
 from phoneprov_core.phones.model import Phone, PhoneUse
 from phoneprov_core.vendor_phones import VendorPhonesTransaction
 

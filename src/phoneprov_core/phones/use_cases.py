@@ -11,7 +11,7 @@ from phoneprov_core.access.rules import (
     require_shared_write,
     require_superadmin,
 )
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import Forbidden, found
@@ -19,7 +19,6 @@ from phoneprov_core.kernel.paging import Listing, Page, Window, listing, page_of
 from phoneprov_core.kernel.search import search_for
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, shown
-from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import (
     CountedPhones,
     CountsQuery,

@@ -12,11 +12,10 @@ from phoneprov_core.desks.model import ListedDesk
 from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.directory.ports import CompanyDirectoryTransaction, PersonalDirectoryTransaction
 from phoneprov_core.extensions import ExtensionsTransaction
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, UseCaseTrail
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import PhoneprovError, Problem
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.kernel.trail import UseCaseTrail
 from phoneprov_core.links import LinkStore
 from phoneprov_core.phones.ports import PhonesTransaction
 from phoneprov_core.profiles.ports import ProfilesTransaction

@@ -4,8 +4,8 @@ from typing import Protocol
 
 from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.desk_records import DeskRecords
+from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.store import SearchedStore
-from phoneprov_core.kernel.trail import UseCaseTrail
 from phoneprov_core.users.model import User
 
 
@@ -48,7 +48,7 @@ class UserStore(SearchedStore[User], Protocol):
     async def set_password_hash(
         self, user_uuid: str, hash_: str, *, same_password: bool = False
     ) -> None:
-        """Raises ``NotFound`` when the account is gone. ``same_password``: this is another hash
+        """Raises ``NotFound`` if the account was deleted. ``same_password``: this is another hash
         of the same password, which counts as no change of the account."""
 
 

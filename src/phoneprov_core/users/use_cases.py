@@ -13,13 +13,12 @@ from phoneprov_core.access.rules import (
     require_superadmin,
 )
 from phoneprov_core.desk_records import end_uses
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.commands import applied, obey, record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Problem, Unavailable, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
-from phoneprov_core.kernel.trail import Event
 from phoneprov_core.users.model import (
     CreateUser,
     Registration,

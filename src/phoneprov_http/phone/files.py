@@ -71,7 +71,7 @@ class PhoneFiles:
 
 async def _answer(provided: Provided, scope: Any, receive: Any, send: Any) -> tuple[int, bool]:
     """Send the reply; the number of bytes sent, and whether the client took them all. The server
-    knows that (``serving/delivery.py``); another one tells of a client that left before the end."""
+    knows that (``serving/delivery.py``); others report only that the client disconnected."""
     content = provided.content
     length = len(content) if content is not None else provided.file.size if provided.file else 0
     headers = [(b"content-type", b"application/octet-stream")] if length else []

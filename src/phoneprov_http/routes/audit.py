@@ -13,7 +13,7 @@ from phoneprov_http.routes.handlers import ApiRequest, Query, Routes, level_0
 
 
 class TrailMetadata(Struct, frozen=True):
-    """How far a search for words came."""
+    """How much of the trail a search for words has read."""
 
     searched_to: (
         Annotated[Uuid, schema("With `q`: the last entry compared; `before` it are older ones")]

@@ -39,7 +39,7 @@ def desk_routes(desks: Desks) -> Routes:
     )
     async def log_out_desk(request: ApiRequest, mac: Mac) -> Envelope[Desk]:
         """Log the user of a desk out. Deploy the default profile of a phone, and end the login
-        there. A phone in a call is left alone until the call is over. Needs level 0, or the user
+        there. A phone in a call is not restarted until the call is over. Needs level 0, or the user
         that is logged in."""
         return record("Desk logged out", await desks.log_out(request.user, mac))
 

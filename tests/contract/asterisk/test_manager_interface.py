@@ -6,7 +6,7 @@ from typing import Protocol
 
 import pytest
 
-from phoneprov_adapters.memory.phone import MemoryManager
+from phoneprov_adapters.memory.devices import MemoryManager
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.devices.ports import ManagerAction, ManagerInterface
 from phoneprov_core.devices.restart import sip_restart

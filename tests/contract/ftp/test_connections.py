@@ -9,7 +9,7 @@ import aioftp
 import pytest
 from aioftp.common import Code
 
-from phoneprov_adapters.ftp import listings, names
+from phoneprov_adapters.ftp import listings
 from phoneprov_adapters.ftp.client import FtpClient
 from phoneprov_adapters.ftp.settings import FtpSettings, Tls
 from phoneprov_adapters.ftp.uploader import FtpUploader
@@ -183,7 +183,7 @@ async def test_listing_of_many_names_for_many_uploads_is_searched_once(
 ) -> None:
     """150,000 names for 8 uploads blocked the event loop for 2 s."""
     compared = 0
-    file_of_leftover = names.file_of_leftover
+    file_of_leftover = listings.file_of_leftover
 
     def counted(name: str) -> str | None:
         nonlocal compared

@@ -10,7 +10,7 @@ from rich.console import Console
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.steps import Steps
-from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.devices.ports import Upload
 from phoneprov_core.kernel.errors import Refused, TimedOut

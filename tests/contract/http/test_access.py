@@ -11,9 +11,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
+from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, MemoryUploader
 from phoneprov_adapters.memory.system import PlainHasher
-from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.audit.model import AuditEntry, WantedEntries

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import pytest
 
-from phoneprov_adapters.memory.phone import MemoryPhone
+from phoneprov_adapters.memory.devices import MemoryPhone
 from phoneprov_core.devices.ports import KeyPress, PhoneCommands
 from phoneprov_core.kernel.errors import Conflict, Invalid, PhoneprovError, Refused, TimedOut
 from support.phone_stub import PhoneStub, error, http, nothing, sends

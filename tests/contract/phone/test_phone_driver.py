@@ -9,7 +9,7 @@ from msgspec import structs
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_adapters.memory.phone import MemoryPhone
+from phoneprov_adapters.memory.devices import MemoryPhone
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS
 from phoneprov_adapters.testing.phone_records import a_phone

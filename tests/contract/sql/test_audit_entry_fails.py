@@ -9,9 +9,8 @@ import pytest
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.audit.model import WantedEntries
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.kernel.trail import Event
 from support.stores import DATABASES
 
 ADA = Actor(identifier(77), 0, username="ada")

@@ -16,9 +16,8 @@ from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.auth.model import Exchange
 from phoneprov_core.auth.sessions import exchange
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.trail import Event
 
 ADA = Actor("00000000-0000-4000-8000-000000000001", 0, "10.0.0.1", username="ada")
 

@@ -3,9 +3,8 @@
 import asyncio
 from collections import Counter
 
-from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
+from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, MemoryUploader
 from phoneprov_adapters.memory.system import MemoryBackground, await_directly
-from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.runtime.system import random_id, system_clock

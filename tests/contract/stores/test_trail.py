@@ -18,7 +18,7 @@ from phoneprov_adapters.testing.records import (
 )
 from phoneprov_core.desk_records import DeskRecord, DeskUse, Due, end_use, end_uses
 from phoneprov_core.directory.model import PersonalContact
-from phoneprov_core.kernel.trail import Event
+from phoneprov_core.kernel.actor import Event
 from phoneprov_core.links import Link
 from phoneprov_core.vendor_services import VendorService
 from phoneprov_core.vendor_users import VendorUser

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from phoneprov_adapters.memory.phone import MemoryPhone
+from phoneprov_adapters.memory.devices import MemoryPhone
 from phoneprov_core.deployments.observation import DeviceInformation, PhoneInformation
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
 from support.phone_stub import Answer, PhoneStub, closes, http, nothing, sends

@@ -313,7 +313,7 @@ async def test_undo_leaves_phones_alone_that_were_changed_meanwhile(
     assert [one.state for one in phones] == [
         PhoneState.DONE, PhoneState.LEFT_OUT, PhoneState.DONE
     ]  # fmt: skip
-    assert phones[1].message == "Another deployment followed; the phone was left alone."
+    assert phones[1].message == "Another deployment followed; the phone was left unchanged."
     assert sorted(sent(office)) == ["001", "003"]
 
 

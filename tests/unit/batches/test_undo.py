@@ -152,7 +152,7 @@ async def test_phone_changed_after_an_interrupted_undo_is_left_alone(
     assert [(phone.mac[-1], phone.state) for phone in phones] == [
         ("1", PhoneState.LEFT_OUT), ("2", PhoneState.DONE), ("3", PhoneState.DONE)
     ]  # fmt: skip
-    assert phones[0].message == "Another deployment followed; the phone was left alone."
+    assert phones[0].message == "Another deployment followed; the phone was left unchanged."
     assert there(office) == {"2": XML, "3": XML}
 
 

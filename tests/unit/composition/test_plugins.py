@@ -20,7 +20,7 @@ from phoneprov_adapters.composition.settings import (
 )
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
@@ -45,7 +45,7 @@ def distribution(folder: Path, name: str, modules: Mapping[str, str], entry_poin
 
 KEYS = SecretKeys.parse(NEW_KEY)
 SOURCE = """
-from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_core.devices.ports import PhoneDriver
 
 class Bells(PhoneDriver):

@@ -18,7 +18,7 @@ from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.lines.comparison import CompareLines
 from phoneprov_core.profiles.model import Profile
-from phoneprov_http.main.commands.wording import how_it_went, is_seen_through, lines_of
+from phoneprov_http.main.commands.output import how_it_went, is_seen_through, lines_of
 from support.office import Office, Settings
 from support.switching import MAC, Journal, a_desk, last_deployment, switch
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.deployments.model import Outcome, StepName
 from phoneprov_core.desk_records import DeskRecord, DeskUse

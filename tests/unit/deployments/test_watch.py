@@ -5,7 +5,7 @@ import pytest
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.composition.adapters import connection_of, watch_of
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.memory.phone import MemoryPhone
+from phoneprov_adapters.memory.devices import MemoryPhone
 from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.deployments.confirm import Watch

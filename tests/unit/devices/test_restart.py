@@ -2,7 +2,7 @@
 
 import pytest
 
-from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
+from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.ports import PhoneDriver
 from phoneprov_core.devices.restart import (

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.memory.system import FixedClock
-from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
 from phoneprov_adapters.testing.records import a_mac

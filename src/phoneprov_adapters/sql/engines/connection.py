@@ -13,8 +13,8 @@ from sqlalchemy.sql.compiler import SQLCompiler
 
 from phoneprov_adapters.sql.engines.revisions import REVISION
 from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_core.kernel.actor import Trail
 from phoneprov_core.kernel.errors import AlreadyExists, NotFound, already_taken
-from phoneprov_core.kernel.trail import Trail
 
 Row = Sequence[Any]
 

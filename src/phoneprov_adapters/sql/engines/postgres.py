@@ -30,10 +30,9 @@ from phoneprov_adapters.sql.engines.timelines import Timelines
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.tables import metadata
 from phoneprov_adapters.sql.tables.accounts import audit
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, Trail
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.trail import Trail
 
 _LOOK_SECONDS = 0.25
 _OVERDUE_SECONDS = 1.0

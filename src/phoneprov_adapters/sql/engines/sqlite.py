@@ -54,10 +54,9 @@ from phoneprov_adapters.sql.engines.sqlite_writing import (
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, Trail
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.trail import Trail
 
 # At DEBUG it logs the parameters of statements, among them hashes and tokens.
 logging.getLogger("aiosqlite").setLevel(logging.INFO)

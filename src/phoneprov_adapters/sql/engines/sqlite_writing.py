@@ -22,8 +22,8 @@ from phoneprov_adapters.sql.engines.connection import (
 from phoneprov_adapters.sql.engines.revisions import REQUIRE_REVISION, REVISION_COLUMN, UNFIT
 from phoneprov_adapters.sql.engines.sqlite_file import damages
 from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_core.kernel.actor import Trail
 from phoneprov_core.kernel.errors import DiskFull, Unavailable
-from phoneprov_core.kernel.trail import Trail
 
 DAMAGED = "The database file is damaged; restore a backup."
 UNUSABLE = "The database cannot be used right now; try again later."

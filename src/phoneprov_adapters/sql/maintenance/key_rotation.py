@@ -18,10 +18,9 @@ from phoneprov_adapters.sql.stores.sealed import (
     SealedColumn,
     SqlSecrets,
 )
-from phoneprov_core.kernel.actor import SYSTEM_ACTOR
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from phoneprov_core.kernel.errors import WrongKey
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.trail import Event
 
 PIECE = 16
 """Maximum number of secrets sealed per transaction: each may have 512 KiB, and other writers

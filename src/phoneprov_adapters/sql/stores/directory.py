@@ -102,7 +102,7 @@ def _search(prefixes: int, *, after: bool, is_sorted: bool) -> Statement:
 
 
 class SqlCompanyContacts(SqlSearchedStore[CompanyContact], CompanyContactStore):
-    """Contacts of the company, by uuid; their terms lie beside them."""
+    """Contacts of the company, by uuid; their search terms are in a table of their own."""
 
     records = COMPANY_CONTACTS
 

@@ -7,8 +7,7 @@ import msgspec
 
 from phoneprov_core.audit.model import AuditEntry, WantedEntries
 from phoneprov_http.main.commands.local_access import Acting, as_operator
-from phoneprov_http.main.commands.output import table
-from phoneprov_http.main.commands.wording import moment
+from phoneprov_http.main.commands.output import moment, table
 
 _PAGE = 1000
 

@@ -17,10 +17,9 @@ from phoneprov_adapters.sql.engines.sqlite_file import alone, create
 from phoneprov_adapters.sql.maintenance import backup as backups, backup_archive
 from phoneprov_core.audit.entries import entries
 from phoneprov_core.audit.model import AuditEntry
-from phoneprov_core.kernel.actor import NO_ORIGIN, SYSTEM_ACTOR
+from phoneprov_core.kernel.actor import NO_ORIGIN, SYSTEM_ACTOR, Event, Trail
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.system import shown
-from phoneprov_core.kernel.trail import Event, Trail
 from phoneprov_http.main.commands.settings import settings_of_environment, settings_of_installation
 
 _FILE = click.Path(dir_okay=False, path_type=Path)

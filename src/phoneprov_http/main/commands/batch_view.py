@@ -10,8 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from phoneprov_core.batches.model import Batch, BatchPhone
 from phoneprov_core.kernel.paging import Listing
 from phoneprov_http.main.commands.local_access import Acting, console
-from phoneprov_http.main.commands.output import table
-from phoneprov_http.main.commands.wording import moment
+from phoneprov_http.main.commands.output import moment, table
 
 LOOK_SECONDS = 0.25
 

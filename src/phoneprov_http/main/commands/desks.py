@@ -13,9 +13,8 @@ from phoneprov_core.extensions import ExtensionSearch
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.options import MAC, as_json, print_json
-from phoneprov_http.main.commands.output import table
+from phoneprov_http.main.commands.output import moment, table
 from phoneprov_http.main.commands.settings import settings_of_installation
-from phoneprov_http.main.commands.wording import moment
 
 _LONGEST_URL = 255
 _ELEMENTS = {

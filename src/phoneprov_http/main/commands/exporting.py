@@ -81,7 +81,7 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
 
             count = as_operator(write)
     except BrokenPipeError:
-        raise  # the reader wants no more, as ``head``: click ends the command without a message
+        raise  # the reader closed the pipe, as ``head`` does: click exits without a message
     except OSError as error:
         raise click.UsageError(f"{file} cannot be written ({error.strerror}).") from None
     except ValueError as error:

@@ -11,8 +11,7 @@ from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import Listing, Window
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.options import MAC, as_json, print_json
-from phoneprov_http.main.commands.output import table
-from phoneprov_http.main.commands.wording import how_it_went, lines_of, moment
+from phoneprov_http.main.commands.output import how_it_went, lines_of, moment, table
 
 Outcome = Literal["running", "deployed", "failed", "unknown", "interrupted"]
 

@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 NOT_SEEN = 3
 """The exit code when the file is in place, but the phone was not restarted, is not known to be, or
-was not seen to come back."""
+was not observed to register again."""
 
 _MOST_NAMESAKES = 5
 

@@ -12,8 +12,7 @@ from phoneprov_core.profiles.model import SwitchRequest
 from phoneprov_http.main.commands.lint import line_of
 from phoneprov_http.main.commands.local_access import Acting, as_operator, console, profile_called
 from phoneprov_http.main.commands.options import MAC, as_json, print_json, printable
-from phoneprov_http.main.commands.output import table
-from phoneprov_http.main.commands.wording import how_it_went, moment, what
+from phoneprov_http.main.commands.output import how_it_went, moment, table, what
 
 MOST_COLOURED = 5000
 """Maximum number of lines of a diff that is coloured: that costs about 0.2 ms a line."""

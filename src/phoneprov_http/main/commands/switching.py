@@ -21,8 +21,7 @@ from phoneprov_http.main.commands.local_access import (
     profile_called,
 )
 from phoneprov_http.main.commands.options import MAC, as_json, print_json
-from phoneprov_http.main.commands.output import table
-from phoneprov_http.main.commands.wording import STEPS, how_it_went, is_seen_through, what
+from phoneprov_http.main.commands.output import STEPS, how_it_went, is_seen_through, table, what
 
 _LOOK_SECONDS = 0.2
 

@@ -26,7 +26,7 @@ RESET_SECONDS = 0.05
 
 class Delivery:
     """Watches one connection after a response was written. ``closes``: the response is the last
-    one; the client is told at once that no more follows."""
+    one; the client is informed at once that no more follows."""
 
     def __init__(self, transport: asyncio.Transport, *, closes: bool) -> None:
         self._transport = transport

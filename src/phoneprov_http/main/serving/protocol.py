@@ -1,6 +1,6 @@
 """uvicorn's HTTP protocol with the bounds that it lacks.
 
-uvicorn waits without end for the rest of a request, for the next request after a stray line end
+uvicorn waits indefinitely for the rest of a request, for the next request after a stray line end
 and for a client to read its reply. It queues fields and requests without limit, takes trailers
 for fields of the request, and leaves out the body of a request that asks for an upgrade, so
 that the body is parsed as the next request. Here
@@ -113,7 +113,7 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         if self._delivery is not None:
             self._delivery.asked()
-        # The parser keeps an unfinished field, wherever it stands, and copies it each time.
+        # The parser keeps an unfinished field, at any position, and copies it each time.
         self._idle_size += len(data)
         if self._idle_size > LARGEST_HEAD + len(data):
             self.send_400_response(TOO_LARGE)
@@ -274,7 +274,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._refused = True
         retry = (b"retry-after", b"%d" % BUSY_SECONDS)
         reply = failure(b"503 Service Unavailable", "unavailable", _BUSY, retry)
-        with contextlib.suppress(OSError):  # the client is gone
+        with contextlib.suppress(OSError):  # the client has disconnected
             os.write(self.transport.get_extra_info("socket").fileno(), reply)
         self.transport.abort()
 

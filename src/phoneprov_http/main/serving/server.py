@@ -41,7 +41,7 @@ _TICK = 0.02
 
 
 def stop_signals() -> list[signal.Signals]:
-    """The signals that stop the server. SIGHUP is left alone if it is ignored (nohup)."""
+    """The signals that stop the server. SIGHUP stays ignored if it was (nohup)."""
     signals = [signal.SIGTERM, signal.SIGINT]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signals.append(signal.SIGHUP)

@@ -142,7 +142,7 @@ def _work(
 
 
 def _leave_with_supervisor() -> None:
-    """Stop when the supervisor is gone: a worker would keep the port from the next start."""
+    """Stop when the supervisor has ended: a worker would keep the port from the next start."""
     supervisor = multiprocessing.parent_process()
     assert supervisor is not None
     supervisor.join()

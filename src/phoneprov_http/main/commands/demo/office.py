@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import opened, prepare
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.memory.phone import MemoryPhone
+from phoneprov_adapters.memory.devices import MemoryPhone, MemoryUploader
 from phoneprov_adapters.memory.system import FixedClock, MemoryBackground, await_directly
-from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.application import UseCases
@@ -146,7 +145,7 @@ async def _look_around(container: Container, now: str) -> None:
             assert seen is not None
             deployed = await tx.deployments.in_place(phone.mac)
             if deployed is not None:
-                # By hand, say; the simulated server knows nothing of it.
+                # By hand, say; the simulated server has no record of it.
                 is_other = number % 20 == 4
                 seen = after_file(phone, seen, "changed" if is_other else "as_deployed", now)
             await tx.fleet.put(seen, is_change=True)

@@ -140,7 +140,7 @@ async def _until_confirmed(client: httpx.AsyncClient, mac: str) -> None:
         if current[0]["confirmation"] != "pending":
             return
         await asyncio.sleep(0.1)
-    raise DemoFailed("It is not known whether the phone came back.")
+    raise DemoFailed("It is not known whether the phone registered again.")
 
 
 def _shown(page: ScreenPage) -> ScreenPage:
