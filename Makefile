@@ -236,9 +236,10 @@ $(ASTERISK)/filled $(ASTERISK_NEW)/filled:
 	debootstrap --variant=minbase --include=asterisk,sip-tester $(ASTERISK_SUITE) $(@D)
 	touch $@
 
-# chan_sccp is in no release of Debian: it is built inside that folder. CHAN_SCCP may be a clone.
+# chan_sccp is in no release of Debian: it is built inside that folder, with the packages of the how-to
+# of lines. CHAN_SCCP may be a clone.
 CHAN_SCCP := https://github.com/chan-sccp/chan-sccp
-CHAN_SCCP_NEEDS := asterisk-dev build-essential gettext libxml2-dev libssl-dev libltdl-dev binutils-dev
+CHAN_SCCP_NEEDS := asterisk-dev asterisk-voicemail build-essential gettext libxml2-dev libssl-dev libltdl-dev binutils-dev
 
 test-chan-sccp: $(VENV)/installed-dev $(ASTERISK)/usr/src/chan-sccp/installed  ## restarts through a real chan_sccp with an SCCP phone of ours (Debian, as root)
 	PHONEPROV_TEST_ASTERISK=$(ASTERISK) $(BIN)/python -m pytest -q tests/asterisk/check_chan_sccp.py
@@ -246,6 +247,8 @@ test-chan-sccp: $(VENV)/installed-dev $(ASTERISK)/usr/src/chan-sccp/installed  #
 test-asterisk-lines: $(VENV)/installed-dev $(ASTERISK)/usr/src/chan-sccp/installed $(ASTERISK_NEW)/filled  ## lines that follow users: chan_sccp with 212 SCCP phones of ours, and PJSIP of two releases, ask a real service (Debian, as root)
 	PHONEPROV_TEST_ASTERISK=$(ASTERISK) $(BIN)/python -m pytest -q tests/asterisk/check_lines.py tests/asterisk/check_pjsip_objects.py
 	PHONEPROV_TEST_ASTERISK=$(ASTERISK_NEW) $(BIN)/python -m pytest -q tests/asterisk/check_asterisk.py tests/asterisk/check_pjsip_objects.py
+	@for one in ip ss openssl; do command -v $$one >/dev/null || { apt-get update && apt-get install --yes iproute2 openssl; }; done
+	PHONEPROV_TEST_ASTERISK=$(ASTERISK) unshare --net --mount $(BIN)/python -m pytest -q -p no:xdist tests/asterisk/check_how_to.py
 
 $(ASTERISK)/usr/src/chan-sccp/installed: $(ASTERISK)/filled
 	chroot $(ASTERISK) apt-get update

@@ -6,7 +6,6 @@ the page.
 """
 
 import asyncio
-import contextlib
 import os
 import re
 import ssl
@@ -255,11 +254,12 @@ async def test_voicemail_takes_a_call_to_a_user_without_a_phone(
 
 
 async def test_port_of_chan_sccp_is_closed_to_other_networks(office: Office) -> None:
-    phone = DeskPhone(mac_of(1), 2000)
+    phone = office.phones[mac_of(1)] = DeskPhone(mac_of(1), 2000)
     with pytest.raises((TimeoutError, OSError)):
         async with asyncio.timeout(3):
             await phone.start()
-    assert await started(DeskPhone(mac_of(1), 2000)) < 5
+    await phone.disconnected()
+    assert await started(phone) < 5
 
 
 @asynccontextmanager
@@ -354,6 +354,4 @@ async def tls_before(context: ssl.SSLContext) -> AsyncIterator[None]:
     finally:
         server.close()
         for writer in opened:
-            writer.close()
-            with contextlib.suppress(OSError):
-                await writer.wait_closed()
+            writer.transport.abort()

@@ -11,6 +11,10 @@ import pytest_asyncio
 from asterisk.check_lines import TOKEN, Office, block, mac_of
 from asterisk.exchange import SECONDS, SECRET, USER, Sipp, running
 from faults.served import Served
+from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.registrations import ManagerRegistrations
+from phoneprov_adapters.asterisk.settings import ManagerSettings
+from phoneprov_adapters.testing.phone_records import a_phone
 from support.api import data_of
 from support.polling import until
 
@@ -156,6 +160,12 @@ async def test_phone_follows_its_user_with_a_new_registration(office: SipOffice)
     now = office.as_user(1, "ada", call_id="a@phone")
     await now.register()
     assert await office.outcome(mac) == "confirmed"
+
+    settings = ManagerSettings(host="127.0.0.1", port=office.exchange.ami, user=USER, secret=SECRET)
+    connection = ManagerConnection(settings)  # the service logged off with the end of its watch
+    fleet = await ManagerRegistrations(connection, serves_sip=True).registered()
+    known = [fleet.of(a_phone(1, phone_ip=f"127.0.1.{n}", software_type="SIP")) for n in (1, 2)]
+    assert known == [True, False]
 
     # A phone with several users before, one of whom is at another phone now.
     elsewhere = await office.sip_phone(2)

@@ -30,12 +30,12 @@ class Contact(Struct, frozen=True):
     def is_at(self, address: str) -> bool:
         """Whether this address registered. With NAT the URI may have the address of the router,
         and only the ``via`` that of the phone."""
-        return any(same_address(host, address) for host in (self.host, _host(self.via)))
+        return any(same_address(host, address) for host in (self.host, host_of(self.via)))
 
     @property
     def host(self) -> str:
         """The host of the URI, to which Asterisk sends."""
-        return _host(self.uri)
+        return host_of(self.uri)
 
 
 class Endpoint(Struct, frozen=True):
@@ -82,6 +82,7 @@ def _number(text: str) -> int:
     return int(text) if re.fullmatch("[0-9]{1,18}", text) else 0
 
 
-def _host(text: str) -> str:
+def host_of(text: str) -> str:
+    """The host of a SIP URI, or of an address with a port; empty if it has none."""
     found = _HOST.match(text)
     return (found[1] or found[2] or "") if found else ""

@@ -186,9 +186,12 @@ def watch_of(
     return Watch(events, web, seconds=settings.confirm_timeout)
 
 
-def registrations_of(connection: ManagerConnection | None) -> Registrations | None:
+def registrations_of(
+    settings: Settings, connection: ManagerConnection | None
+) -> Registrations | None:
     """Lists the phones that the exchange has; None if no manager interface is configured."""
-    return ManagerRegistrations(connection) if connection else None
+    serves_sip = settings.serves_lines and settings.asterisk_pjsip
+    return ManagerRegistrations(connection, serves_sip=serves_sip) if connection else None
 
 
 class Adapters(containers.DeclarativeContainer):
@@ -238,7 +241,9 @@ class Adapters(containers.DeclarativeContainer):
         exchange=of(exchange_lines),
         clock=of(clock),
     )
-    registrations: Provider[Registrations | None] = singleton(registrations_of, connection=of(ami))
+    registrations: Provider[Registrations | None] = singleton(
+        registrations_of, settings=of(settings), connection=of(ami)
+    )
     phone_driver: Provider[PhoneDriver] = singleton(
         phone_driver_of,
         settings=of(settings),

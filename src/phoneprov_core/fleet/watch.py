@@ -22,10 +22,11 @@ from phoneprov_core.fleet.states import (
     after_look,
 )
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
+from phoneprov_core.kernel.addresses import Address, address_of
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Refused, TimedOut, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, Pause, millis, shown
-from phoneprov_core.phones.model import Phone, family_of
+from phoneprov_core.phones.model import Phone, family_of, speaks_sip
 
 LEASE = "fleet"
 """The key of the lease that the watching process holds, in place of a MAC."""
@@ -47,15 +48,22 @@ log = logging.getLogger("phoneprov.fleet")
 
 class Registered(Struct, frozen=True):
     """What the exchange says: for each phone that it knows, by canonical MAC, whether it is
-    registered. ``lists_sccp`` is whether SCCP phones that are not among them are not registered."""
+    registered, and the addresses of phones that registered over SIP. ``lists_sccp`` and
+    ``lists_sip`` are whether SCCP and SIP phones that are not among them are not registered."""
 
     phones: Mapping[str, bool]
+    addresses: frozenset[Address] = frozenset()
     lists_sccp: bool = False
+    lists_sip: bool = False
 
     def of(self, phone: Phone) -> bool | None:
         """Whether a phone is registered, None if the exchange does not say."""
-        absent = False if self.lists_sccp and family_of(phone.software_type) == "SCCP" else None
-        return self.phones.get(phone.mac, absent)
+        is_sccp = family_of(phone.software_type) == "SCCP"
+        if not is_sccp and address_of(phone.phone_ip or "") in self.addresses:
+            return True
+        is_listed = self.lists_sccp if is_sccp else self.lists_sip
+        is_sip = speaks_sip(phone.software_type)
+        return self.phones.get(phone.mac, False if is_listed and (is_sccp or is_sip) else None)
 
 
 class Registrations(Protocol):
