@@ -32,6 +32,18 @@ export function guard(hasChanges) {
   return () => guards.delete(hasChanges);
 }
 
+/**
+ * Whether something would be lost of the forms that are made during the work.
+ *
+ * @param {() => void} work
+ */
+export function guarded(work) {
+  const before = new Set(guards);
+  work();
+  const own = [...guards].filter((one) => !before.has(one));
+  return () => own.some((one) => one());
+}
+
 /** Forget what would be lost: it was saved, or its record is gone. */
 export function forgetGuards() {
   guards.clear();

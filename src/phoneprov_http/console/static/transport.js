@@ -18,9 +18,11 @@ export class ApiError extends Error {
    * @param {string} message
    * @param {string} code
    * @param {Problem[]} details
+   * @param {number} retryAfter seconds to wait, 0 where the server names none
    */
-  constructor(status, message, code = "", details = []) {
+  constructor(status, message, code = "", details = [], retryAfter = 0) {
     super(message);
+    this.retryAfter = retryAfter;
     this.status = status;
     this.code = code;
     this.details = details;
@@ -87,7 +89,8 @@ export async function read(response) {
   }
   if (!envelope.success) {
     const { code = "", details = [] } = envelope.error ?? {};
-    throw new ApiError(response.status, envelope.message, code, details ?? []);
+    const retryAfter = Number(response.headers.get("retry-after") ?? 0);
+    throw new ApiError(response.status, envelope.message, code, details ?? [], retryAfter);
   }
   return { message: envelope.message, data: envelope.data, metadata: envelope.metadata ?? {} };
 }

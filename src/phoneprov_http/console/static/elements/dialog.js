@@ -1,6 +1,7 @@
 /** Modal dialogs on the browser's own `dialog` element, which keeps the focus inside. */
 
 import { h, uniqueId } from "../dom.js";
+import { guarded } from "../navigation.js";
 import { texts } from "../texts.js";
 
 /**
@@ -35,14 +36,14 @@ export function ask(question, confirmation, { isDangerous = false, details = nul
 }
 
 /**
- * Show content in a dialog with a heading; resolves when it is closed.
+ * Show content in a dialog with a heading; resolves when it is closed. It asks before the input of
+ * its forms is lost.
  *
  * @param {string} title
  * @param {(close: () => void) => Node} content
- * @param {{hasChanges?: () => boolean}} [options] whether closing loses input
  * @returns {Promise<void>}
  */
-export function show(title, content, { hasChanges = () => false } = {}) {
+export function show(title, content) {
   return new Promise((resolve) => {
     const id = uniqueId("dialog");
     const dialog = h("dialog", { "aria-labelledby": id });
@@ -56,7 +57,7 @@ export function show(title, content, { hasChanges = () => false } = {}) {
     });
     // Last, so that the first field has the focus.
     const button = h("button", { className: "plain leave", "aria-label": texts.close, onclick: leave }, "×");
-    dialog.append(h("h2", { id }, title), content(close), button);
+    const hasChanges = guarded(() => dialog.append(h("h2", { id }, title), content(close), button));
     open(dialog, () => resolve());
   });
 }

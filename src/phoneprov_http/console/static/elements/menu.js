@@ -13,7 +13,7 @@ export function menu(label, drawing, content) {
   const panel = h("div", { id, className: "panel", hidden: true });
   const button = h(
     "button",
-    { type: "button", "aria-expanded": "false", "aria-controls": id, onclick: toggle },
+    { type: "button", title: label, "aria-expanded": "false", "aria-controls": id, onclick: toggle },
     icon(drawing),
     h("span", {}, label),
   );

@@ -18,8 +18,6 @@ import { recordForm } from "./record-form.js";
  */
 export function recordDialog({ title, path, fields, record, initial, name, changed, after }) {
   const named = (/** @type {any} */ one) => name?.(one) ?? one?.name ?? title;
-  /** @type {() => boolean} */
-  let hasChanges = () => false;
   /** @param {() => void} close */
   const content = (close) => {
     /** @param {any} data */
@@ -27,7 +25,7 @@ export function recordDialog({ title, path, fields, record, initial, name, chang
       close();
       changed(data);
     };
-    const { form, ...rest } = recordForm(
+    const { form } = recordForm(
       fields,
       record ?? initial ?? { is_active: true },
       (values) => (record ? api.put(path, values) : api.post(path, values)),
@@ -38,7 +36,6 @@ export function recordDialog({ title, path, fields, record, initial, name, chang
         button: record ? texts.save : texts.create,
       },
     );
-    hasChanges = rest.hasChanges;
     const remove = async () => {
       const question = texts.deleteQuestion(named(record));
       if (!(await ask(question, texts.remove, { isDangerous: true }))) return;
@@ -57,5 +54,5 @@ export function recordDialog({ title, path, fields, record, initial, name, chang
     }
     return after ? h("div", {}, form, after) : form;
   };
-  void show(title, content, { hasChanges: () => hasChanges() });
+  void show(title, content);
 }

@@ -77,9 +77,8 @@ export function recordForm(fields, record, save, options = {}) {
     ...lines.map(({ element }) => element),
     h("div", { className: "actions" }, button),
   );
-  const hasChanges = () => form.isConnected && !same(read(), before);
-  guard(hasChanges);
-  return { form, hasChanges, values: read, show };
+  guard(() => form.isConnected && !same(read(), before));
+  return { form, values: read, show };
 }
 
 /** @param {unknown} one @param {unknown} other */

@@ -55,6 +55,7 @@ export const people = {
   department: labels.department,
   newPassword: "New password",
   ownPasswordHint: "Your other sessions end.",
+  askForPassword: "An account of permission level 0 changes your password: ask the administrator of the telephones.",
   passwordSaved: "Your password is changed. Your other sessions have ended.",
 
   // API tokens

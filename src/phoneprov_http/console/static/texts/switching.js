@@ -226,6 +226,9 @@ export const switching = {
   /** @param {string} reason */
   deleteAnyway: (reason) => `${reason} Delete it anyway?`,
   previewOfTyped: "The preview is of what you typed, which is not saved yet.",
+  /** @param {number} seconds */
+  previewFollows: (seconds) =>
+    `The next preview follows in ${seconds} s: the number of previews of a phone in ten minutes is limited. You can go on typing.`,
   previewPhone: "Preview on phone",
   /** @param {number} count */
   findingsOf: (count) => (count === 0 ? "No findings" : `${count} ${count === 1 ? "finding" : "findings"}`),

@@ -34,7 +34,7 @@ export async function view({ element, signal }) {
           [texts.email, me.email],
           [texts.permission, me.permission ? `${me.permission.perm_name} (${me.permission.level})` : texts.none],
         ]),
-        session.isAdmin && section(texts.password, password(me.uuid)),
+        section(texts.password, session.isAdmin ? password(me.uuid) : h("p", {}, texts.askForPassword)),
         pin,
       ),
       section(

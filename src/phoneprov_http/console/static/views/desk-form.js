@@ -5,6 +5,7 @@ import { h } from "../dom.js";
 import { MOST_CHOICES, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
 import { field } from "../fields.js";
+import { guard } from "../navigation.js";
 import { texts } from "../texts.js";
 
 /** @param {string} path @param {string} name @param {import("../../types").Desk} desk
@@ -36,9 +37,18 @@ export async function deskForm(path, name, desk, changed) {
         default_profile_uuid: profile.value() || null,
         extension_uuid: number.value() || null,
       }),
-    { said: () => texts.deskSaved(name), saved: changed },
+    {
+      said: () => texts.deskSaved(name),
+      saved: () => {
+        before = chosen();
+        changed();
+      },
+    },
   );
   form.prepend(profile.element, number.element);
   await Promise.all([profile.ready, number.ready]);
+  const chosen = () => `${profile.value()} ${number.value()}`;
+  let before = chosen();
+  guard(() => form.isConnected && chosen() !== before);
   return h("section", {}, h("h2", {}, texts.deskSettings), form);
 }

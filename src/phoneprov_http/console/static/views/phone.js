@@ -131,11 +131,9 @@ function seenFacts(seen) {
 /** @param {string} path @param {Phone} phone */
 function edit(path, phone) {
   const fields = phoneFields(session.isAdmin).filter(({ name }) => name !== "mac");
-  /** @type {() => boolean} */
-  let hasChanges = () => false;
   /** @param {() => void} close */
   const content = (close) => {
-    const { form, ...rest } = recordForm(fields, phone, (values) => api.put(path, values), {
+    const { form } = recordForm(fields, phone, (values) => api.put(path, values), {
       changesOnly: true,
       said: ({ data }) => texts.saved(phoneTitle(data)),
       saved: () => {
@@ -143,10 +141,9 @@ function edit(path, phone) {
         showAgain();
       },
     });
-    hasChanges = rest.hasChanges;
     return form;
   };
-  void show(texts.edit, content, { hasChanges: () => hasChanges() });
+  void show(texts.edit, content);
 }
 
 /** @param {string} path @param {Phone} phone */

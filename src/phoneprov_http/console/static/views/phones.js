@@ -187,11 +187,9 @@ export async function view({ element, query }) {
 }
 
 function add() {
-  /** @type {() => boolean} */
-  let hasChanges = () => false;
   /** @param {() => void} close */
   const content = (close) => {
-    const { form, ...rest } = recordForm(
+    const { form } = recordForm(
       phoneFields(session.isAdmin),
       { is_active: true },
       (values) => api.post("phones", values),
@@ -204,8 +202,7 @@ function add() {
         },
       },
     );
-    hasChanges = rest.hasChanges;
     return form;
   };
-  void show(texts.newPhone, content, { hasChanges: () => hasChanges() });
+  void show(texts.newPhone, content);
 }

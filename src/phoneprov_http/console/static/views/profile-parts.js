@@ -7,7 +7,9 @@ import { MOST_CHOICES, picker } from "../elements/picker.js";
 import { sideBySide } from "../elements/side-by-side.js";
 import { simpleTable } from "../elements/simple-table.js";
 import { when } from "../format.js";
+import { session } from "../session.js";
 import { texts } from "../texts.js";
+import { ApiError } from "../transport.js";
 import { linesOf } from "./line-diff.js";
 import { previewedBeside } from "./preview.js";
 
@@ -58,8 +60,12 @@ export async function revisionsPart(panel, path, signal) {
   await compare();
 }
 
+/** Callers without level 0 have 30 previews of a phone in ten minutes. */
+const PACE_MS = 20_000;
+
 /**
- * What a profile would do on a phone: of what is typed, while it is typed.
+ * What a profile would do on a phone: of what is typed, while it is typed. `soon` keeps to the limit
+ * of the server.
  *
  * @param {Profile} profile
  * @param {() => Record<string, any>} typed what is not saved yet, empty without it
@@ -76,9 +82,27 @@ export function previewPart(profile, typed, signal) {
     }),
     changed: () => void show(),
   });
+  const said = h("p", { className: "hint", role: "status" });
+  phone.element.append(said);
   /** @type {AbortController | null} */
   let running = null;
+  /** @type {number | undefined} */
+  let timer;
+  let next = 0;
+  signal.addEventListener("abort", () => clearTimeout(timer));
+
+  function soon() {
+    clearTimeout(timer);
+    const wait = next - Date.now();
+    if (wait > 0 && phone.value()) said.textContent = texts.previewFollows(Math.ceil(wait / 1000));
+    if (wait > 0) timer = setTimeout(() => void show(), wait);
+    else void show();
+  }
+
   async function show() {
+    clearTimeout(timer);
+    said.textContent = "";
+    next = Date.now() + (session.isAdmin ? 0 : PACE_MS);
     running?.abort();
     if (!phone.value()) {
       fill(result);
@@ -94,10 +118,15 @@ export function previewPart(profile, typed, signal) {
       const note = isTyped && h("p", { className: "state wait" }, texts.previewOfTyped);
       fill(result, note, ...previewedBeside(data));
     } catch (error) {
-      if (!signal.aborted && !own.aborted) fill(result, errorBox(error));
+      if (signal.aborted || own.aborted) return;
+      if (error instanceof ApiError && error.status === 429 && error.retryAfter > 0) {
+        next = Date.now() + error.retryAfter * 1000;
+        if (!result.querySelector(".diff, .facts")) fill(result);
+        soon();
+      } else fill(result, errorBox(error));
     }
   }
-  return { element: phone.element, result, show, ready: phone.ready };
+  return { element: phone.element, result, show, soon, ready: phone.ready };
 }
 
 /** @param {HTMLElement} panel @param {Profile} profile @param {AbortSignal} signal */

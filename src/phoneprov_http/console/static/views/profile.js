@@ -51,7 +51,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
   let timer;
   const changed = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => void Promise.all([check(), preview?.show()]), CHECK_MS);
+    timer = setTimeout(() => void Promise.all([check(), preview?.soon()]), CHECK_MS);
   };
   const pairs = pairEditor({ label: texts.values, hint: texts.valuesHint, values: profile.values ?? {} });
   pairs.element.addEventListener("input", changed);
