@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 from litestar import Request, get
@@ -21,8 +22,12 @@ _TYPES = {
     "css": "text/css",
     "html": "text/html",
     "js": "text/javascript",
+    "md": "text/markdown",
     "svg": "image/svg+xml",
 }
+
+# Folders of the documentation.
+_HELP = ("how-to", "explanation", "reference")
 
 # Styles are set by script, through the object model, and never as text.
 _POLICY = (
@@ -49,6 +54,20 @@ def assets() -> dict[str, Asset]:
     return {name: _asset(name, file.read_bytes()) for name, file in _files(folder)}
 
 
+def help_pages() -> dict[str, Asset]:
+    """The pages of the documentation by their paths below ``/console/``."""
+    folder: Traversable = resources.files("phoneprov_http.console").joinpath("help")
+    if not folder.is_dir():  # A wheel has them there, the sources beside ``src``.
+        folder = Path(__file__).parents[3] / "docs"
+    return {
+        name: _asset(name, file.read_bytes())
+        for part in _HELP
+        if folder.joinpath(part).is_dir()
+        for name, file in _files(folder.joinpath(part), f"help/{part}/")
+        if name.endswith(".md")
+    }
+
+
 def _files(folder: Traversable, before: str = "") -> Iterator[tuple[str, Traversable]]:
     for entry in folder.iterdir():
         if entry.is_dir():
@@ -73,7 +92,7 @@ def file_handlers() -> list[HTTPRouteHandler]:
 
     async def send(request: Request[Any, Any, Any], name: str) -> ASGIResponse:
         if not kept:
-            kept.update(await asyncio.to_thread(assets))
+            kept.update(await asyncio.to_thread(lambda: assets() | help_pages()))
         asset = kept.get(name)
         if asset is None:
             raise NotFoundException
@@ -95,19 +114,12 @@ def file_handlers() -> list[HTTPRouteHandler]:
             return ASGIResponse(body=b"", status_code=308, headers={"Location": "console/"})
         return await send(request, PAGE)
 
-    @get("/{name:str}")
-    async def console_file(request: Request[Any, Any, Any], name: FromPath[str]) -> ASGIResponse:
-        """A file beside the page."""
-        return await send(request, name)
+    @get("/{path:path}")
+    async def console_file(request: Request[Any, Any, Any], path: FromPath[str]) -> ASGIResponse:
+        """A file beside the page, or in a folder beside it."""
+        return await send(request, path.removeprefix("/"))
 
-    @get("/{folder:str}/{name:str}")
-    async def console_file_in_folder(
-        request: Request[Any, Any, Any], folder: FromPath[str], name: FromPath[str]
-    ) -> ASGIResponse:
-        """A file in a folder beside the page."""
-        return await send(request, f"{folder}/{name}")
-
-    return [console_page, console_file, console_file_in_folder]
+    return [console_page, console_file]
 
 
 def _has(field: str, tag: str) -> bool:

@@ -43,6 +43,7 @@ export const routes = [
   route("people", /^\/import$/, () => import("./views/import.js")),
   route("directory", /^\/directory$/, () => import("./views/directory.js")),
   route("audit", /^\/audit$/, () => import("./views/audit.js")),
+  route("help", /^\/help\/((?:how-to|explanation|reference)\/[\w/-]+)$/, () => import("./views/help.js")),
   route("account", /^\/about$/, () => import("./views/about.js")),
 ];
 

@@ -1,11 +1,22 @@
 /** The heading of a page with what can be done there. */
 
 import { h } from "../dom.js";
+import { icon } from "../icons.js";
+import { texts } from "../texts.js";
 
 /** @param {import("../dom.js").Child} title @param {...import("../dom.js").Child} actions */
 export function heading(title, ...actions) {
   return h("div", { className: "heading" }, h("h1", {}, title), ...actions);
 }
+
+/** A link to a page of the documentation, in a tab of its own, so that input stays. @param {string} page */
+export const help = (page) =>
+  h(
+    "a",
+    { className: "button help-link", href: `#/help/${page}`, target: "_blank", title: texts.help },
+    icon("unknown"),
+    h("span", { className: "hidden" }, texts.help),
+  );
 
 /** A part of a page. @param {string} title @param {...import("../dom.js").Child} content */
 export function section(title, ...content) {

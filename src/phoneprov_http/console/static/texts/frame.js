@@ -19,6 +19,8 @@ export const frame = {
   password: "Password",
   signInHint: "Phone provisioning",
   help: "Documentation",
+  noHelp: "This page is not part of the console. It is in the documentation of phoneprov.",
+  helpOfConsole: "How to use the console",
   apiDocs: "The HTTP interface",
   sessionEnded: "Your session has ended",
   sessionEndedHint: "Sign in again to continue. Nothing on this page is lost.",

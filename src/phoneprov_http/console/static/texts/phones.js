@@ -50,6 +50,7 @@ export const phones = {
   noVisibleHistory: "No deployment of this phone that you may see is recorded.",
   modules: "Key expansion modules",
   noModules: "No key expansion modules.",
+  noModulesYet: "There are no key expansion modules yet. Create one for a phone, or import a table.",
   newModule: "New module",
   fetches: "Fetches",
   noFetches: "No fetches recorded.",

@@ -42,7 +42,15 @@ export async function view({ element, signal }) {
         facts([
           [texts.state, state],
           [texts.version, session.version],
-          [texts.help, h("a", { href: "../docs" }, texts.apiDocs)],
+          [
+            texts.help,
+            h(
+              "ul",
+              { className: "plain" },
+              h("li", {}, h("a", { href: "#/help/how-to/console" }, texts.helpOfConsole)),
+              h("li", {}, h("a", { href: "../docs" }, texts.apiDocs)),
+            ),
+          ],
         ]),
       ),
     ),

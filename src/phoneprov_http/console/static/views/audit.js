@@ -3,7 +3,7 @@
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { errorBox } from "../elements/error-box.js";
-import { heading } from "../elements/heading.js";
+import { heading, help } from "../elements/heading.js";
 import { searchBar } from "../elements/search-bar.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
 import { when } from "../format.js";
@@ -80,7 +80,7 @@ export async function view({ element, query, signal }) {
     }
   }
 
-  fill(element, heading(texts.audit), search.element, place, more);
+  fill(element, heading(texts.audit, help("how-to/audit")), search.element, place, more);
   await load(true);
 }
 

@@ -4,7 +4,7 @@ import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
 import { badge } from "../elements/facts.js";
-import { heading } from "../elements/heading.js";
+import { heading, help } from "../elements/heading.js";
 import { progressBar } from "../elements/progress.js";
 import { when } from "../format.js";
 import { texts } from "../texts.js";
@@ -16,7 +16,7 @@ export async function view({ element }) {
   const list = /** @type {import("../elements/data-list.js").DataList<Batch>} */ (dataList());
   const add = h("a", { className: "button primary", href: "#/batches/new" }, texts.newBatch);
   element.classList.add("with-list");
-  fill(element, heading(texts.batches, add), list);
+  fill(element, heading(texts.batches, add, help("how-to/switch-a-floor")), list);
   await list.configure({
     caption: texts.batches,
     columns: [

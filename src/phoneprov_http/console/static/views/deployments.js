@@ -3,7 +3,7 @@
 import { NEWEST, api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { errorBox } from "../elements/error-box.js";
-import { heading } from "../elements/heading.js";
+import { heading, help } from "../elements/heading.js";
 import { searchBar } from "../elements/search-bar.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
 import { when } from "../format.js";
@@ -66,7 +66,7 @@ export async function view({ element, query, signal }) {
     }
   }
 
-  fill(element, heading(texts.deployments, batch), search.element, place, more);
+  fill(element, heading(texts.deployments, batch, help("how-to/put-back")), search.element, place, more);
   await load(true);
 }
 

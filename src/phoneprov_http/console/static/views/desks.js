@@ -3,7 +3,7 @@
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
-import { heading } from "../elements/heading.js";
+import { heading, help } from "../elements/heading.js";
 import { searchBar, yesOrNo } from "../elements/search-bar.js";
 import { ago } from "../format.js";
 import { texts } from "../texts.js";
@@ -21,7 +21,7 @@ export async function view({ element, query }) {
     () => void list.reload(),
   );
   element.classList.add("with-list");
-  fill(element, heading(texts.desks), search.element, list);
+  fill(element, heading(texts.desks, help("how-to/hot-desking")), search.element, list);
   await list.configure({
     caption: texts.desks,
     name: "desks",

@@ -3,7 +3,7 @@
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { show } from "../elements/dialog.js";
-import { heading } from "../elements/heading.js";
+import { heading, help } from "../elements/heading.js";
 import { MOST_CHOICES, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
 import { simpleTable } from "../elements/simple-table.js";
@@ -18,7 +18,7 @@ import { phoneTitle } from "./accounts.js";
 /** @type {import("../router.js").View} */
 export async function view({ element, signal }) {
   const place = h("div");
-  fill(element, heading(texts.discovered, h("a", { className: "button", href: "#/phones" }, texts.phones)), place);
+  fill(element, heading(texts.discovered, h("a", { className: "button", href: "#/phones" }, texts.phones), help("how-to/adopt-and-replace")), place);
   /** @type {DiscoveredPhone[]} */
   const rows = (await api.get("discovered-phones", signal)).data;
   fill(

@@ -5,7 +5,7 @@ import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
 import { ask, show } from "../elements/dialog.js";
 import { messageOf } from "../elements/error-box.js";
-import { heading } from "../elements/heading.js";
+import { heading, help } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
 import { recordForm } from "../elements/record-form.js";
 import { field } from "../fields.js";
@@ -25,6 +25,7 @@ export async function view({ element }) {
     heading(
       texts.flags,
       session.mayWriteShared && h("button", { className: "primary", onclick: add }, texts.newFlag),
+      help("reference/http/vendor-phones"),
     ),
     list,
   );

@@ -5,6 +5,7 @@ import { fill, h, uniqueId } from "../dom.js";
 import { recordsOf } from "../elements/csv.js";
 import { errorBox } from "../elements/error-box.js";
 import { badge, facts } from "../elements/facts.js";
+import { heading, help } from "../elements/heading.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
 import { count } from "../format.js";
 import { labelOf } from "../labels.js";
@@ -93,7 +94,7 @@ export function view({ element, query }) {
   write.disabled = true;
   fill(
     element,
-    h("h1", {}, texts.importTitle),
+    heading(texts.importTitle, help("how-to/import-and-export")),
     h("p", {}, texts.importHint),
     h(
       "form",

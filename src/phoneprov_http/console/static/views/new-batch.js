@@ -6,7 +6,7 @@ import { listed } from "../elements/controls.js";
 import { ask } from "../elements/dialog.js";
 import { errorBox } from "../elements/error-box.js";
 import { facts } from "../elements/facts.js";
-import { section } from "../elements/heading.js";
+import { heading, help, section } from "../elements/heading.js";
 import { MOST_CHOICES, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
 import { BATCH_PACE, ROLLOUT, SOFTWARE_TYPES, field } from "../fields.js";
@@ -182,7 +182,7 @@ export async function view({ element, query, signal }) {
   const summary = h("div", { className: "summary" }, h("h2", {}, texts.summary), said, actions, result);
   form.className = "beside";
   fill(form, h("div", { className: "record" }, ...form.children), summary);
-  fill(element, h("h1", {}, texts.newBatch), form);
+  fill(element, heading(texts.newBatch, help("how-to/switch-a-floor")), form);
 
   async function showPlan() {
     plan.disabled = true;

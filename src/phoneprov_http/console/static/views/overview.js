@@ -6,7 +6,7 @@ import { barChart, barList } from "../elements/chart.js";
 import { errorBox } from "../elements/error-box.js";
 import { badge, meaningOf } from "../elements/facts.js";
 import { progressBar, stack } from "../elements/progress.js";
-import { heading } from "../elements/heading.js";
+import { heading, help } from "../elements/heading.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
 import { ago, count, utcDay } from "../format.js";
 import { icon } from "../icons.js";
@@ -39,6 +39,7 @@ export async function view({ element, signal }) {
       texts.overview,
       h("a", { className: "button primary", href: "#/switch" }, texts.switchTitle),
       h("a", { className: "button", href: "#/batches/new" }, texts.newBatch),
+      help("how-to/watch-the-fleet"),
     ),
     h("div", { className: "dashboard" }, ...panels),
   );

@@ -3,7 +3,7 @@
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
-import { heading } from "../elements/heading.js";
+import { heading, help } from "../elements/heading.js";
 import { recordDialog } from "../elements/record-dialog.js";
 import { searchBar, yesOrNo } from "../elements/search-bar.js";
 import { USER } from "../fields.js";
@@ -44,6 +44,7 @@ export async function view({ element, query }) {
       h("a", { className: "button", href: "#/permissions" }, texts.permissions),
       h("a", { className: "button", href: "#/services" }, texts.services),
       h("a", { className: "button", href: "#/import" }, texts.import_),
+      help("explanation/levels"),
     ),
     search.element,
     list,

@@ -5,7 +5,7 @@ import { fill, h, update } from "../dom.js";
 import { ask, show } from "../elements/dialog.js";
 import { messageOf } from "../elements/error-box.js";
 import { badge, facts } from "../elements/facts.js";
-import { heading } from "../elements/heading.js";
+import { heading, help } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
 import { recordForm } from "../elements/record-form.js";
 import { tabs } from "../elements/tabs.js";
@@ -79,6 +79,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
       session.isAdmin && h("button", { onclick: () => void replacePhone(phone) }, texts.replace),
       session.mayWriteShared &&
         h("button", { className: "danger", onclick: () => remove(path, phone) }, texts.remove),
+      help("how-to/put-back"),
     ),
     h(
       "div",

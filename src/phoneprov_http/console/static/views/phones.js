@@ -5,7 +5,7 @@ import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
 import { show } from "../elements/dialog.js";
 import { badge } from "../elements/facts.js";
-import { heading } from "../elements/heading.js";
+import { heading, help } from "../elements/heading.js";
 import { recordForm } from "../elements/record-form.js";
 import { searchBar, yesOrNo } from "../elements/search-bar.js";
 import { SOFTWARE_TYPES, phoneFields } from "../fields.js";
@@ -152,6 +152,7 @@ export async function view({ element, query }) {
       session.isAdmin && h("a", { className: "button", href: "#/discovered" }, texts.discovered),
       h("a", { className: "button", href: "#/modules" }, texts.modules),
       h("a", { className: "button", href: "#/flags" }, texts.flags),
+      help("how-to/console"),
     ),
     search.element,
     list,

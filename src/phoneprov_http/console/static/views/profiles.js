@@ -3,7 +3,7 @@
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
-import { heading } from "../elements/heading.js";
+import { heading, help } from "../elements/heading.js";
 import { searchBar } from "../elements/search-bar.js";
 import { SOFTWARE_TYPES } from "../fields.js";
 import { ago } from "../format.js";
@@ -24,7 +24,7 @@ export async function view({ element, query }) {
   );
   const add = h("a", { className: "button primary", href: "#/profiles/new" }, texts.newProfile);
   element.classList.add("with-list");
-  fill(element, heading(texts.profiles, add, h("a", { className: "button", href: "#/profiles/new?template=" }, texts.fromTemplate), session.isAdmin && h("a", { className: "button", href: "#/templates" }, texts.templates)), search.element, list);
+  fill(element, heading(texts.profiles, add, h("a", { className: "button", href: "#/profiles/new?template=" }, texts.fromTemplate), session.isAdmin && h("a", { className: "button", href: "#/templates" }, texts.templates), help("how-to/from-files-to-a-template")), search.element, list);
   await list.configure({
     caption: texts.profiles,
     name: "profiles",

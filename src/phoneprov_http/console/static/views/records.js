@@ -3,7 +3,7 @@
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
-import { heading } from "../elements/heading.js";
+import { heading, help } from "../elements/heading.js";
 import { recordDialog } from "../elements/record-dialog.js";
 import { searchBar } from "../elements/search-bar.js";
 import { EXTENSION, EXTENSION_TYPES, MODULE, PERMISSION, SERVICE } from "../fields.js";
@@ -22,6 +22,7 @@ import { linkedPart } from "./linked.js";
  * @property {string} [key] the field that identifies a record
  * @property {import("../elements/search-bar.js").Filter[]} [filters] of a list that is searched
  * @property {string} [empty] what is shown without records
+ * @property {string} help a page of the documentation
  * @property {boolean} [isShared] written by everyone who may write shared records
  */
 
@@ -31,6 +32,7 @@ const KINDS = {
     title: texts.extensions,
     add: texts.newExtension,
     path: "extensions",
+    help: "how-to/lines",
     empty: texts.noExtensions,
     filters: [{ name: "type", label: texts.type, choices: EXTENSION_TYPES }],
     columns: ["extension", "name", "type", "voicemail", "is_active", "description"],
@@ -40,6 +42,7 @@ const KINDS = {
     title: texts.permissions,
     add: texts.newPermission,
     path: "permissions",
+    help: "explanation/levels",
     columns: ["name", "level", "description"],
     fixed: ["level"],
     fields: PERMISSION,
@@ -48,6 +51,8 @@ const KINDS = {
     title: texts.modules,
     add: texts.newModule,
     path: "vendor-kem",
+    help: "reference/http/vendor-kem",
+    empty: texts.noModulesYet,
     isShared: true,
     columns: ["mac", "model", "connected_phone", "ip"],
     fields: MODULE,
@@ -56,6 +61,8 @@ const KINDS = {
     title: texts.services,
     add: texts.newService,
     path: "vendor-services",
+    help: "reference/phone-pages",
+    empty: texts.noServicesYet,
     isShared: true,
     columns: ["name", "url", "type"],
     fields: SERVICE,
@@ -90,7 +97,7 @@ export async function view({ element, parameters: [name], query, signal }) {
   element.classList.add("with-list");
   fill(
     element,
-    heading(kind.title, mayWrite && h("button", { className: "primary", onclick: add }, kind.add)),
+    heading(kind.title, mayWrite && h("button", { className: "primary", onclick: add }, kind.add), help(kind.help)),
     kind.filters && search.element,
     list,
   );

@@ -5,6 +5,7 @@ import { fill, h, update } from "../dom.js";
 import { ask } from "../elements/dialog.js";
 import { errorBox } from "../elements/error-box.js";
 import { facts } from "../elements/facts.js";
+import { heading, help } from "../elements/heading.js";
 import { MOST_CHOICES, picker } from "../elements/picker.js";
 import { stepTimeline } from "../elements/step-timeline.js";
 import { texts } from "../texts.js";
@@ -97,7 +98,7 @@ export async function view({ element, query, signal }) {
     profile.element,
     h("div", { className: "actions" }, previewButton, switchButton),
   );
-  fill(element, h("h1", {}, texts.switchTitle), h("div", { className: "beside" }, form, result));
+  fill(element, heading(texts.switchTitle, help("explanation/switch")), h("div", { className: "beside" }, form, result));
   await Promise.all([profile.ready, phone.ready]);
 }
 

@@ -5,7 +5,7 @@ import { fill, h } from "../dom.js";
 import { codeEditor } from "../elements/code-editor.js";
 import { ask } from "../elements/dialog.js";
 import { errorBox, messageOf } from "../elements/error-box.js";
-import { heading } from "../elements/heading.js";
+import { heading, help } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
 import { MOST_CHOICES, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
@@ -109,6 +109,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
       isNew ? texts.newTemplate : variantTitle(template),
       !isNew && h("a", { className: "button", href: `#/templates/new?from=${uuid}` }, texts.newVariant),
       !isNew && h("button", { className: "danger", onclick: () => void remove(path, template) }, texts.remove),
+      help("reference/templates"),
     ),
     others.length > 1 &&
       h(

@@ -3,7 +3,7 @@
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
-import { heading } from "../elements/heading.js";
+import { heading, help } from "../elements/heading.js";
 import { ago } from "../format.js";
 import { texts } from "../texts.js";
 
@@ -14,7 +14,7 @@ export async function view({ element }) {
   const list = /** @type {import("../elements/data-list.js").DataList<Template>} */ (dataList());
   element.classList.add("with-list");
   const add = h("a", { className: "button primary", href: "#/templates/new" }, texts.newTemplate);
-  fill(element, heading(texts.templates, add), h("p", { className: "quiet" }, texts.templatesHint), list);
+  fill(element, heading(texts.templates, add, help("reference/templates")), h("p", { className: "quiet" }, texts.templatesHint), list);
   await list.configure({
     caption: texts.templates,
     name: "templates",

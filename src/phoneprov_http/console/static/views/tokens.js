@@ -4,6 +4,7 @@ import { api } from "../api.js";
 import { fill, h, uniqueId } from "../dom.js";
 import { ask, show } from "../elements/dialog.js";
 import { messageOf } from "../elements/error-box.js";
+import { help } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
 import { recordForm } from "../elements/record-form.js";
 import { simpleTable } from "../elements/simple-table.js";
@@ -25,6 +26,7 @@ export async function tokensPart(panel, signal) {
       { className: "heading" },
       h("h2", {}, texts.tokens),
       h("button", { onclick: () => add(redraw) }, texts.newToken),
+      help("how-to/api-tokens"),
     ),
     h("p", { className: "quiet" }, texts.tokensHint),
     simpleTable(
