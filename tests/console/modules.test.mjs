@@ -65,3 +65,194 @@ test("label_of_a_field_is_in_words", async () => {
   assert.equal(labelOf("some_new_field"), "Some new field");
   assert.equal(labelOf("deployment_uuid"), "Deployment");
 });
+
+// Elements are plain objects here: enough for what a module makes of its data.
+class Node {}
+class Element extends Node {
+  constructor(tag) {
+    super();
+    Object.assign(this, { tag, children: [], style: {}, attributes: {} });
+  }
+  append(...children) {
+    this.children.push(...children);
+  }
+  setAttribute(name, value) {
+    this.attributes[name] = value;
+  }
+  addEventListener() {}
+  get text() {
+    return this.children.map((one) => (one instanceof Element ? one.text : one)).join("");
+  }
+}
+/** All elements with a tag. */
+const all = (tag, ...places) =>
+  places.flatMap((one) => (one instanceof Element ? [...(one.tag === tag ? [one] : []), ...all(tag, ...one.children)] : []));
+Object.assign(globalThis, {
+  Node,
+  Element,
+  HTMLElement: Element,
+  matchMedia: () => ({ matches: true, addEventListener() {} }),
+  customElements: { define() {} },
+});
+Object.assign(globalThis.document, {
+  createElement: (tag) => new Element(tag),
+  createElementNS: (_, tag) => new Element(tag),
+});
+
+test("lines_of_a_chart_are_at_round_distances", async () => {
+  const { barChart, distanceOf } = await load("elements/chart.js");
+  assert.deepEqual([1, 4, 5, 17, 90, 4000].map(distanceOf), [1, 1, 2, 5, 50, 1000]);
+  const figure = barChart({
+    caption: "Days",
+    series: [{ name: "Good", className: "good" }, { name: "Bad", className: "bad" }],
+    rows: [{ label: "Mon", href: "#/mon", values: [3, 1] }, { label: "Tue", values: [0, 0] }],
+  });
+  assert.deepEqual(all("title", figure).map(({ text }) => text), ["Mon: Good 3, Bad 1", "Tue: Good 0, Bad 0"]);
+  const bars = all("rect", figure).filter(({ attributes }) => attributes.class !== "column");
+  assert.deepEqual(bars.map(({ attributes: { y, height } }) => [Number(y), Number(height)]), [[25, 75], [0, 25]]);
+  assert.deepEqual(all("td", figure).map(({ text }) => text), ["3", "1", "0", "0"]);
+});
+
+const deployment = (more) => ({
+  uuid: "1", outcome: "deployed", confirmation: "confirmed", place: "x", steps: [], message: "", restart: "ok",
+  confirmation_message: null, profile_uuid: "p", revision: 1, ...more,
+});
+
+test("last_change_that_failed_or_was_not_seen_is_said_first", async () => {
+  const { lastChange } = await load("views/on-phone.js");
+  const current = deployment({});
+  const said = (last) => lastChange({ current, last })?.meaning;
+  assert.equal(said(current), undefined);
+  assert.equal(said(deployment({ uuid: "2", outcome: "failed" })), "bad");
+  assert.equal(said(deployment({ uuid: "2", outcome: "unknown" })), "unknown");
+  assert.equal(said(deployment({ uuid: "2", outcome: "running" })), "wait");
+  assert.equal(said(deployment({ confirmation: "not_confirmed" })), "bad");
+  const restart = (ok) => deployment({ confirmation: "none", steps: [{ name: "restart", ok }] });
+  assert.deepEqual([null, false, true].map((ok) => said(restart(ok))), ["unknown", "bad", undefined]);
+  const failed = deployment({ uuid: "2", outcome: "failed" });
+  assert.match(lastChange({ current, last: failed }).more, /still on the phone/);
+  assert.equal(lastChange({ current: null, last: failed }).more, "");
+  assert.equal(lastChange({ current: null, last: null }), null);
+});
+
+test("problem_of_a_deployment_is_its_message_then_its_restart_then_its_watch", async () => {
+  const { isOver, problemOf } = await load("views/deployment.js");
+  assert.equal(problemOf(deployment({})), "");
+  assert.equal(problemOf(deployment({ message: "FTP failed" })), "FTP failed");
+  assert.equal(problemOf(deployment({ confirmation: "none", restart: "refused" })), "refused");
+  assert.equal(problemOf(deployment({ confirmation: "not_confirmed", confirmation_message: "away" })), "away");
+  const over = [{}, { outcome: "running" }, { confirmation: "pending" }, { outcome: "failed", confirmation: "none" }];
+  assert.deepEqual(over.map((one) => isOver(deployment(one))), [true, false, false, true]);
+});
+
+test("rollback_gives_back_the_newest_other_configuration", async () => {
+  const { comesBack } = await load("views/roll-back.js");
+  const history = [
+    deployment({ uuid: "5", place: null, outcome: "failed", revision: 9 }),
+    deployment({ uuid: "4", revision: 2, sha256: "b" }),
+    deployment({ uuid: "3", revision: 2, sha256: "b" }),
+    deployment({ uuid: "2", revision: 1, sha256: "a" }),
+  ];
+  const { now, before } = comesBack(history);
+  assert.deepEqual([now.uuid, before.uuid], ["4", "2"]);
+  assert.deepEqual(comesBack([]), { now: null, before: null });
+  assert.equal(comesBack(history.slice(0, 3)).before, null);
+});
+
+test("wrong_rows_of_an_import_come_first_then_changes", async () => {
+  const { inOrder } = await load("views/import.js");
+  const rows = [["created", 2], ["unchanged", 3], ["updated", 4], ["failed", 5], ["updated", 6], ["failed", 9]];
+  const sorted = inOrder(rows.map(([outcome, line]) => ({ outcome, line })));
+  assert.deepEqual(sorted.map(({ line }) => line), [5, 9, 4, 6, 2, 3]);
+});
+
+test("reasons_of_a_batch_are_counted_the_most_frequent_first", async () => {
+  const { reasonsOf } = await load("views/batch.js");
+  const phones = ["busy", "away", "", "away", null].map((message) => ({ message }));
+  const [, list] = reasonsOf(phones);
+  assert.deepEqual(all("li", list).map(({ text }) => text), ["2away", "1busy"]);
+  assert.deepEqual(reasonsOf([{ message: "" }]), []);
+});
+
+test("pasted_list_names_what_is_no_mac", async () => {
+  const { notMacs } = await load("views/new-batch.js");
+  const good = ["001bd4123456", "00:1B:D4:12:34:56", "00-1b-d4-12-34-56", "001b.d412.3456"];
+  assert.deepEqual(notMacs([...good, "Desk 1", "00:1B:D4:12:34", "00:1B-D4:12:34:56"]), [
+    "Desk 1", "00:1B:D4:12:34", "00:1B-D4:12:34:56",
+  ]);
+});
+
+test("unified_diff_becomes_two_columns", async () => {
+  const { pairs } = await load("elements/side-by-side.js");
+  const lines = pairs("--- a\n+++ b\n@@ -2,2 +2,3 @@\n same\n-old\n+new\n+more\n@@ -9 +10 @@\n-gone\n");
+  assert.deepEqual(lines.map(({ kind, old, new: fresh }) => [kind, old, fresh]), [
+    ["same", [2, "same"], [2, "same"]],
+    ["changed", [3, "old"], [3, "new"]],
+    ["changed", null, [4, "more"]],
+    ["gap", null, null],
+    ["changed", [9, "gone"], null],
+  ]);
+});
+
+test("plan_shows_groups_with_their_lines_and_phones", async () => {
+  const { planned } = await load("views/plan.js");
+  const groups = [{ count: 30, macs: ["00:1B:D4:00:00:01"], diff: "-<a>1</a>\n+<a>2</a>\n" }];
+  const problems = [{ count: 1, macs: ["00:1B:D4:00:00:02"], message: "phone_ip is not known" }];
+  const shown = planned({ phones: 31, unchanged: 0, changed: 30, unfit: 1, groups, problems });
+  assert.deepEqual(["del", "ins"].map((tag) => all(tag, ...shown)[0].text.trim()), ["-<a>1</a>", "+<a>2</a>"]);
+  assert.match(all("section", ...shown)[0].text, /30 phones with this change.*and 29 more/s);
+  assert.equal(all("th", ...shown).at(-1).text, "IP address is not known");
+});
+
+test("record_of_an_audit_entry_leads_to_its_page", async () => {
+  const { actionOf, hrefOf } = await load("views/audit.js");
+  const to = (resource, resource_id = "1") => hrefOf({ resource, resource_id });
+  assert.deepEqual(["user", "desk", "profile", "batch", "template", "link"].map((one) => to(one)), [
+    "#/people/1", "#/phones/1", "#/profiles/1", "#/batches/1", "#/templates/1", null,
+  ]);
+  assert.equal(to("phone", null), null);
+  assert.equal(actionOf("phone.switched"), "Phone switched");
+});
+
+test("problem_of_a_configuration_stands_at_its_line", async () => {
+  const { located } = await load("views/profile.js");
+  assert.deepEqual(located({ field: "cnf_xml", message: "is wrong at line 62, column 7." }), {
+    severity: "error", line: 62, column: 7, code: "", message: "is wrong at line 62, column 7.",
+  });
+  assert.equal(located({ field: "cnf_xml", message: "is too long" }).line, 1);
+});
+
+test("pages_of_the_documentation_become_elements", async () => {
+  const { cellsOf, markdown } = await load("elements/markdown.js");
+  const { leadsTo } = await load("views/help.js");
+  const page = "how-to/switch-a-floor";
+  assert.equal(leadsTo(page, "asterisk.md#ami"), "#/help/how-to/asterisk?at=ami");
+  assert.equal(leadsTo(page, "../reference/http/batches.md"), "#/help/reference/http/batches");
+  assert.equal(leadsTo(page, "#rates"), `#/help/${page}?at=rates`);
+  assert.equal(leadsTo(page, "https://example.com/x"), "https://example.com/x");
+  assert.equal(leadsTo(page, "../decisions/0031-batches.md"), null);
+  assert.equal(leadsTo(page, "../../README.md"), null);
+  assert.deepEqual(cellsOf("| a | `x|y` | b \\| c |"), ["a", "`x|y`", "b | c"]);
+  const text = "# Title\n\nOne `code` and\n**two** [words](x.md).\n\n1. First:\n\n   ```sh\n   make <b>\n   ```\n2. Second\n   line\n\n- a\n  - b\n\n| A | B |\n|---|---|\n| 1 | [x](../decisions/y.md) |\n\n## A part, indeed\n";
+  const made = markdown(text, (target) => leadsTo(page, target));
+  assert.deepEqual(made.map(({ tag }) => tag), ["h1", "p", "ol", "ul", "div", "h2"]);
+  assert.equal(made[1].text, "One code and two words.");
+  assert.deepEqual(all("a", ...made).map(({ href, attributes }) => href ?? attributes.href), ["#/help/how-to/x"]);
+  assert.equal(all("pre", made[2])[0].text, "make <b>");
+  assert.deepEqual(all("li", made[2]).map(({ text }) => text), ["First:make <b>", "Second line"]);
+  assert.deepEqual(all("li", made[3]).map(({ text }) => text), ["ab", "b"]);
+  assert.deepEqual(all("td", made[4]).map(({ text }) => text), ["1", "x"]);
+  assert.equal(made[5].id ?? made[5].attributes.id, "a-part-indeed");
+});
+
+test("forms_made_in_a_dialog_are_its_own", async () => {
+  const { forgetGuards, guard, guarded, hasChanges } = await load("navigation.js");
+  guard(() => true);
+  let changed = false;
+  const own = guarded(() => guard(() => changed));
+  assert.deepEqual([hasChanges(), own()], [true, false]);
+  changed = true;
+  assert.equal(own(), true);
+  forgetGuards();
+  assert.equal(hasChanges(), false);
+});

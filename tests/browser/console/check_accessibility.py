@@ -23,7 +23,7 @@ PAGES = {
     "Modules": "#/modules", "Directory": "#/directory", "Audit": "#/audit", "Account": "#/about",
     "Templates": "#/templates", "New template": "#/templates/new",
     "Phone of no one": "#/phones/00:1B:D4:77:77:77", "No page": "#/nothing",
-    "Nothing found": "#/phones?q=nothing-of-the-kind",
+    "Nothing found": "#/phones?q=nothing-of-the-kind", "Help": "#/help/reference/templates",
 }  # fmt: skip
 # A page, and what opens a state of it.
 STATES = {
@@ -73,12 +73,12 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
     console.settled()
     console.page.reload()
     console.page.get_by_role("link", name="00:1B:D4:00:00:01").wait_for()
-    assert tabs(console, 39) == [
+    assert tabs(console, 40) == [
         "Skip to content", "phoneprov", "Overview", "Phones", "Deployments", "Desks", "Batches",
         "Profiles", "People", "Directory", "Audit", "ada", "Keyboard shortcuts", "Sign out",
-        "New phone", "Discovered phones", "Key expansion modules", "Vendor flags", "Search",
-        "Model", "Location", "Software type", "Logged-in user", "Last outcome", "State", "Active",
-        "Saved filters", "Select all", "Refresh", "Columns", "Export CSV", "Phones",
+        "New phone", "Discovered phones", "Key expansion modules", "Vendor flags", "Documentation",
+        "Search", "Model", "Location", "Software type", "Logged-in user", "Last outcome", "State",
+        "Active", "Saved filters", "Select all", "Refresh", "Columns", "Export CSV", "Phones",
         "MAC address", "Name", "Model", "Location", "Last outcome", "IP address",
         "00:1B:D4:00:00:01",
     ]  # fmt: skip
@@ -148,9 +148,10 @@ def work(service: Service) -> dict[str, str]:
     })  # fmt: skip
     service.ask_for_file("SEP001BD4000071.cnf.xml", "127.0.1.71")
     wait_for(lambda: service.api("GET", f"batches/{batch['uuid']}")["ended_at"])
+    (deployment,) = service.api("GET", "deployments?limit=1")
     return {
         "template": template["uuid"], "profile": profile["uuid"], "foreign": foreign,
-        "batch": batch["uuid"],
+        "batch": batch["uuid"], "deployment": deployment["uuid"], "user": me["uuid"],
     }  # fmt: skip
 
 
@@ -186,6 +187,8 @@ def test_states_of_work_meet_wcag_and_fit_the_window(
         "Templated profile": (f"#/profiles/{work['profile']}", preview),
         "Foreign phone": (f"#/phones/{work['foreign']}", lambda _: None),
         "Failed batch": (f"#/batches/{work['batch']}", lambda _: None),
+        "Deployment": (f"#/deployments/{work['deployment']}", lambda _: None),
+        "Person": (f"#/people/{work['user']}?tab=extensions", lambda _: None),
         "Shortcuts": ("#/overview", lambda page: page.keyboard.press("?")),
     }
     context = context_of(browser, scheme, width)

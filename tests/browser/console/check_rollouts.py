@@ -52,6 +52,12 @@ def test_profile_with_a_template_is_created_and_tried_on_a_phone(
     expect(rendered).to_contain_text("<name>Desk 2</name>")
     expect(rendered).to_contain_text("<vlan>30</vlan>")
     page.screenshot(path=screenshots / "template-tried.png")
+    page.get_by_label("Template", exact=True).fill(BODY.replace("vlan>", "segment>"))
+    expect(rendered).to_contain_text("<segment>30</segment>")  # while it is typed
+    expect(page.get_by_text("which is not saved yet")).to_be_visible()
+    assert service.api("GET", f"configuration-templates/{template}")["body"] == BODY
+    page.get_by_label("Template", exact=True).fill(BODY)
+    expect(page.get_by_text("which is not saved yet")).to_be_hidden()
 
 
 def test_plan_shows_groups_and_a_planned_batch_is_cancelled_before_it_starts(
@@ -82,6 +88,13 @@ def test_plan_shows_groups_and_a_planned_batch_is_cancelled_before_it_starts(
         expect(group).to_contain_text("1 phone with this change")
         expect(group.locator("del", has_text="loadInformation")).to_have_count(removed)
     page.screenshot(path=screenshots / "plan.png", full_page=True)
+
+    page.get_by_role("button", name="Start for the 2 phones that change").click()
+    dialog = page.get_by_role("dialog", name="Switch 2 phones?")
+    expect(dialog).to_contain_text("Third floor")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_label("Only phones whose configuration changes")).to_be_checked()
+    page.get_by_label("Only phones whose configuration changes").uncheck()
 
     tomorrow = datetime.now().astimezone() + timedelta(days=1)
     page.get_by_label("Start at").fill(tomorrow.strftime("%Y-%m-%dT%H:%M"))

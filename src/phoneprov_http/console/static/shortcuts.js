@@ -9,7 +9,7 @@ import { texts } from "./texts.js";
 
 const SECOND_KEY_MS = 1500;
 
-let wentAt = 0;
+let wentAt = -Infinity;
 
 export function listenForShortcuts() {
   addEventListener("keydown", (event) => {
@@ -18,7 +18,7 @@ export function listenForShortcuts() {
     if (target instanceof HTMLElement && target.matches("input, textarea, select")) return;
     if (document.querySelector("dialog[open]")) return;
     if (event.timeStamp - wentAt < SECOND_KEY_MS) {
-      wentAt = 0;
+      wentAt = -Infinity;
       const link = links().find(({ key }) => key === event.key);
       if (link) go(link.href.slice(1));
     } else if (event.key === "g") {

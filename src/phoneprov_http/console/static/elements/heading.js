@@ -14,7 +14,7 @@ export const help = (page) =>
   h(
     "a",
     { className: "button help-link", href: `#/help/${page}`, target: "_blank", title: texts.help },
-    icon("unknown"),
+    icon("book"),
     h("span", { className: "hidden" }, texts.help),
   );
 

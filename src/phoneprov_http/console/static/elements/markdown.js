@@ -85,8 +85,11 @@ function blocks(lines, link) {
       at += 1;
       made.push(h("pre", { className: "code", tabIndex: 0 }, code.join("\n")));
     } else if (line.startsWith("|")) made.push(table(taken((one) => one.startsWith("|")), link));
-    else if (ITEM.test(line)) made.push(list(taken((one) => ITEM.test(one) || /^ /.test(one) || one.trim() === ""), link));
-    else {
+    else if (ITEM.test(line)) {
+      const isNumbered = /^ *\d/.test(line);
+      const belongs = (/** @type {string} */ one) => ITEM.test(one) && /^ *\d/.test(one) === isNumbered;
+      made.push(list(taken((one) => belongs(one) || /^ /.test(one) || one.trim() === ""), link));
+    } else {
       at += 1;
       made.push(h("p", {}, ...inline([line, ...taken((one) => !isBlock(one))].join(" "), link)));
     }

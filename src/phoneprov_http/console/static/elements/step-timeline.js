@@ -3,6 +3,7 @@
 import { h } from "../dom.js";
 import { duration } from "../format.js";
 import { icon } from "../icons.js";
+import { inWords } from "../labels.js";
 import { texts } from "../texts.js";
 import { meaningOf } from "./facts.js";
 
@@ -50,6 +51,6 @@ function item(state, title, details) {
     { className: state },
     h("span", { className: "state" }, icon(meaningOf(state)), word),
     h("strong", {}, title),
-    ...details.filter(Boolean).map((text) => h("span", { className: "detail" }, text)),
+    ...details.map((text) => text && h("span", { className: "detail" }, inWords(text))),
   );
 }

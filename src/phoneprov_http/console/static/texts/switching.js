@@ -17,6 +17,7 @@ export const switching = {
   /** @param {string} name @param {number} revision */
   profileRevision: (name, revision) => `${name}, revision ${revision}`,
   profile: "Profile",
+  profileAndRevision: "Profile, revision",
   action: "Action",
   at: "Time",
   steps: /** @type {Record<string, string>} */ ({

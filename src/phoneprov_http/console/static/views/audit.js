@@ -115,7 +115,9 @@ async function rowOf(entry) {
   const href = hrefOf(entry);
   const shown = Object.entries(changes).filter(([field]) => !(field === "profile_name" && changes.profile_uuid));
   const items = shown.map(async ([field, change]) =>
-    h("li", {}, h("b", {}, labelOf(field)), ": ", ...(await changed(field, change))),
+    field === "deployment_uuid" && change.new
+      ? h("li", {}, h("a", { href: `#/deployments/${change.new}` }, texts.seeChange))
+      : h("li", {}, h("b", {}, labelOf(field)), ": ", ...changeOf(await named(field, change))),
   );
   const list = items.length > 0 ? h("ul", { className: "plain" }, ...(await Promise.all(items))) : "";
   const actor = entry.actor ?? texts.system;
@@ -135,12 +137,6 @@ function calledIn(changes) {
   const fields = ["name", "extension", "username", "mac"];
   const found = fields.map((field) => changes[field]?.new ?? changes[field]?.old).find(Boolean);
   return found === undefined ? null : String(found);
-}
-
-/** @param {string} field @param {any} change */
-async function changed(field, change) {
-  if (field !== "deployment_uuid" || !change.new) return changeOf(await named(field, change));
-  return [h("a", { href: `#/deployments/${change.new}` }, texts.seeChange)];
 }
 
 /** The values of a change with names in place of UUIDs. @param {string} field @param {any} change */

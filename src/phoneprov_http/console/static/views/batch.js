@@ -11,6 +11,7 @@ import { notice } from "../elements/notice.js";
 import { progressBar } from "../elements/progress.js";
 import { searchBar } from "../elements/search-bar.js";
 import { count, when } from "../format.js";
+import { inWords } from "../labels.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
 import { phoneNames, username } from "./accounts.js";
@@ -99,7 +100,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
       { title: texts.mac, cell: (one) => one.mac, width: "11.5rem" },
       { title: texts.name, cell: (one) => one.name, width: "14rem" },
       { title: texts.state, cell: (one) => badge(one.state, texts.itemStates), width: "8rem" },
-      { title: texts.message, cell: (one) => one.message && h("span", { title: one.message }, one.message) },
+      { title: texts.message, cell: (one) => one.message && h("span", { title: inWords(one.message) }, inWords(one.message)) },
       { title: texts.ended, cell: (one) => when(one.ended_at), isOptional: true, width: "14.5rem" },
     ],
     key: (one) => one.mac,
@@ -132,7 +133,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
  * @param {BatchPhone[]} phones */
 export function reasonsOf(phones) {
   const counts = new Map();
-  for (const { message } of phones) if (message) counts.set(message, (counts.get(message) ?? 0) + 1);
+  for (const { message } of phones) if (message) counts.set(inWords(message), (counts.get(inWords(message)) ?? 0) + 1);
   if (counts.size === 0) return [];
   const rows = [...counts].toSorted(([, one], [, other]) => other - one);
   return [

@@ -21,8 +21,8 @@ export async function view({ element }) {
     caption: texts.batches,
     columns: [
       { title: texts.started, cell: (batch) => when(batch.created_at), width: "14.5rem" },
-      { title: texts.action, cell: (batch) => texts.actions[batch.action], width: "6rem" },
-      { title: texts.profile, cell: (batch) => batch.profile_name ?? texts.profileOnPhone, isOptional: true },
+      { title: texts.action, cell: (batch) => texts.actions[batch.action], width: "5.5rem" },
+      { title: texts.profile, cell: (batch) => batch.profile_name ?? texts.profileOnPhone, isOptional: true, width: "15rem" },
       { title: texts.state, cell: (batch) => badge(batch.state, texts.batchStates), width: "8rem" },
       {
         title: texts.progress,

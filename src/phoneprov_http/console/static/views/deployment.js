@@ -6,6 +6,7 @@ import { badge, facts } from "../elements/facts.js";
 import { heading } from "../elements/heading.js";
 import { stepTimeline } from "../elements/step-timeline.js";
 import { when } from "../format.js";
+import { inWords } from "../labels.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
 import { username } from "./accounts.js";
@@ -46,10 +47,10 @@ export async function follow(path, deployment, signal, changed) {
 
 /** Why a deployment failed, or why the phone did not come back. @param {Deployment} deployment */
 export function problemOf({ outcome, message, restart, confirmation, confirmation_message: seen }) {
-  if (message) return message;
+  if (message) return inWords(message);
   if (confirmation === "confirmed") return "";
-  if (outcome === "deployed" && restart !== null && restart !== "ok") return restart;
-  return seen ?? "";
+  if (outcome === "deployed" && restart !== null && restart !== "ok") return inWords(restart);
+  return inWords(seen ?? "");
 }
 
 /** Whether the phone was seen again; nothing for a change that did not reach it.
@@ -75,7 +76,7 @@ function draw(element, deployment, by) {
     ),
     facts([
       [texts.outcome, badge(deployment.outcome, texts.outcomes)],
-      ...(deployment.message ? [/** @type {[string, string]} */ ([texts.message, deployment.message])] : []),
+      ...(deployment.message ? [/** @type {[string, string]} */ ([texts.message, inWords(deployment.message)])] : []),
       [
         texts.profile,
         h("a", { href: `#/profiles/${profile_uuid}` }, texts.profileRevision(profile_name, revision)),

@@ -74,13 +74,13 @@ export async function view({ element, query, signal }) {
 function table(rows) {
   return simpleTable(
     texts.deployments,
-    [texts.at, texts.phone, texts.name, texts.action, texts.profile, texts.outcome, [texts.by, "wide-only"], sentences(texts.message)],
+    [texts.at, texts.phone, texts.name, texts.action, texts.profileAndRevision, texts.outcome, [texts.by, "wide-only"], sentences(texts.message)],
     rows.map((one) => [
       h("a", { href: `#/deployments/${one.uuid}` }, when(one.created_at)),
       h("a", { href: `#/phones/${one.mac}` }, one.mac),
       one.name,
       texts.actions[one.action] ?? one.action,
-      h("a", { href: `#/profiles/${one.profile_uuid}` }, texts.profileRevision(one.profile_name, one.revision)),
+      h("a", { href: `#/profiles/${one.profile_uuid}` }, `${one.profile_name}, ${one.revision}`),
       outcomeOf(one),
       one.by,
       problemOf(one),

@@ -8,7 +8,7 @@ import { badge, facts } from "../elements/facts.js";
 import { heading, help } from "../elements/heading.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
 import { count } from "../format.js";
-import { labelOf } from "../labels.js";
+import { inWords, labelOf } from "../labels.js";
 import { guard } from "../navigation.js";
 import { texts } from "../texts.js";
 import { decoded, encodingOf } from "./encodings.js";
@@ -162,7 +162,7 @@ function reasons({ problems, changes }) {
   return h(
     "ul",
     { className: "plain" },
-    ...problems.map(({ field: name, message }) => h("li", {}, name ? `${labelOf(name)} ${message}` : message)),
+    ...problems.map(({ field: name, message }) => h("li", {}, name ? `${labelOf(name)} ${inWords(message)}` : inWords(message))),
     ...Object.entries(changes ?? {}).map(([name, change]) => h("li", {}, `${labelOf(name)}: `, ...changeOf(change))),
   );
 }

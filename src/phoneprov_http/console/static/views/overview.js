@@ -214,11 +214,10 @@ async function failures(signal) {
     h("h2", {}, texts.recentFailures),
     simpleTable(
       texts.recentFailures,
-      [texts.at, texts.phone, texts.name, sentences(texts.message)],
+      [texts.at, texts.phone, sentences(texts.message)],
       data.map((/** @type {import("../../types").Deployment} */ one) => [
         h("a", { href: `#/deployments/${one.uuid}` }, ago(one.created_at)),
-        h("a", { href: `#/phones/${one.mac}` }, one.mac),
-        names.get(one.mac),
+        h("a", { href: `#/phones/${one.mac}`, title: one.mac }, names.get(one.mac) || one.mac),
         problemOf(one),
       ]),
       texts.noFailures,

@@ -39,11 +39,11 @@ export async function historyPart(panel, path, signal) {
 function historyTable(rows) {
   return simpleTable(
     texts.history,
-    [texts.at, texts.action, texts.profile, texts.outcome, texts.confirmation, sentences(texts.message)],
+    [texts.at, texts.action, texts.profileAndRevision, texts.outcome, texts.confirmation, sentences(texts.message)],
     rows.map((one) => [
       h("a", { href: `#/deployments/${one.uuid}` }, when(one.created_at)),
       texts.actions[one.action] ?? one.action,
-      texts.profileRevision(one.profile_name, one.revision),
+      `${one.profile_name}, ${one.revision}`,
       badge(one.outcome, texts.outcomes),
       confirmationOf(one),
       problemOf(one),

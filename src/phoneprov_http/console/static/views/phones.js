@@ -110,7 +110,7 @@ function columns() {
       cell: (/** @type {PhoneSummary} */ one) => ago(one.use.last_changed_at),
       text: (/** @type {PhoneSummary} */ one) => one.use.last_changed_at,
       isOptional: true,
-      width: "7.5rem",
+      width: "8rem",
     },
   ];
   const more = [

@@ -4,6 +4,7 @@ import { h } from "../dom.js";
 import { badge, facts } from "../elements/facts.js";
 import { sideBySide } from "../elements/side-by-side.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
+import { inWords } from "../labels.js";
 import { texts } from "../texts.js";
 
 /** @param {import("../../types").Preview} data */
@@ -33,7 +34,7 @@ export const previewedBeside = (data) => [
 
 /** @param {import("../../types").Preview} data */
 const fits = ({ compatible, objection }) =>
-  h("p", { className: compatible ? "good" : "error" }, objection ?? texts.compatible);
+  h("p", { className: compatible ? "good" : "error" }, objection === null ? texts.compatible : inWords(objection));
 
 /** @param {import("../../types").Preview} data @returns {[string, string][]} */
 const versions = ({ on_phone: now, profile, revision }) => [
@@ -67,5 +68,5 @@ function needsReset(elements) {
 function reach({ reachable, message }) {
   const word =
     reachable === null ? texts.notKnown : reachable ? texts.reachable : texts.notReachable;
-  return `${word}: ${message}`;
+  return `${word}: ${inWords(message)}`;
 }
