@@ -237,12 +237,12 @@ test("pages_of_the_documentation_become_elements", async () => {
   const made = markdown(text, (target) => leadsTo(page, target));
   assert.deepEqual(made.map(({ tag }) => tag), ["h1", "p", "ol", "ul", "div", "h2"]);
   assert.equal(made[1].text, "One code and two words.");
-  assert.deepEqual(all("a", ...made).map(({ href, attributes }) => href ?? attributes.href), ["#/help/how-to/x"]);
+  assert.deepEqual(all("a", ...made).map(({ attributes }) => attributes.href), ["#/help/how-to/x"]);
   assert.equal(all("pre", made[2])[0].text, "make <b>");
   assert.deepEqual(all("li", made[2]).map(({ text }) => text), ["First:make <b>", "Second line"]);
   assert.deepEqual(all("li", made[3]).map(({ text }) => text), ["ab", "b"]);
   assert.deepEqual(all("td", made[4]).map(({ text }) => text), ["1", "x"]);
-  assert.equal(made[5].id ?? made[5].attributes.id, "a-part-indeed");
+  assert.equal(made[5].attributes.id, "a-part-indeed");
 });
 
 test("forms_made_in_a_dialog_are_its_own", async () => {
@@ -255,4 +255,16 @@ test("forms_made_in_a_dialog_are_its_own", async () => {
   assert.equal(own(), true);
   forgetGuards();
   assert.equal(hasChanges(), false);
+});
+
+test("batch_with_failures_is_not_shown_as_a_success", async () => {
+  const { stateOf } = await load("views/batches.js");
+  const shown = (state, failed, unknown = 0) => {
+    const made = stateOf({ state, phones: { failed, unknown } });
+    return [made.attributes.className, made.text];
+  };
+  assert.deepEqual(shown("done", 0), ["badge good done", "Done"]);
+  assert.deepEqual(shown("done", 1), ["badge bad failed", "Done, with failures"]);
+  assert.deepEqual(shown("done", 0, 2), ["badge bad failed", "Done, with failures"]);
+  assert.deepEqual(shown("stopped", 3), ["badge bad stopped", "Stopped"]);
 });

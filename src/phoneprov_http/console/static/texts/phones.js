@@ -135,6 +135,7 @@ export const phones = {
   registered: "Registered",
   notLookedAt: "Not looked at yet: phoneprov watch, or PHONEPROV_WATCH_MINUTES, looks at the phones.",
   byModel: "By model",
+  noLoads: "No phone has reported its firmware yet.",
   byLoad: "By firmware",
 
   // Overview

@@ -166,6 +166,7 @@ export const switching = {
     cancelled: "Cancelled",
     planned: "Planned",
   }),
+  doneWithFailures: "Done, with failures",
   itemStates: /** @type {Record<string, string>} */ ({
     waiting: "Pending",
     running: "Running",

@@ -15,6 +15,7 @@ import { inWords } from "../labels.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
 import { phoneNames, username } from "./accounts.js";
+import { stateOf } from "./batches.js";
 import { batchButton } from "./chosen-phones.js";
 
 const POLL_MS = 2000;
@@ -50,7 +51,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
       summary,
       progressBar(phones, true),
       facts([
-        [texts.state, badge(batch.state, texts.batchStates)],
+        [texts.state, stateOf(batch)],
         [texts.progress, texts.progressOf(phones)],
         [texts.profile, batch.profile_name ?? texts.profileOnPhone],
         [texts.whichPhones, [batch.model, batch.location, batch.software_type, batch.template].filter(Boolean).join(", ") || texts.byList],

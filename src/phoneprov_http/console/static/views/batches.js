@@ -23,7 +23,7 @@ export async function view({ element }) {
       { title: texts.started, cell: (batch) => when(batch.created_at), width: "14.5rem" },
       { title: texts.action, cell: (batch) => texts.actions[batch.action], width: "5.5rem" },
       { title: texts.profile, cell: (batch) => batch.profile_name ?? texts.profileOnPhone, isOptional: true, width: "15rem" },
-      { title: texts.state, cell: (batch) => badge(batch.state, texts.batchStates), width: "8rem" },
+      { title: texts.state, cell: stateOf, width: "10.5rem" },
       {
         title: texts.progress,
         cell: ({ phones }) => h("span", {}, progressBar(phones), texts.progressOf(phones)),
@@ -34,6 +34,12 @@ export async function view({ element }) {
     empty: () => texts.noBatches,
     load: newestBatches,
   });
+}
+
+/** The state of a batch: one with failures is no success. @param {Batch} batch */
+export function stateOf({ state, phones }) {
+  const isPartly = state === "done" && phones.failed + phones.unknown > 0;
+  return isPartly ? badge("failed", { failed: texts.doneWithFailures }) : badge(state, texts.batchStates);
 }
 
 /** The API lists the oldest first: the newest stand on its last page.

@@ -4,7 +4,7 @@ import { NEWEST, api, withQuery } from "../api.js";
 import { fill, h, update } from "../dom.js";
 import { barChart, barList } from "../elements/chart.js";
 import { errorBox } from "../elements/error-box.js";
-import { badge, meaningOf } from "../elements/facts.js";
+import { meaningOf } from "../elements/facts.js";
 import { progressBar, stack } from "../elements/progress.js";
 import { heading, help } from "../elements/heading.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
@@ -13,7 +13,7 @@ import { icon } from "../icons.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
 import { phoneNames } from "./accounts.js";
-import { newestBatches } from "./batches.js";
+import { newestBatches, stateOf } from "./batches.js";
 import { problemOf } from "./deployment.js";
 
 const DAYS = 30;
@@ -164,15 +164,15 @@ const localOf = (date) => new Date(date.getTime() - date.getTimezoneOffset() * 6
 const models = (_, fleet) => [h("h2", {}, texts.byModel), bars(fleet.models, "model")];
 
 /** @param {AbortSignal} _ @param {Numbers} fleet */
-const loads = (_, fleet) => [h("h2", {}, texts.byLoad), bars(fleet.loads, "q")];
+const loads = (_, fleet) => [h("h2", {}, texts.byLoad), bars(fleet.loads, "q", texts.noLoads)];
 
-/** @param {Record<string, number>} counts @param {string} name of the filter */
-function bars(counts, name) {
+/** @param {Record<string, number>} counts @param {string} name of the filter @param {string} [empty] */
+function bars(counts, name, empty = texts.noRows) {
   const rows = Object.entries(counts)
     .toSorted(([, one], [, other]) => other - one)
     .slice(0, MOST_PLACES)
     .map(([label, value]) => ({ label, value, href: `#${withQuery("/phones", { [name]: label, is_active: true })}` }));
-  return rows.length > 0 ? barList(rows) : h("p", { className: "quiet" }, texts.noRows);
+  return rows.length > 0 ? barList(rows) : h("p", { className: "quiet" }, empty);
 }
 
 /** @param {AbortSignal} signal */
@@ -196,7 +196,7 @@ async function batches(signal) {
       [texts.batch, texts.state, texts.progress],
       rows.map((one) => [
         h("a", { href: `#/batches/${one.uuid}` }, texts.batchTitle(texts.actions[one.action], one.phones.total)),
-        badge(one.state, texts.batchStates),
+        stateOf(one),
         progressBar(one.phones),
       ]),
       texts.noBatchRuns,

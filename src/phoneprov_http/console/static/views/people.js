@@ -64,7 +64,7 @@ export async function view({ element, query }) {
         isOptional: true,
         width: "10rem",
       },
-      { title: texts.isActive, cell: (user) => (user.is_active ? texts.yes : texts.no), width: "6rem" },
+      { title: texts.isActive, cell: (user) => (user.is_active ? texts.yes : texts.no), isOptional: true, width: "6rem" },
     ],
     href: (user) => `#/people/${user.uuid}`,
     empty: () => (search.isUsed() ? texts.noMatch : texts.noUsers),
