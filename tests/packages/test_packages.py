@@ -75,6 +75,8 @@ def test_wheel_contains_the_packages_and_no_tests(wheel: Path) -> None:
         "phoneprov_core/api.py",
         "phoneprov_adapters/sql/migrations/script.py.mako",
         "phoneprov_adapters/py.typed",
+        "phoneprov_http/console/help/how-to/console.md",
+        "phoneprov_http/console/help/reference/http/batches.md",
     ):
         assert needed in names
     assert any(name.endswith("licenses/LICENSE") for name in names)

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from phoneprov_http.console.files import PAGE, assets
+from phoneprov_http.console.files import PAGE, assets, help_pages
 from support.api import PASSWORD, Api, Caller, data_of, error_of, opened_api
 
 FILES = assets()
@@ -150,6 +150,16 @@ def test_console_page_preloads_the_modules_of_its_first_view() -> None:
     assert ">Loading…<" in page
     first = {PAGE, "console.css", "icon.svg", *needed}
     assert sum(len(FILES[name].compressed) for name in first) <= 90 * 1024
+
+
+async def test_console_links_lead_to_pages_of_the_documentation(api: Api) -> None:
+    scripts = "".join(file.content.decode() for file in FILES.values())
+    linked = set(re.findall(r'"(?:#/help/)?((?:how-to|explanation|reference)/[\w/-]+)"', scripts))
+    assert len(linked) > 15
+    assert {name for name in linked if f"help/{name}.md" not in help_pages()} == set()
+    reply = await api.client.get("/console/help/how-to/console.md")
+    assert reply.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert reply.text.startswith("# Use the console\n")
 
 
 def test_console_files_are_compressed() -> None:

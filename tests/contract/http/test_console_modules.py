@@ -27,8 +27,6 @@ NOT_CALLED = {
     "/auth/login", "/auth/logout", "/auth/refresh", "/auth/register",
     # The same as lists that the console reads.
     "/me/phones", "/me/vendor-services/company", "/user-extensions",
-    # Not in the console so far.
-    "/configuration-templates", "/configuration-templates/{uuid}",
     # One record of a list that holds it whole.
     "/company-directory/{uuid}", "/extensions/{uuid}", "/permissions/{uuid}", "/vendor-kem/{uuid}",
     "/vendor-phones/{mac}", "/vendor-users/by-user/{userUuid}",
