@@ -170,3 +170,18 @@ async def test_phone_history_mac_in_the_query_must_match_the_path(desk: Workplac
 
     assert list(error_of(await desk.admin.get(path, mac=OTHER), 422)) == ["mac"]
     assert await listed(desk.admin, path, mac="001bd4123456") == []
+
+
+async def test_phone_of_an_extension_is_found_before_macs_with_its_digits(desk: Workplace) -> None:
+    for number in (1, 2):
+        data_of(await desk.admin.post("/phones", {"mac": f"00:1B:20:03:00:0{number}"}), 201)
+    await a_desk_phone(desk.admin, mac=OTHER)
+    await desk.switch(mac=OTHER)
+    new = {"type": "custom", "extension": "2003", "name": "Hall", "password": "secret-enough"}
+    extension = data_of(await desk.admin.post("/extensions", new), 201)["uuid"]
+    link = {"user_uuid": desk.ada.uuid, "extension_uuid": extension}
+    data_of(await desk.admin.post("/user-extensions", link), 201)
+
+    found = [row["mac"] for row in data_of(await desk.admin.get("/phones", q="2003"))]
+
+    assert found == [OTHER, "00:1B:20:03:00:01", "00:1B:20:03:00:02"]

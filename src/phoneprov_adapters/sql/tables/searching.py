@@ -127,6 +127,7 @@ class SearchedTable:
         for place, phrase in enumerate(search.phrases if words else ()):
             line = phrase.translate(_ESCAPED)
             values |= {f"same_{place}": f"%\n{line}\n%", f"begin_{place}": f"%\n{line}%"}
+            values[f"inside_{place}"] = f"%{line}%"
         for name, value in search.filters:
             values[f"only_{name}"] = encode(value).decode() if isinstance(value, tuple) else value
         query = self._query(
@@ -184,7 +185,8 @@ class SearchedTable:
             column = columns[sort.removeprefix("-")]
             position = [key] if column is key else [func.coalesce(column, ""), key]
         elif words:
-            position = [_rank(columns.search, phrases), *position]
+            finds_users = people and len(words) == 1
+            position = [_rank(columns.search, phrases, finds_users=finds_users), *position]
         return SearchQuery(
             self._rows,
             position,
@@ -196,9 +198,12 @@ class SearchedTable:
         )
 
 
-def _rank(text: ColumnElement[str], phrases: int) -> ColumnElement[int]:
+def _rank(text: ColumnElement[str], phrases: int, *, finds_users: bool) -> ColumnElement[int]:
     """``Search.rank`` in SQL."""
     lines = literal("\n").concat(text).concat("\n")
     same = [like(lines, bindparam(f"same_{phrase}")) for phrase in range(phrases)]
     begins = [like(lines, bindparam(f"begin_{phrase}")) for phrase in range(phrases)]
-    return case((or_(*same), 0), (or_(*begins), 1), else_=2)
+    if not finds_users:
+        return case((or_(*same), 0), (or_(*begins), 1), else_=2)
+    inside = [like(text, bindparam(f"inside_{phrase}")) for phrase in range(phrases)]
+    return case((or_(*same), 0), (or_(*begins), 1), (or_(*inside), 3), else_=2)
