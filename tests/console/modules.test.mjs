@@ -172,6 +172,9 @@ test("reasons_of_a_batch_are_counted_the_most_frequent_first", async () => {
   const [, list] = reasonsOf(phones);
   assert.deepEqual(all("li", list).map(({ text }) => text), ["2away", "1busy"]);
   assert.deepEqual(reasonsOf([{ message: "" }]), []);
+  const far = [4, 5].map((n) => ({ message: `The server 10.0.0.${n}:21 is away.` }));
+  assert.deepEqual(all("li", reasonsOf(far)[1]).map(({ text }) => text), ["2The server … is away."]);
+  assert.deepEqual(all("li", reasonsOf(far.slice(1))[1]).map(({ text }) => text), ["1The server 10.0.0.5:21 is away."]);
 });
 
 test("pasted_list_names_what_is_no_mac", async () => {

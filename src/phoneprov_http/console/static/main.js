@@ -33,7 +33,7 @@ async function draw({ focus } = { focus: true }) {
   }
   await show(main, home(), { focus });
   // The other views are fetched while the operator reads, so that they open at once.
-  (window.requestIdleCallback ?? setTimeout)(() => routes.forEach(({ load }) => void load()));
+  (window.requestIdleCallback ?? setTimeout)(() => routes.forEach(({ load }) => void load().catch(() => {})));
 }
 
 document.querySelector(".skip")?.addEventListener("click", (event) => {

@@ -5,6 +5,7 @@ import { errorBox } from "./elements/error-box.js";
 import { forgetGuards, keep, kept, mayLeave } from "./navigation.js";
 import { session } from "./session.js";
 import { texts } from "./texts.js";
+import { restored } from "./transport.js";
 
 /**
  * @typedef {{element: HTMLElement, signal: AbortSignal, parameters: string[],
@@ -46,6 +47,28 @@ export const routes = [
   route("help", /^\/help\/((?:how-to|explanation|reference)\/[\w/-]+)$/, () => import("./views/help.js")),
   route("account", /^\/about$/, () => import("./views/about.js")),
 ];
+
+/**
+ * The view of a route, also if the connection is lost meanwhile.
+ *
+ * @param {Route} found
+ */
+async function loaded(found) {
+  try {
+    return await found.load();
+  } catch {
+    await restored();
+  }
+  try {
+    return await found.load();
+  } catch (error) {
+    // A browser may keep that a module failed: the page is loaded again, once.
+    if (kept("isReloaded")) throw error;
+    keep("isReloaded", true);
+    location.reload();
+    return new Promise(() => {});
+  }
+}
 
 /** @type {AbortController | null} */
 let current = null;
@@ -105,7 +128,8 @@ export async function show(main, home, { focus }) {
       fill(element, h("h1", {}, texts.notFound), h("p", {}, texts.notFoundHint));
     } else {
       const parameters = (found.pattern.exec(path) ?? []).slice(1).map(decodeURIComponent);
-      const { view } = await found.load();
+      const { view } = await loaded(found);
+      if (kept("isReloaded")) keep("isReloaded", false);
       if (signal.aborted) return;
       await view({ element, signal, parameters, query: new URLSearchParams(search) });
     }

@@ -130,16 +130,26 @@ export async function view({ element, parameters: [uuid], query, signal }) {
   }
 }
 
-/** The messages of phones with their numbers, the most frequent first.
+/** An address with its port, or a MAC address: what differs in the same reason from phone to phone. */
+const ADDRESS = /\b(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|[0-9A-F]{2}(?::[0-9A-F]{2}){5})\b/g;
+
+/** The messages of phones with their numbers, the most frequent first. Phones whose messages differ
+ * by addresses alone have the same reason.
  * @param {BatchPhone[]} phones */
 export function reasonsOf(phones) {
   const counts = new Map();
-  for (const { message } of phones) if (message) counts.set(inWords(message), (counts.get(inWords(message)) ?? 0) + 1);
+  for (const { message } of phones) {
+    if (!message) continue;
+    const said = inWords(message);
+    const reason = said.replace(ADDRESS, "…");
+    const known = counts.get(reason) ?? { said, number: 0 };
+    counts.set(reason, { said: known.said === said ? said : reason, number: known.number + 1 });
+  }
   if (counts.size === 0) return [];
-  const rows = [...counts].toSorted(([, one], [, other]) => other - one);
+  const rows = [...counts.values()].toSorted((one, other) => other.number - one.number);
   return [
     h("h2", {}, texts.reasons),
-    h("ul", { className: "reasons" }, ...rows.map(([message, number]) => h("li", {}, h("b", {}, count(number)), message))),
+    h("ul", { className: "reasons" }, ...rows.map(({ said, number }) => h("li", {}, h("b", {}, count(number)), said))),
   ];
 }
 
