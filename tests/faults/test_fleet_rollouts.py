@@ -61,6 +61,8 @@ async def ended(rollout: Rollout) -> tuple[Any, Any, list[Any]]:
     """Wait for the end: the batch, the one that undoes it, and the deployments."""
     async with rollout.asking() as ask:
         batch = await over(ask, rollout.uuid)
+        failed = await ask("GET", f"/batches/{rollout.uuid}/phones?state=failed")
+        batch["why"] = Counter(phone["message"] for phone in failed).most_common(5)
         undo = batch["undone_by"] and await over(ask, batch["undone_by"])
         records = await ask("GET", "/deployments")
     return batch, undo, [one for one in records if one["uuid"] not in rollout.earlier]
@@ -82,8 +84,8 @@ async def test_failures_of_the_rest_are_counted_and_reach_no_other_phone(
         records = await until(decided, 3 * CONFIRM_SECONDS + 30)
     kinds = Counter(planted.values())
     refused = kinds[REFUSES]
-    assert (batch["state"], undo) == ("done", None)
-    assert (batch["phones"]["done"], batch["phones"]["failed"]) == (PHONES - refused, refused)
+    assert (batch["state"], undo) == ("done", None), batch
+    assert (batch["phones"]["done"], batch["phones"]["failed"]) == (PHONES - refused, refused), batch
     missed = kinds[None] + kinds[TOO_LATE]
     assert Counter(one["confirmation"] for one in records) == Counter(
         confirmed=PHONES - missed - refused, not_confirmed=missed, none=refused

@@ -57,8 +57,7 @@ class ManagerCalls(Calls):
             return True
         if not speaks_sip(phone.software_type) or not known.endpoints:
             return False
-        async with self._connection.used() as session:
-            endpoint = await endpoint_called(session, name)
+        endpoint = await self._connection.run(lambda session: endpoint_called(session, name))
         if endpoint is None:
             return False
         aors = endpoint.aors
@@ -73,8 +72,7 @@ class ManagerCalls(Calls):
             loop = asyncio.get_running_loop()
             if self._known is None or loop.time() >= self._known_until:
                 try:
-                    async with self._connection.used() as session:
-                        self._known = await _listed(session)
+                    self._known = await self._connection.run(_listed)
                 except PhoneprovError as error:
                     self._known = error
                 self._known_until = loop.time() + self._fresh_seconds

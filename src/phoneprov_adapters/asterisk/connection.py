@@ -6,13 +6,17 @@ manager.conf a second login of the same account is refused.
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from math import inf
+from typing import TypeVar
 
-from phoneprov_adapters.asterisk.session import Answer, Session, abort
+from phoneprov_adapters.asterisk.session import Answer, Session, Silent, abort
 from phoneprov_adapters.asterisk.settings import ManagerSettings, tls_of
 from phoneprov_adapters.asterisk.wire import MESSAGE_LIMIT, Broken, Messages, written
 from phoneprov_core.kernel.errors import Refused, TimedOut
+
+Result = TypeVar("Result")
 
 LOGIN_SECONDS = 4.0
 """Seconds to connect and to log in: the port ``PhoneWatch`` allows this for the beginning of a
@@ -36,32 +40,43 @@ class ManagerConnection:
         self._failure: Refused | TimedOut | None = None
         self._failed_until = 0.0
 
-    @asynccontextmanager
-    async def used(self) -> AsyncIterator[Session]:
-        """A session for several actions; ``timeout`` bounds the login and all actions together.
-        Raises ``Refused`` and ``TimedOut``."""
+    async def run(
+        self,
+        work: Callable[[Session], Awaitable[Result]],
+        may_repeat: Callable[[], bool] = lambda: True,
+    ) -> Result:
+        """Perform actions on a session; ``timeout`` bounds the login and all of them together. If
+        the connection is lost, they are repeated once on another one while ``may_repeat`` allows
+        it. Raises ``Refused`` and ``TimedOut``."""
         deadline = asyncio.get_running_loop().time() + self._settings.timeout
-        session = await self.acquire()
-        try:
-            async with _deadline_at(deadline):
-                yield session
-        except TimedOut:
-            # The connection may be half open: the next caller must not wait for it.
-            session.drop()
-            raise
-        finally:
-            await self.release(session)
+        is_again = False
+        while True:
+            session = await self.acquire(deadline)
+            try:
+                async with _deadline_at(deadline):
+                    try:
+                        return await work(session)
+                    except Broken:
+                        if is_again or not may_repeat():
+                            raise
+            except TimedOut:
+                if session.is_stuck:  # the next caller must not wait for it
+                    session.drop()
+                raise
+            finally:
+                await self.release(session)
+            is_again = True
 
-    async def acquire(self) -> Session:
+    async def acquire(self, deadline: float = inf) -> Session:
         """A session, to be released with ``release``. Raises ``Refused`` and ``TimedOut`` within 4
-        seconds."""
+        seconds, and not after the deadline."""
         seconds = min(self._settings.timeout, LOGIN_SECONDS)
-        loop = asyncio.get_running_loop()
-        async with _deadline_at(loop.time() + seconds):
+        deadline = min(asyncio.get_running_loop().time() + seconds, deadline)
+        async with _deadline_at(deadline):
             await self._one_at_a_time.acquire()
         try:
             if self._session is None or not self._session.is_open:
-                self._session = await self._logged_in(loop.time() + seconds)
+                self._session = await self._logged_in(deadline)
             self._session.users += 1
             return self._session
         finally:
@@ -126,7 +141,7 @@ async def _deadline_at(deadline: float) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout_at(deadline):
             yield
-    except TimeoutError:
+    except (TimeoutError, Silent):
         raise TimedOut("Asterisk's manager interface did not answer in time.") from None
     except ssl.SSLError:
         raise Refused(

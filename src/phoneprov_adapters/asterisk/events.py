@@ -16,7 +16,7 @@ from typing import Protocol
 
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.endpoints import Contact, Endpoint, endpoint_called
-from phoneprov_adapters.asterisk.session import Session
+from phoneprov_adapters.asterisk.session import Session, Silent
 from phoneprov_adapters.asterisk.wire import Broken, Message
 from phoneprov_core.deployments.observation import PhoneWatch, Watching
 from phoneprov_core.devices.names import device_name
@@ -107,7 +107,7 @@ class _SeenSccp:
     async def look(self, session: Session) -> str:
         if self._is_back:
             return _BACK
-        await session.ask("Ping")
+        await session.ping()
         return ""
 
     def missed(self, seconds: float, *, was_lost: bool) -> str:
@@ -229,10 +229,9 @@ class _Watched(Watching):
             session = await self._connected()
             async with asyncio.timeout(ANSWER_SECONDS):
                 return await self._seen.look(session)
-        except TimeoutError:
+        except (TimeoutError, Silent):
+            # A busy connection is not dropped: it is shared by all watches and restarts.
             self._failure = "Asterisk's manager interface did not answer in time."
-            if self._session is not None:
-                self._session.drop()
         except Broken:
             self._failure = "The AMI connection was lost."
         except (Refused, TimedOut) as error:

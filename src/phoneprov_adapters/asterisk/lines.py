@@ -37,10 +37,11 @@ class ManagerLines(ExchangeLines):
     async def _listed(
         self, action: str, entry: str, fields: tuple[tuple[str, str], ...] = ()
     ) -> tuple[Message, ...]:
-        async with self._connection.used() as session:
-            answer = await session.ask(
+        answer = await self._connection.run(
+            lambda session: session.ask(
                 action, fields, complete=f"{action}Complete", wanted=frozenset({entry})
             )
+        )
         if not answer.ok:
             is_missing = answer.message.startswith("can't find settings")
             raise Refused(_MISSING if is_missing else _HIDDEN)

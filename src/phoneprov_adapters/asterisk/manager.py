@@ -30,14 +30,19 @@ class Manager(ManagerInterface):
             nonlocal is_unanswered
             is_unanswered = True
 
+        async def work(session: Session) -> None:
+            nonlocal is_unanswered
+            found = action
+            if action.name == "PJSIPNotify":
+                found = await _to_contact(session, action, phone_ip)
+            answer = await session.ask(found.name, found.fields, sent=sent)
+            is_unanswered = False
+            if not answer.ok:
+                raise Refused(_message_for(answer.message))
+
         try:
-            async with self._connection.used() as session:
-                if action.name == "PJSIPNotify":
-                    action = await _to_contact(session, action, phone_ip)
-                answer = await session.ask(action.name, action.fields, sent=sent)
-                is_unanswered = False
-                if not answer.ok:
-                    raise Refused(_message_for(answer.message))
+            # What was never sent is sent on another connection; what was sent is never repeated.
+            await self._connection.run(work, lambda: not is_unanswered)
         except (Refused, TimedOut) as error:
             if is_unanswered:
                 raise type(error)(f"{_SENT} {error.message}", code=REPLY_LOST) from None

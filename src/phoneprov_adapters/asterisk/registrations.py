@@ -33,16 +33,7 @@ class ManagerRegistrations(Registrations):
         self._serves_sip = serves_sip
 
     async def registered(self) -> Registered:
-        async with self._connection.used() as session:
-            endpoints = await _list(
-                session, "PJSIPShowEndpoints", "EndpointListComplete", "EndpointList"
-            )
-            contacts = await _list(
-                session, "PJSIPShowContacts", "ContactListComplete", "ContactList"
-            )
-            devices = await _list(
-                session, "SCCPShowDevices", "SCCPShowDevicesComplete", "SCCPDeviceEntry"
-            )
+        endpoints, contacts, devices = await self._connection.run(_listed)
         if endpoints is None and devices is None:
             raise Refused(
                 "The manager account may not list phones; give it write = system in manager.conf."
@@ -70,6 +61,14 @@ def _note(found: dict[str, bool], name: str, *, is_there: bool) -> None:
     mac = known_mac(device[1]) if device else ""
     if mac:
         found[mac] = found.get(mac, False) or is_there
+
+
+async def _listed(session: Session) -> tuple[tuple[Message, ...] | None, ...]:
+    return (
+        await _list(session, "PJSIPShowEndpoints", "EndpointListComplete", "EndpointList"),
+        await _list(session, "PJSIPShowContacts", "ContactListComplete", "ContactList"),
+        await _list(session, "SCCPShowDevices", "SCCPShowDevicesComplete", "SCCPDeviceEntry"),
+    )
 
 
 async def _list(

@@ -13,12 +13,21 @@ from phoneprov_adapters.asterisk.wire import Broken, Message, Messages, written
 LOGOFF_SECONDS = 1.0
 """Seconds to wait for Asterisk to close the connection after a logoff."""
 
+SILENT_SECONDS = 2.5
+"""Seconds for which Asterisk may send nothing at all while an action is unanswered. Then the
+connection is half open, and is dropped; an action that only waits for others before it is no sign
+of that."""
+
 MOST_ENTRIES = 50_000
 """Maximum number of entries in one list."""
 
 _FILTER = "^Event: (DeviceStatus|ContactStatus)"
 """Asterisk sends other events of the classes ``system`` and ``call`` only if this is refused:
 it may be without ``write = system``."""
+
+
+class Silent(Broken):
+    """Asterisk sent nothing while an action was unanswered."""
 
 
 class Listener(Protocol):
@@ -87,11 +96,15 @@ class Session:
         """Whether Asterisk sent an event, as it does after the login of an account with read =
         system (FullyBooted)."""
         self.listeners: set[Listener] = set()
+        self.is_stuck = False
+        """Whether a caller gave up an action to which Asterisk has not responded."""
         self._writer = writer
         self._one_at_a_time = asyncio.Lock()
         self._pending: _Pending | None = None
         self._count = 0
         self._has_filter = False
+        self._heard = 0.0
+        self._ping: asyncio.Future[Answer] | None = None
         self._reading = asyncio.create_task(self._read(messages))
         # Called also for a task that is cancelled before it began.
         self._reading.add_done_callback(self._ended)
@@ -120,10 +133,32 @@ class Session:
             self._pending = pending
             sent()
             try:
-                return await pending.answer
+                return await self._answered(pending.answer)
+            except asyncio.CancelledError:
+                self.is_stuck = True
+                raise
             finally:
                 self._pending = None
                 pending.answer.cancel()
+
+    async def ping(self) -> None:
+        """Return when Asterisk answered a Ping, and so has sent all earlier events. All who wait at
+        the same time share one. Raises ``Broken``."""
+        if self._ping is None or self._ping.done():
+            self._ping = asyncio.ensure_future(self.ask("Ping"))
+            self._ping.add_done_callback(lambda ping: ping.cancelled() or ping.exception())
+        await asyncio.shield(self._ping)
+
+    async def _answered(self, answer: asyncio.Future[Answer]) -> Answer:
+        loop = asyncio.get_running_loop()
+        self._heard = loop.time()
+        while not answer.done():
+            left = self._heard + SILENT_SECONDS - loop.time()
+            if left <= 0:
+                self.drop()
+                raise Silent
+            await asyncio.wait({answer}, timeout=left)
+        return answer.result()
 
     def listen(self, listener: Listener) -> None:
         """Pass events to the listener from now on."""
@@ -161,8 +196,11 @@ class Session:
     async def _read(self, messages: Messages) -> None:
         while True:
             message = await messages.next()
+            self._heard = asyncio.get_running_loop().time()
             if self._pending is not None:
                 self._pending.receive(message)
+            if "response" in message:
+                self.is_stuck = False
             if "event" in message:
                 self.has_events = True
                 for listener in self.listeners:

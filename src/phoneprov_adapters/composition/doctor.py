@@ -5,6 +5,7 @@ import shutil
 import stat
 from collections.abc import AsyncIterator, Iterator, Mapping
 
+from phoneprov_adapters.asterisk.session import Answer, Session
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.doctor_lines import SERVICE, answers, compared
 from phoneprov_adapters.composition.findings import CheckResult, Verdict, failed, ok
@@ -229,9 +230,7 @@ async def _asterisk(container: Container) -> CheckResult:
     if connection is None:
         return CheckResult("asterisk", Verdict.SKIPPED, "PHONEPROV_AMI_HOST is not set.")
     try:
-        async with connection.used() as session:
-            answer = await session.ask("ListCommands")
-            receives_events = session.has_events
+        answer, receives_events = await connection.run(_commands)
     except PhoneprovError as error:
         return failed(
             "asterisk", error.message, "Check PHONEPROV_AMI_... and manager.conf of Asterisk."
@@ -252,6 +251,10 @@ async def _asterisk(container: Container) -> CheckResult:
             "Give the account read = system,call in manager.conf.",
         )
     return ok("asterisk", "The login to the manager interface succeeds.")
+
+
+async def _commands(session: Session) -> tuple[Answer, bool]:
+    return await session.ask("ListCommands"), session.has_events
 
 
 def _folder_and_disk(settings: Settings) -> Iterator[CheckResult]:

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from phoneprov_adapters.asterisk import events, wire
+from phoneprov_adapters.asterisk import events, session, wire
 from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
@@ -15,7 +15,7 @@ from phoneprov_core.devices.names import device_name
 from phoneprov_core.devices.restart import sip_restart
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_client import RESTART, TIMEOUT, connection
-from support.ami_stub import AmiStub, endpoint, event, failure, listing
+from support.ami_stub import AmiStub, endpoint, event, failure, listing, success
 from support.polling import until
 
 SCCP = a_phone(1)
@@ -117,6 +117,65 @@ async def test_connection_without_answer_is_closed(stub: AmiStub) -> None:
     await Manager(again).perform(RESTART)
 
     assert stub.connections == 3
+
+
+async def test_many_watches_of_a_slow_exchange_keep_the_connection(
+    stub: AmiStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "ANSWER_SECONDS", 0.5)
+    stub.pause = 0.1
+    shared = connection(stub)
+    watchings = [await ManagerEvents(shared).begin(a_phone(number)) for number in range(1, 31)]
+    waiting = [asyncio.create_task(one.returned(1.5)) for one in watchings]
+    await until(lambda: "Ping" in stub.names, LONG)
+    await Manager(shared).perform(RESTART)
+
+    ends = await asyncio.gather(*waiting, return_exceptions=True)
+    assert {isinstance(end, TimedOut) and "did not unregister" in end.message for end in ends} == {
+        True
+    }
+    assert stub.connections == 1
+    for one in watchings:
+        await one.close()
+
+
+async def test_restart_behind_an_unanswered_ping_is_sent_on_another_connection(
+    stub: AmiStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "SILENT_SECONDS", 0.3)
+    stub.answers["Ping"] = lambda action_id: (
+        success("Pong")(action_id) if stub.names.count("Ping") > 1 else b""
+    )
+    shared = connection(stub)
+    watching = await ManagerEvents(shared).begin(SCCP)
+    waiting = asyncio.create_task(watching.returned(LONG))
+    await until(lambda: "Ping" in stub.names, LONG)
+    await asyncio.gather(*(Manager(shared).perform(RESTART) for _ in range(50)))
+
+    assert len([one for one in stub.performed if one[0][1] == RESTART.name]) == 50
+    assert stub.connections == 2
+    waiting.cancel()
+    await asyncio.wait({waiting})
+    await watching.close()
+
+
+async def test_connection_that_sends_events_is_not_half_open(
+    stub: AmiStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "SILENT_SECONDS", 0.2)
+    shared = connection(stub)
+    watching = await ManagerEvents(shared).begin(SCCP)
+    stub.answers["Ping"] = None
+    looking = asyncio.create_task(watching.returned(1.0))
+    await until(lambda: "Ping" in stub.names, LONG)
+    for _ in range(10):
+        await asyncio.sleep(0.05)
+        await stub.tell(event("DeviceStatus", DeviceStatus="REGISTERED", SCCPDevice="SEP1"))
+    assert stub.connections == 1
+    assert not stub.closed.is_set()
+    looking.cancel()
+    await asyncio.wait({looking})
+    await watching.close()
 
 
 def shows(stub: AmiStub, *contacts: tuple[str, ...], aors: str = "") -> None:
