@@ -61,8 +61,8 @@ async def ended(rollout: Rollout) -> tuple[Any, Any, list[Any]]:
     """Wait for the end: the batch, the one that undoes it, and the deployments."""
     async with rollout.asking() as ask:
         batch = await over(ask, rollout.uuid)
-        failed = await ask("GET", f"/batches/{rollout.uuid}/phones?state=failed")
-        batch["why"] = Counter(phone["message"] for phone in failed).most_common(5)
+        phones = await ask("GET", f"/batches/{rollout.uuid}/phones")
+        batch["why"] = Counter((one["state"], one["message"]) for one in phones)
         undo = batch["undone_by"] and await over(ask, batch["undone_by"])
         records = await ask("GET", "/deployments")
     return batch, undo, [one for one in records if one["uuid"] not in rollout.earlier]
@@ -85,11 +85,12 @@ async def test_failures_of_the_rest_are_counted_and_reach_no_other_phone(
     kinds = Counter(planted.values())
     refused = kinds[REFUSES]
     assert (batch["state"], undo) == ("done", None), batch
-    assert (batch["phones"]["done"], batch["phones"]["failed"]) == (PHONES - refused, refused), batch
+    counts = batch["phones"]["done"], batch["phones"]["failed"]
+    assert counts == (PHONES - refused, refused), batch["why"]
     missed = kinds[None] + kinds[TOO_LATE]
     assert Counter(one["confirmation"] for one in records) == Counter(
         confirmed=PHONES - missed - refused, not_confirmed=missed, none=refused
-    )
+    ), Counter(one["confirmation_message"] for one in records)
     _check_each_phone_once(rollout, planted)
     note(f"a rollout to {PHONES} phones with {len(planted)} planted failures: {kinds}")
 

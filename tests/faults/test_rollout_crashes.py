@@ -19,6 +19,7 @@ from faults.exchange import SOON, Exchange
 from faults.rollout import Rollout, device_of
 from faults.served import Served
 from phoneprov_adapters.testing.records import a_mac
+from support.polling import until
 from support.postgres import new_database
 from support.replication import Pair
 from support.scale import note, rounds
@@ -50,9 +51,14 @@ async def judging(rollout: Rollout, fail: Fail) -> str:
     rollout.exchange.open.clear()
     await rollout.begin()
     await rollout.restarted(FIRST)
+    before = rollout.exchange.connections
+    rollout.exchange.closed.clear()
     await fail()
+    if rollout.exchange.closed.is_set():  # the watches ended with the process, and are resumed
+        await until(lambda: rollout.exchange.connections > before, 60)
+        await asyncio.sleep(0.5)
     rollout.exchange.open.set()
-    return "done or stopped"
+    return "done"
 
 
 async def of_rest(rollout: Rollout, fail: Fail) -> str:
@@ -138,7 +144,7 @@ async def failing(how: str, rollout: Rollout, pair: Pair | None, other: Served) 
         await asyncio.to_thread(rollout.served.start)
 
 
-@pytest.mark.parametrize("phase", rounds(["undo"], [*PHASES]))
+@pytest.mark.parametrize("phase", rounds(["judging", "undo"], [*PHASES]))
 async def test_rollout_that_fails_in_a_phase_is_completed_or_undone(
     phase: str, how: str, pair: Pair | None, hosts: list[Served], tmp_path: Path
 ) -> None:
@@ -146,7 +152,8 @@ async def test_rollout_that_fails_in_a_phase_is_completed_or_undone(
         outside = await stack.enter_async_context(desk(tmp_path / "files"))
         exchange = await stack.enter_async_context(Exchange())
         for host in hosts:
-            host.environment |= {**outside.settings(), **exchange.settings(CONFIRM_SECONDS)}
+            seconds = 60 if phase == "judging" else CONFIRM_SECONDS
+            host.environment |= {**outside.settings(), **exchange.settings(seconds)}
             host.environment["PHONEPROV_FTP_TIMEOUT"] = "15"
         if pair is not None:
             await pair.primary.run("CREATE DATABASE office")

@@ -41,8 +41,10 @@ class ManagerEvents(PhoneWatch):
     def __init__(self, connection: ManagerConnection) -> None:
         self._connection = connection
 
-    async def begin(self, phone: Phone) -> Watching:
-        seen = _SeenSip(phone) if speaks_sip(phone.software_type) else _SeenSccp(phone)
+    async def begin(self, phone: Phone, *, is_restarting: bool = False) -> Watching:
+        is_sip = speaks_sip(phone.software_type)
+        # chan_sccp restarts registered phones only: a registration after that is another one.
+        seen = _SeenSip(phone) if is_sip else _SeenSccp(phone, is_gone=is_restarting)
         session = await self._connection.acquire()
         watched = _Watched(self._connection, session, seen)
         session.listen(watched)
@@ -81,9 +83,9 @@ _BACK = "The phone unregistered and registered again."
 
 
 class _SeenSccp:
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Phone, *, is_gone: bool) -> None:
         self._device = device_name(phone.mac)
-        self._is_gone = False
+        self._is_gone = is_gone
         self._is_back = False
 
     async def begin(self, session: Session) -> None:

@@ -109,6 +109,11 @@ async def running(
     async def work_on_batches() -> None:
         container.tasks().start(container.batch_worker()())
 
+    async def mark() -> None:
+        if await _mark_interrupted(database, processes):
+            confirm = container.confirm()
+            confirm.background(confirm.resume())
+
     async def prune() -> None:
         log_pruned(await container.prune().in_turn() or ())
 
@@ -119,13 +124,12 @@ async def running(
                 await database.open()
                 await require_schema(database)
                 await require_keys(container)
-                await _mark_interrupted(database, processes)
+                await mark()
                 is_marked = True
             except Unavailable as error:
                 if not may_be_offline or is_embedded(url) or isinstance(error, NotPostgres):
                     raise
                 log.warning("The database cannot be used. %s", error.message)
-            mark = partial(_mark_interrupted, database, processes)
             looking = [_every(LOOK_SECONDS, mark, immediately=not is_marked)]
             if batches:
                 looking += [
@@ -155,7 +159,8 @@ def _watching(container: Container) -> list[Coroutine[None, None, None]]:
     return [_every(LOOK_FOR_BATCHES_SECONDS, watch, immediately=True)]
 
 
-async def _mark_interrupted(database: Database, processes: Processes) -> None:
+async def _mark_interrupted(database: Database, processes: Processes) -> bool:
+    """Mark what processes that ended have left; returns whether one was killed."""
     async with processes.killed() as killed, database.write(by=SYSTEM_ACTOR) as tx:
         for process in sorted(killed):
             await tx.leases.release_of(process)
@@ -166,6 +171,7 @@ async def _mark_interrupted(database: Database, processes: Processes) -> None:
             tx.trail.note(event)
     if count:
         log.warning("%d deployments of ended processes were marked as interrupted.", count)
+    return bool(killed)
 
 
 async def _every(

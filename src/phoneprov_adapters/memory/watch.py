@@ -40,7 +40,7 @@ class MemoryWatch(PhoneWatch):
             if not waiting.done():
                 waiting.set_exception(error or TimedOut("The phone was not seen."))
 
-    async def begin(self, phone: Phone) -> Watching:
+    async def begin(self, phone: Phone, *, is_restarting: bool = False) -> Watching:  # noqa: ARG002
         await asyncio.sleep(0)
         if self._refusal is not None:
             error, self._refusal = self._refusal, None

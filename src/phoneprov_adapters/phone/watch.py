@@ -38,13 +38,16 @@ class WebWatch(PhoneWatch):
         self._networks = networks
         self._turns = asyncio.Semaphore(MOST_REQUESTS)
 
-    async def begin(self, phone: Phone) -> Watching:
+    async def begin(self, phone: Phone, *, is_restarting: bool = False) -> Watching:
         address = self._networks.allowed(reachable_ip(phone))
+        watched = _WatchedPhone(self._information, self._turns, phone, address)
+        if is_restarting:
+            return watched
         found = await self._information.read(address, FIRST_REQUEST_SECONDS)
         if found.mac is None:
             raise Refused("The web server at the phone's address does not report its MAC.")
         require_phone(phone.mac, found.mac)
-        return _WatchedPhone(self._information, self._turns, phone, address)
+        return watched
 
 
 class _WatchedPhone(Watching):

@@ -75,6 +75,9 @@ class RunBatches:
                 hold = await self._taken()
                 if hold is None:
                     return
+                if hold.fence > 1:  # the watches of its holder may have ended with it
+                    confirm = self.work.deploy.confirm
+                    confirm.background(confirm.resume())
                 await self._run(hold)
             finally:
                 self._under_way -= 1

@@ -1,12 +1,14 @@
 """Confirmations: whether a phone registered again after its restart, observed in the background
 in one of two ways."""
 
-from dataclasses import KW_ONLY, dataclass
-from datetime import timedelta
+import asyncio
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field
+from datetime import datetime, timedelta
 
 import msgspec
 
-from phoneprov_core.deployments.model import Confirmation, Deployment, Step, StepName
+from phoneprov_core.deployments.model import Confirmation, Deployment, Step, StepName, Wanted
 from phoneprov_core.deployments.observation import PhoneWatch, Watching
 from phoneprov_core.deployments.ports import Background, DeploymentsTransaction, Journal
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
@@ -14,7 +16,7 @@ from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis, shown
 from phoneprov_core.lines.comparison import CompareLines
-from phoneprov_core.phones.model import Phone, speaks_sip
+from phoneprov_core.phones.model import Phone, software_type_of, speaks_sip
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,9 @@ class Watch:
     _: KW_ONLY
     seconds: float
 
-    async def begin(self, phone: Phone, software_type: str | None) -> Watching:
+    async def begin(
+        self, phone: Phone, software_type: str | None, *, is_restarting: bool = False
+    ) -> Watching:
         """Start watching. ``software_type`` is the firmware family of the phone's record or else
         of the profile. Raises ``Refused``, ``TimedOut`` or ``Conflict`` with the reason if no way
         works."""
@@ -46,7 +50,7 @@ class Watch:
         reasons = []
         for way in ways:
             try:
-                return await way.begin(phone)
+                return await way.begin(phone, is_restarting=is_restarting)
             except PhoneprovError as error:
                 reasons.append(error.message)
         raise Refused(" ".join(reasons) or "No way to watch phones is configured.")
@@ -57,6 +61,18 @@ CONFIRM_SECONDS = 120.0
 
 _GRACE_SECONDS = 10
 """Seconds by which a watch that ended in time has recorded its result."""
+
+_LONGEST_SECONDS = 60
+"""Seconds from the beginning of a deployment to that of its watch, at most."""
+
+_PIECE = 500
+_AT_ONCE = 50
+"""Maximum number of watches that are resumed at a time."""
+
+_NOT_SEEN = (
+    "It is not known whether the phone registered again: its watch was interrupted, and it was not "
+    "seen to register since the watch was resumed."
+)
 
 
 @dataclass(frozen=True)
@@ -70,6 +86,8 @@ class Confirm:
     journal: Journal
     clock: Clock
     compare_lines: CompareLines | None = None
+    watched: set[str] = field(default_factory=set, init=False)
+    """The deployments whose phones are watched here."""
 
     def awaited(self, record: Deployment) -> Deployment:
         """The record of a deployment whose phone is being watched."""
@@ -82,19 +100,63 @@ class Confirm:
         self, record: Deployment, watching: Watching, software_type: str | None = None
     ) -> None:
         """Wait for the phone in the background."""
-        self.background(self._confirm(record, watching, software_type))
+        self.watched.add(record.uuid)
+        self.background(self._confirm(record, watching, software_type, self.watch.seconds))
+
+    async def resume(self) -> None:
+        """Watch the phones again whose watch was in a process that ended, for the rest of their
+        time. Only what is observed from now on confirms them; else the record says that it is not
+        known."""
+        now = self.clock()
+        longest = timedelta(seconds=self.watch.seconds + _GRACE_SECONDS + _LONGEST_SECONDS)
+        last = None
+        async with self.database.read() as tx:
+            recent = tx.deployments.matching(Wanted(since=shown(now - longest)))
+            pending: list[Deployment] = []
+            while piece := await recent.rows(_PIECE, after=last):
+                last = piece[-1]
+                pending += [one for one in piece if self._is_left(one, shown(now))]
+        for start in range(0, len(pending), _AT_ONCE):
+            await asyncio.gather(*map(self._resume, pending[start : start + _AT_ONCE]))
+
+    def _is_left(self, record: Deployment, now: str) -> bool:
+        pending = record.as_of(now).confirmation is Confirmation.PENDING
+        return pending and record.uuid not in self.watched
+
+    async def _resume(self, record: Deployment) -> None:
+        async with self.database.read() as tx:
+            phone = await tx.phones.find(record.mac)
+            profile = await tx.profiles.find(record.profile_uuid)
+        if phone is None or phone.created_at > record.created_at or not record.confirmation_by:
+            return
+        family = software_type_of(phone, profile.software_type if profile else None)
+        with suppress(PhoneprovError):  # then the record says that the watch was interrupted
+            watching = await self.watch.begin(phone, family, is_restarting=True)
+            by = datetime.fromisoformat(record.confirmation_by)
+            seconds = (by - self.clock()).total_seconds() - _GRACE_SECONDS
+            self.watched.add(record.uuid)
+            self.background(
+                self._confirm(record, watching, family, max(0.0, seconds), is_resumed=True)
+            )
 
     async def _confirm(
-        self, record: Deployment, watching: Watching, software_type: str | None
+        self,
+        record: Deployment,
+        watching: Watching,
+        software_type: str | None,
+        seconds: float,
+        *,
+        is_resumed: bool = False,
     ) -> None:
         """Wait for the phone, and record whether it was seen, and with which lines."""
         try:
-            message = await watching.returned(self.watch.seconds)
+            message = await watching.returned(seconds)
             confirmation = Confirmation.CONFIRMED
         except PhoneprovError as error:
-            message = error.message
+            message = _NOT_SEEN if is_resumed else error.message
             confirmation = Confirmation.NOT_CONFIRMED
         finally:
+            self.watched.discard(record.uuid)
             await watching.close()
         steps: tuple[Step, ...] = ()
         if confirmation is Confirmation.CONFIRMED and not speaks_sip(software_type):

@@ -49,9 +49,12 @@ class Watching(Protocol):
 class PhoneWatch(Protocol):
     """Observes that phones register again."""
 
-    async def begin(self, phone: Phone) -> Watching:
+    async def begin(self, phone: Phone, *, is_restarting: bool = False) -> Watching:
         """Start watching; to be called before the phone is restarted. The ``software_type`` of the
         phone decides which events are observed.
+
+        With ``is_restarting`` the phone was restarted before, under a watch that was interrupted:
+        if it is absent now, it needs only to be seen again.
 
         Returns within 5 seconds. Raises ``Refused``, ``TimedOut`` or ``Conflict`` if the
         phone cannot be watched in this way.

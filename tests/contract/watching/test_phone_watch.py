@@ -56,6 +56,28 @@ async def test_events_before_the_start_are_ignored(way: Watched) -> None:
     await watching.close()
 
 
+async def test_phone_absent_at_the_start_of_a_resumed_watch_is_confirmed(way: Watched) -> None:
+    await way.leaves()
+    watching = await way.watch.begin(PHONE, is_restarting=True)
+    waiting = asyncio.create_task(watching.returned(LONG))
+    await asyncio.sleep(0.1)
+    assert not waiting.done()
+    await way.comes_back()
+
+    assert await asyncio.wait_for(waiting, LONG)
+    await watching.close()
+
+
+async def test_phone_that_a_resumed_watch_does_not_see_leave_is_not_confirmed(
+    way: Watched,
+) -> None:
+    watching = await way.watch.begin(PHONE, is_restarting=True)
+
+    with pytest.raises(TimedOut):
+        await watching.returned(SHORT)
+    await watching.close()
+
+
 async def test_phone_always_present_is_not_confirmed(way: Watched, watching: Watching) -> None:
     with pytest.raises(TimedOut) as missed:
         await watching.returned(SHORT)
