@@ -97,6 +97,11 @@ class Extension(Redacted, frozen=True):
     created_ip: CreatedIp
     updated_ip: UpdatedIp
 
+    @property
+    def is_line(self) -> bool:
+        """Whether chan_sccp has it as a line."""
+        return self.type == CHAN_SCCP and self.is_active
+
 
 class ShownExtension(Extension, frozen=True):
     """An extension as it is shown, without its password."""
@@ -210,17 +215,20 @@ class Extensions:
         return extension
 
     async def update(self, actor: Actor, uuid: str, patch: ExtensionPatch) -> Extension:
-        """Raises ``NotFound``; ``Conflict`` if the number is in use."""
+        """Raises ``NotFound``; ``Conflict`` if the number is in use, or if it is the number of a
+        desk and would be no line of chan_sccp."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
-            extension = found(await tx.extensions.find(known_id(uuid)), "extension")
+            before = found(await tx.extensions.find(known_id(uuid)), "extension")
             extension = applied(
-                extension,
+                before,
                 patch,
                 updated_at=shown(self.clock()),
                 updated_by=actor.user_uuid,
                 updated_ip=actor.ip,
             )
+            if before.is_line and not extension.is_line:
+                await _require_no_desk(tx, extension)
             await tx.extensions.put(extension)
         return extension
 
@@ -230,10 +238,15 @@ class Extensions:
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
             extension = found(await tx.extensions.find(known_id(uuid)), "extension")
-            desks = await tx.desks.of(extension=extension.uuid)
-            if desks:
-                raise InUse(
-                    f"This extension is the number of the desk {desks[0].mac}. Give the desk "
-                    "another one first."
-                )
+            await _require_no_desk(tx, extension)
             await tx.extensions.remove(extension.uuid)
+
+
+async def _require_no_desk(tx: ExtensionsTransaction, extension: Extension) -> None:
+    """Raises ``InUse`` if the extension is the number of a desk, which must be able to call."""
+    desks = await tx.desks.of(extension=extension.uuid)
+    if desks:
+        raise InUse(
+            f"This extension is the number of the desk {desks[0].mac}. Give the desk another one "
+            "first."
+        )

@@ -39,6 +39,16 @@ def test_header_fields_over_the_limit_are_refused(server: Listening) -> None:
     assert objection(server.ask(request(MOST_FIELDS + 1))) == "The header fields are too large."
 
 
+def test_repeated_authorization_is_bounded_by_its_size_alone(server: Listening) -> None:
+    """Asterisk sends its header once more after each reload of its configuration."""
+
+    def request(count: int) -> bytes:
+        return CLOSE[:-2] + (b"Authorization: Bearer " + b"a" * 64 + b"\r\n") * count + b"\r\n"
+
+    assert server.ask(request(600)).startswith(b"HTTP/1.1 200 ")
+    assert objection(server.ask(request(800))) == "The header fields are too large."
+
+
 @pytest.mark.parametrize("following", [b"X: ", b"2;", b"0\r\nX: ", b"2\r\n{}\r\n0\r\nX: "])
 def test_data_between_chunks_is_bounded(server: Listening, following: bytes) -> None:
     began = time.process_time()

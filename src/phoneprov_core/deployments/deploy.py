@@ -201,7 +201,7 @@ class Deploy:
                     await tx.renderings.keep(record, order.source.rendered, needed)
                 if order.desk is not None:
                     await begin_change(tx, order.desk, record)
-                elif order.uuid is None:  # a batch repeats a switch that a crash interrupted
+                elif not order.is_of_batch:  # a batch repeats a switch that a crash interrupted
                     desk = await tx.desks.find(record.mac)
                     await tx.desks.put(desk.changing(record.uuid))
                 tx.trail.note(begun_event(record))
@@ -225,8 +225,7 @@ class Deploy:
         try:
             async with self.database.write(by=actor) as tx:
                 await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
-                now = shown(self.clock())
-                await change_use(tx, phone.mac, order.profile, desk, now)
+                await change_use(tx, order, shown(self.clock()))
             in_use.set()
         finally:
             if desk is not None:
@@ -244,8 +243,7 @@ class Deploy:
             async with self.database.write(by=actor) as tx:
                 await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
                 if not in_use.is_set():
-                    now = shown(self.clock())
-                    await change_use(tx, record.mac, order.profile, order.desk, now)
+                    await change_use(tx, order, shown(self.clock()))
             in_use.set()
 
     def _ended(self, record: Deployment, recorder: StepRecorder) -> Deployment:
@@ -261,8 +259,7 @@ class Deploy:
         was unavailable when the file was in place."""
         async with self.database.write(by=actor) as tx:
             if record.outcome is Outcome.DEPLOYED and not is_used:
-                now = shown(self.clock())
-                await change_use(tx, record.mac, order.profile, order.desk, now)
+                await change_use(tx, order, shown(self.clock()))
             await tx.deployments.put(record)
             tx.trail.note(ended_event(record))
             await tx.leases.release(record.mac, record.uuid, record.number)

@@ -63,30 +63,6 @@ async def begin_change(tx: DeploymentsTransaction, desk: DeskChange, record: Dep
     await tx.desks.put(current.changing(record.uuid, user_uuid))
 
 
-async def change_use(
-    tx: DeploymentsTransaction, mac: str, profile: ProfileRecord, desk: DeskChange | None, now: str
-) -> None:
-    """Record who uses the phone once it has the profile: without a login or logout the owner of
-    the profile, or no user if it is the default profile of the phone."""
-    if await tx.phones.find(mac) is None:
-        return
-    use = DeskUse(profile.user_uuid, profile.uuid) if desk is None else desk.use
-    # Held until the end of the transaction: of two logins of a user one ends the other. Before
-    # the desks: the deactivation of a user locks both in this order.
-    user = await tx.users.find(use.user_uuid) if use.user_uuid else None
-    if user is not None and desk is not None and desk.end_elsewhere:
-        await end_uses(tx, user.uuid, besides=mac)
-    current = await tx.desks.find(mac)
-    if desk is None and current.default_profile_uuid == profile.uuid:
-        use = DeskUse()
-    left = profile.user_uuid if desk is not None and desk.left else None
-    used = current.used(use, now, left=left)
-    if use.user_uuid and (user is None or not user.is_active):
-        # Deleted or deactivated during the upload: the phone gets its default profile back.
-        used = used.ended(Due.LOGOUT)
-    await tx.desks.put(used)
-
-
 _OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})
 
 
@@ -115,6 +91,44 @@ class Order(Redacted, frozen=True):
     desk: DeskChange | None = None
     recipe: Recipe | None = None
     source: Source | None = None
+
+    @property
+    def is_of_batch(self) -> bool:
+        """Whether it is one of a batch, which names the record."""
+        return self.uuid is not None and self.desk is None
+
+
+async def change_use(tx: DeploymentsTransaction, order: Order, now: str) -> None:
+    """Record who uses the phone once it has the profile: without a login or logout the owner of
+    the profile, or no user if it is the default profile of the phone.
+
+    A batch that brings another profile or text of the same user begins no login: the one that there
+    is keeps its end, and who has left the phone has still left it.
+    """
+    mac, profile, desk = order.phone.mac, order.profile, order.desk
+    if await tx.phones.find(mac) is None:
+        return
+    use = DeskUse(profile.user_uuid, profile.uuid) if desk is None else desk.use
+    # Held until the end of the transaction: of two logins of a user one ends the other. Before
+    # the desks: the deactivation of a user locks both in this order.
+    user = await tx.users.find(use.user_uuid) if use.user_uuid else None
+    if user is not None and desk is not None and desk.end_elsewhere:
+        await end_uses(tx, user.uuid, besides=mac)
+    current = await tx.desks.find(mac)
+    is_default = desk is None and current.default_profile_uuid == profile.uuid
+    if order.is_of_batch and not is_default:
+        if profile.user_uuid == current.user_uuid:
+            await tx.desks.put(msgspec.structs.replace(current, profile_uuid=profile.uuid))
+        if profile.user_uuid in {current.user_uuid, current.left_user_uuid}:
+            return
+    if is_default:
+        use = DeskUse()
+    left = profile.user_uuid if desk is not None and desk.left else None
+    used = current.used(use, now, left=left)
+    if use.user_uuid and (user is None or not user.is_active):
+        # Deleted or deactivated during the upload: the phone gets its default profile back.
+        used = used.ended(Due.LOGOUT)
+    await tx.desks.put(used)
 
 
 async def load_order(

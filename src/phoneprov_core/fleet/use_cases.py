@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import msgspec
 
 from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.desk_records import DeskRecord
 from phoneprov_core.desks.model import DeskPatch
 from phoneprov_core.desks.use_cases import configure
 from phoneprov_core.fleet.model import (
@@ -21,7 +22,7 @@ from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, shown
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.model import Phone, speaks_sip
 from phoneprov_core.phones.ports import PhoneBusy
 from phoneprov_core.provisioning.model import phone_seen
 from phoneprov_core.vendor_phones import VendorPhoneRecord
@@ -65,7 +66,8 @@ class ChangeFleet:
     async def replace(self, actor: Actor, mac: str, by: ReplacePhone) -> Phone:
         """Let a new phone take the place of another: facts of the place, vendor flag, modules, and
         the desk with its default profile and the user that is logged in, whose profile it gets. The
-        other phone becomes inactive. Its history can be read from both.
+        other phone becomes inactive, and restarts like one that its user has left. Its history can
+        be read from both.
 
         Raises ``Forbidden``; ``NotFound``; ``Invalid`` if both are the same; ``Conflict`` if the
         new phone is in the inventory, the other one was replaced, or a switch of one is running.
@@ -94,15 +96,16 @@ class ChangeFleet:
             await tx.phones.add(phone)
             await tx.flush()
             await tx.phones.put(msgspec.structs.replace(old, is_active=False, updated_at=now))
-            await self._move(tx, mac, by.mac)
+            await self._move(tx, old, by.mac)
             await tx.replacements.put(Replacement(by.mac, mac, now))
             tx.trail.note(Event("phone.replaced", "phone", mac, {"mac": by.mac}))
             for one, fence in fences.items():
                 await tx.leases.release(one, one, fence or 0)
         return phone
 
-    async def _move(self, tx: FleetTransaction, mac: str, to: str) -> None:
+    async def _move(self, tx: FleetTransaction, old: Phone, to: str) -> None:
         """Move what belongs to a phone to another."""
+        mac = old.mac
         flag = await tx.vendor_phones.find(mac)
         if flag is not None:
             await tx.vendor_phones.save(VendorPhoneRecord(to, flag.vendor, flag.created_at))
@@ -121,6 +124,9 @@ class ChangeFleet:
             change_user_uuid=desk.user_uuid,
         )
         await tx.desks.remove(mac)
+        if old.is_active and not speaks_sip(old.software_type):
+            # It restarts, if it still can, so that it loses its lines.
+            await tx.desks.put(DeskRecord(mac).left(not_before=0))
         await tx.desks.put(moved)
         tx.trail.changed(to, None, moved)
         if await tx.served_files.remove_of(mac):

@@ -120,7 +120,8 @@ class Exchange:
         name = _value_in(body, field)
         if name is None:
             return Answer(400)
-        options = await ask(name)
+        # PostgreSQL refuses a text with NUL.
+        options = await ask(name) if name.isprintable() else None
         return Answer(404, asked=name) if options is None else Answer(200, written(options), name)
 
     def _is_near(self, ip: str) -> bool:

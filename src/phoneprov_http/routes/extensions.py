@@ -8,7 +8,7 @@ from phoneprov_core.extensions import (
     ShownExtension,
     without_password,
 )
-from phoneprov_core.kernel.errors import AlreadyExists
+from phoneprov_core.kernel.errors import AlreadyExists, InUse
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid, level_0
 
@@ -39,7 +39,7 @@ def extension_routes(extensions: Extensions) -> Routes:
             "Extension created", without_password(await extensions.create(request.user, data))
         )
 
-    @routes.put("/extensions/{uuid:str}", raises=[AlreadyExists])
+    @routes.put("/extensions/{uuid:str}", raises=[AlreadyExists, InUse])
     async def update_extension(
         request: ApiRequest, uuid: Uuid, data: Body[ExtensionPatch]
     ) -> Envelope[ShownExtension]:
@@ -48,7 +48,7 @@ def extension_routes(extensions: Extensions) -> Routes:
         extension = await extensions.update(request.user, uuid, data)
         return record("Extension updated", without_password(extension))
 
-    @routes.delete("/extensions/{uuid:str}")
+    @routes.delete("/extensions/{uuid:str}", raises=[InUse])
     async def delete_extension(request: ApiRequest, uuid: Uuid) -> Done:
         """Delete an extension. Deletes its links to users too."""
         await extensions.delete(request.user, uuid)

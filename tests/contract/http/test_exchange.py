@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -10,15 +11,19 @@ from urllib.parse import parse_qsl
 import httpx
 import pytest
 
+from phoneprov_adapters.sql.engines.sqlite import SqliteReadConnection
 from phoneprov_adapters.testing.records import moment
 from phoneprov_core.desk_records import DeskUse
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_http.exchange import app as exchange
 from support.api import Api, Caller, data_of, error_of, opened_api
+from support.weight import passed_by
 
 TOKEN = "a token of Asterisk"
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 DEVICE, LINE = "/asterisk/sccpdevice/single", "/asterisk/sccpline/single"
+OBJECTS = ("ps_endpoints", "ps_auths", "ps_aors")
+PJSIP = tuple((f"/asterisk/{one}/single", "id") for one in OBJECTS)
 MAC, NAME = "00:1B:D4:12:34:56", "SEP001BD4123456"
 
 
@@ -122,7 +127,7 @@ ANSWERED_EMPTY = [
     ("POST", DEVICE, b"name=001BD4123456", 404),
     ("POST", DEVICE, b"name=SEP001BD412345G", 404),
     ("POST", LINE, b"name=999", 404),
-    ("POST", LINE, b"name=%00", 404),
+    ("POST", LINE, b"name%20LIKE=%25", 400),
     ("POST", LINE, b"", 400),
     ("POST", LINE, b"name=1&name=2", 400),
     ("POST", LINE, b"name=%ff", 400),
@@ -144,6 +149,70 @@ ANSWERED_EMPTY = [
         for what in ("multi", "update", "store", "destroy", "require")
     ),
 ]
+
+
+HOSTILE = (
+    *(
+        "%",
+        "1%",
+        "10_",
+        "%%",
+        "\0",
+        "101\0",
+        "101 ",
+        " 101",
+        "101\n",
+        "101\x85",
+        "\u0661\u0660\u0661",
+    ),
+    *(
+        "\uff11\uff10\uff11",
+        "101' OR '1'='1",
+        "101\\",
+        "1" * 4000,
+        "\U0010ffff" * 300,
+        f"{NAME}\0",
+        f"{NAME} ",
+    ),
+    *(f"{NAME}%", NAME[:-1] + "_", "SEP", "XXX001BD4123456"),
+)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_hostile_names_find_nothing(tmp_path: Path, kind: str) -> None:
+    async with opened_api(
+        tmp_path, database_kind=kind, PHONEPROV_ASTERISK_TOKEN=TOKEN, PHONEPROV_ASTERISK_PJSIP="on"
+    ) as api:
+        admin = await api.account("admin", level=0)
+        data_of(await admin.post("/phones", {"mac": MAC}), 201)
+        await an_extension(admin, "101")
+        await an_extension(admin, "201", type="chan_pjsip")
+        for path, field in (*((one, "name") for one in (DEVICE, LINE)), *PJSIP):
+            for name in HOSTILE:
+                reply = await api.client.post(path, data={field: name}, headers=HEADERS)
+                assert (reply.status_code, reply.content) == (404, b""), (path, name)
+
+
+async def test_answer_is_one_read_and_passes_no_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[object] = []
+    fetch = SqliteReadConnection._fetch
+
+    async def counted(self: SqliteReadConnection, *query: Any) -> Any:
+        reads.append(query)
+        return await fetch(self, *query)
+
+    async with opened_api(tmp_path, database_kind="sqlite", PHONEPROV_ASTERISK_TOKEN=TOKEN) as api:
+        admin = await api.account("admin", level=0)
+        data_of(await admin.post("/phones", {"mac": MAC}), 201)
+        await an_extension(admin, "101")
+        monkeypatch.setattr(SqliteReadConnection, "_fetch", counted)
+        for number, (path, name) in enumerate([(DEVICE, NAME), (LINE, "101")], 1):
+            reply, seen = await passed_by(partial(ask, api, path, name))
+            assert (reply.status_code, len(reads)) == (200, number)
+            of_http = {module for module in seen if module.startswith("phoneprov_http/")}
+            assert of_http == {"phoneprov_http/front.py", "phoneprov_http/exchange/app.py"}
 
 
 async def test_everything_else_is_answered_with_an_empty_body(api: Api, admin: Caller) -> None:
@@ -248,9 +317,6 @@ async def test_log_names_what_was_asked_and_no_secret(
         (LINE, None, 404),
     ]
     assert TOKEN not in str([one.__dict__ for one in caplog.records])
-
-
-OBJECTS = ("ps_endpoints", "ps_auths", "ps_aors")
 
 
 async def test_pjsip_objects_of_an_extension_and_of_a_phone(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.deployments.model import Wanted
 from phoneprov_core.deployments.use_cases import Deployments
-from phoneprov_core.desk_records import DeskRecord
+from phoneprov_core.desk_records import DeskRecord, Due
 from phoneprov_core.fleet.model import AdoptPhone, AlreadyReplaced, Replacement, ReplacePhone
 from phoneprov_core.fleet.use_cases import ChangeFleet
 from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
@@ -90,13 +90,15 @@ async def test_replaced_phone_hands_over_what_belongs_to_its_place(
         assert [flag.mac for flag in await tx.vendor_phones.rows(9)] == [NEW]
         assert {kem.connected_phone for kem in await tx.kems.rows(9)} == {NEW}
         desk = await tx.desks.find(NEW)
-        assert await tx.desks.find(OLD) == DeskRecord(OLD)
+        left = await tx.desks.find(OLD)
         assert await tx.served_files.find(FILE.name) is None
         unsettled = await tx.desks.unsettled(moment(9), 9, 9)
         entries = [one.entry for one in await tx.audit.newest(WantedEntries(), 99)]
     assert (desk.default_profile_uuid, desk.user_uuid) == (identifier(5), identifier(1))
     assert desk.turn == 5
-    assert unsettled == [desk]  # the upkeep of desks puts the profile onto the new phone
+    # The upkeep of desks puts the profile onto the new phone, and restarts the other one.
+    assert unsettled == [left, desk]
+    assert (left.user_uuid, left.default_profile_uuid, left.due) == (None, None, Due.LOGOUT)
     (entry,) = [one for one in entries if one.action == "phone.replaced"]
     assert (entry.resource_id, entry.changes) == (OLD, {"mac": {"old": None, "new": NEW}})
 

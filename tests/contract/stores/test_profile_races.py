@@ -8,9 +8,10 @@ import msgspec
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_adapters.testing.phone_records import a_phone, a_profile
+from phoneprov_adapters.testing.phone_records import a_phone, a_profile, a_revision
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
-from phoneprov_core.deployments.order import change_use
+from phoneprov_core.deployments.model import Action
+from phoneprov_core.deployments.order import Order, change_use
 from phoneprov_core.desk_records import DeskRecord, Due, end_uses
 from phoneprov_core.desks.model import DeskPatch
 from phoneprov_core.desks.use_cases import configure
@@ -106,6 +107,7 @@ async def test_choice_as_default_waits_for_the_deletion_of_the_profile(database:
 async def test_switch_waits_for_the_deactivation_of_the_owner(database: Database) -> None:
     """Both lock the user before the desk. Its use of the phone ends at once."""
     profile, held = a_profile(10, user_uuid=identifier(1)), asyncio.Event()
+    order = Order(Action.SWITCH, profile, a_revision(20, profile), "", a_phone(1))
     async with database.write() as tx:
         await tx.users.add(a_user(1))
         await tx.phones.add(a_phone(1))
@@ -123,7 +125,7 @@ async def test_switch_waits_for_the_deactivation_of_the_owner(database: Database
     async def switch() -> None:
         await held.wait()
         async with database.write() as tx:
-            await change_use(tx, a_mac(1), profile, None, moment(9))
+            await change_use(tx, order, moment(9))
 
     await asyncio.gather(deactivate(), switch())
     async with database.read() as tx:
