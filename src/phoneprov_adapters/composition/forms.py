@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from phoneprov_adapters.runtime.networks import PhoneNetworks, is_host
+from phoneprov_adapters.runtime.networks import PhoneNetworks, is_host, network_of
 from phoneprov_adapters.sql.engines.address import check_address
 from phoneprov_core.devices.names import check_filename_template, is_context
 
@@ -128,7 +128,7 @@ def _without_colon(text: str) -> str:
 
 
 def _networks(text: str) -> tuple[Network, ...]:
-    return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
+    return tuple(network_of(part.strip()) for part in text.split(",") if part.strip())
 
 
 def _context(text: str) -> str:

@@ -56,7 +56,7 @@ class PhoneNetworks:
     def parse(cls, text: str) -> Self:
         """Parse comma-separated CIDR text. Raises ValueError with the invalid part."""
         parts = [part.strip() for part in text.split(",") if part.strip()]
-        return cls(tuple(_network(part) for part in parts))
+        return cls(tuple(network_of(part) for part in parts))
 
     def contains(self, address: str) -> bool:
         """Whether an address may be called: see ``allowed``."""
@@ -97,7 +97,8 @@ def is_host(text: str) -> bool:
     return bool(text) and not any(char.isspace() or char in "/@" for char in text)
 
 
-def _network(text: str) -> IPv4Network | IPv6Network:
+def network_of(text: str) -> IPv4Network | IPv6Network:
+    """The network that a text names. Raises ``ValueError``."""
     network = ipaddress.ip_network(text)
     if isinstance(network, IPv6Network):
         if network.network_address.scope_id is not None:

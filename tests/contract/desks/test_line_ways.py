@@ -14,14 +14,11 @@ NEW = "00:1B:D4:99:99:99"
 NOW, LATER = "2026-11-01T08:00:00.000Z", "2099-01-01T00:00:00.000Z"
 
 
-async def batch(office: Office, **fields: Any) -> dict[str, Any]:
-    """Run a batch over the phone; the batch."""
-    body = {"action": "switch", "macs": [MAC], **fields}
+async def batch(office: Office) -> dict[str, Any]:
+    """Bring the profile that the phone has again; the batch."""
+    body = {"action": "switch", "macs": [MAC]}
     made = data_of(await office.admin.post("/batches", body), 202)
-    return await over(office, made)
 
-
-async def over(office: Office, made: dict[str, Any]) -> dict[str, Any]:
     async def ended() -> Any:
         seen = data_of(await office.admin.get(f"/batches/{made['uuid']}"))
         return seen if seen["ended_at"] else None

@@ -102,6 +102,7 @@ def test_secrets_are_in_no_representation() -> None:
         {"PHONEPROV_PHONE_USER": "a:b"},
         {"PHONEPROV_PHONE_NETWORKS": "10.0.0.1/8"},
         {"PHONEPROV_TRUSTED_PROXIES": "none"},
+        {"PHONEPROV_ASTERISK_NETWORKS": "::ffff:10.0.0.0/104"},
         {"PHONEPROV_PASSWORD_MIN": "4"},
         {"PHONEPROV_HASH_THREADS": "0"},
         {"PHONEPROV_SHARED_WRITE": "all"},
