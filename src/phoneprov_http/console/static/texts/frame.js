@@ -71,6 +71,8 @@ export const frame = {
   noMatch: "Nothing matches the search and the filters.",
   /** @param {number} total */
   rowCount: (total) => (total === 1 ? "1 row" : `${number.format(total)} rows`),
+  /** @param {number} count */
+  newestRows: (count) => `The newest ${number.format(count)} rows`,
   /** @param {number} total */
   moreThan: (total) => `More than ${number.format(total)} rows`,
   clear: "Clear",

@@ -145,7 +145,6 @@ export const phones = {
   nothingNeedsAttention: "Nothing needs attention.",
   lastDays: "Deployments of the last 30 days (UTC)",
   runningBatches: "Batches",
-  noBatchRuns: "No batch is running.",
   recentFailures: "Newest failures",
   noFailures: "No deployment failed in the last seven days.",
   /** @param {number} count */

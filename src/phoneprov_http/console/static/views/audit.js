@@ -6,6 +6,7 @@ import { errorBox } from "../elements/error-box.js";
 import { heading, help } from "../elements/heading.js";
 import { searchBar } from "../elements/search-bar.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
+import { tableTools } from "../elements/table-tools.js";
 import { when } from "../format.js";
 import { labelOf } from "../labels.js";
 import { texts } from "../texts.js";
@@ -28,6 +29,7 @@ const RESOURCES = [
 /** @type {import("../router.js").View} */
 export async function view({ element, query, signal }) {
   const place = h("div", { "aria-live": "polite" });
+  const tools = tableTools(texts.audit, place, () => load(true));
   const more = h("button", { hidden: true, onclick: () => void load(false) }, texts.older);
   /** @type {Row[]} */
   let rows = [];
@@ -75,12 +77,13 @@ export async function view({ element, query, signal }) {
       rows = anew ? named : [...rows, ...named];
       more.hidden = !searchedTo && found.length < PAGE;
       fill(place, table(rows));
+      tools.say(rows.length, !more.hidden);
     } catch (error) {
       if (!signal.aborted) fill(place, errorBox(error));
     }
   }
 
-  fill(element, heading(texts.audit, help("how-to/audit")), search.element, place, more);
+  fill(element, heading(texts.audit, help("how-to/audit")), search.element, tools.element, place, more);
   await load(true);
 }
 

@@ -6,6 +6,7 @@ import { errorBox } from "../elements/error-box.js";
 import { heading, help } from "../elements/heading.js";
 import { searchBar } from "../elements/search-bar.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
+import { tableTools } from "../elements/table-tools.js";
 import { when } from "../format.js";
 import { texts } from "../texts.js";
 import { phoneNames, username } from "./accounts.js";
@@ -25,6 +26,7 @@ export async function view({ element, query, signal }) {
   let rows = [];
   const place = h("div", { "aria-live": "polite" });
   const batch = h("span");
+  const tools = tableTools(texts.deployments, place, () => load(true));
   const more = h("button", { hidden: true, onclick: () => void load(false) }, texts.older);
   const search = searchBar(
     "/deployments",
@@ -60,13 +62,14 @@ export async function view({ element, query, signal }) {
       rows = anew ? named : [...rows, ...named];
       more.hidden = found.length < PAGE;
       fill(place, table(rows));
+      tools.say(rows.length, !more.hidden);
       fill(batch, rows.length > 0 && batchButton(rows.map(({ mac }) => mac), ""));
     } catch (error) {
       if (!signal.aborted) fill(place, errorBox(error));
     }
   }
 
-  fill(element, heading(texts.deployments, batch, help("how-to/put-back")), search.element, place, more);
+  fill(element, heading(texts.deployments, batch, help("how-to/put-back")), search.element, tools.element, place, more);
   await load(true);
 }
 

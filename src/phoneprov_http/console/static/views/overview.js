@@ -21,6 +21,9 @@ const FAILURE_DAYS = 7;
 const DAY_MS = 86_400_000;
 const POLL_MS = 30_000;
 const MOST_PLACES = 12;
+/** Running and planned batches are shown first. */
+const MOST_BATCHES = 6;
+const RECENT_BATCHES = 100;
 const OUTCOMES = ["deployed", "failed", "unknown", "interrupted"];
 
 /**
@@ -188,7 +191,9 @@ async function places(signal) {
 
 /** @param {AbortSignal} signal */
 async function batches(signal) {
-  const { rows } = await newestBatches(0, 5, signal);
+  const { rows: newest } = await newestBatches(0, RECENT_BATCHES, signal);
+  const isOpen = (/** @type {import("../../types").Batch} */ one) => one.ended_at === null;
+  const rows = [...newest.filter(isOpen), ...newest.filter((one) => !isOpen(one))].slice(0, MOST_BATCHES);
   return [
     h("h2", {}, texts.runningBatches),
     simpleTable(
@@ -199,7 +204,7 @@ async function batches(signal) {
         stateOf(one),
         progressBar(one.phones),
       ]),
-      texts.noBatchRuns,
+      texts.noBatches,
     ),
   ];
 }
