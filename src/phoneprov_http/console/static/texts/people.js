@@ -143,6 +143,7 @@ export const people = {
   clientAddress: "Client address",
   auditText: "Free text",
   noEntries: "No entry matches.",
+  undoneBatch: "The batch that is undone",
   secretChanged: "changed",
   nothing: "empty",
 };

@@ -26,6 +26,10 @@ const RESOURCES = [
   "personal_contact", "phone", "profile", "user", "vendor_phone", "vendor_service", "vendor_user",
 ];
 
+/** Fields of changes that name another record: where it is shown, and what the link says.
+ * @type {Record<string, [string, string]>} */
+const LINKS = { deployment_uuid: ["deployments", texts.seeChange], undo_of: ["batches", texts.undoneBatch] };
+
 /** @type {import("../router.js").View} */
 export async function view({ element, query, signal }) {
   const place = h("div", { "aria-live": "polite" });
@@ -118,8 +122,8 @@ async function rowOf(entry) {
   const href = hrefOf(entry);
   const shown = Object.entries(changes).filter(([field]) => !(field === "profile_name" && changes.profile_uuid));
   const items = shown.map(async ([field, change]) =>
-    field === "deployment_uuid" && change.new
-      ? h("li", {}, h("a", { href: `#/deployments/${change.new}` }, texts.seeChange))
+    field in LINKS && change.new
+      ? h("li", {}, h("a", { href: `#/${LINKS[field][0]}/${change.new}` }, LINKS[field][1]))
       : h("li", {}, h("b", {}, labelOf(field)), ": ", ...changeOf(await named(field, change))),
   );
   const list = items.length > 0 ? h("ul", { className: "plain" }, ...(await Promise.all(items))) : "";

@@ -10,7 +10,7 @@ import { heading, help } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
 import { progressBar } from "../elements/progress.js";
 import { searchBar } from "../elements/search-bar.js";
-import { count, when } from "../format.js";
+import { ago, count, when } from "../format.js";
 import { inWords } from "../labels.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
@@ -99,10 +99,10 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     caption: texts.phones,
     columns: [
       { title: texts.mac, cell: (one) => one.mac, width: "11.5rem" },
-      { title: texts.name, cell: (one) => one.name, width: "14rem" },
+      { title: texts.name, cell: (one) => one.name, width: "11rem" },
       { title: texts.state, cell: (one) => badge(one.state, texts.itemStates), width: "8rem" },
       { title: texts.message, cell: (one) => one.message && h("span", { title: inWords(one.message) }, inWords(one.message)) },
-      { title: texts.ended, cell: (one) => when(one.ended_at), isOptional: true, width: "14.5rem" },
+      { title: texts.ended, cell: (one) => ago(one.ended_at), text: (one) => one.ended_at, isOptional: true, width: "8rem" },
     ],
     key: (one) => one.mac,
     actions: (macs) => [batchButton(macs)],

@@ -77,7 +77,7 @@ export async function view({ element, query, signal }) {
 function table(rows) {
   return simpleTable(
     texts.deployments,
-    [texts.at, texts.phone, [texts.name, "roomy"], texts.action, texts.profileAndRevision, texts.outcome, [texts.by, "wide-only"], sentences(texts.message)],
+    [texts.at, texts.phone, [texts.name, "roomy"], [texts.action, "roomy"], texts.profileAndRevision, texts.outcome, [texts.by, "wide-only"], sentences(texts.message)],
     rows.map((one) => [
       h("a", { href: `#/deployments/${one.uuid}` }, when(one.created_at)),
       h("a", { href: `#/phones/${one.mac}` }, one.mac),

@@ -171,8 +171,9 @@ function reasons({ problems, changes }) {
 export function changeOf(change) {
   if (change === "changed") return [texts.secretChanged];
   const value = (/** @type {any} */ one) => {
-    if (one === null || one === undefined || one === "") return h("i", {}, texts.nothing);
+    if (one === null || one === undefined || one.length === 0) return h("i", {}, texts.nothing);
     if (typeof one === "boolean") return one ? texts.yes : texts.no;
+    if (Array.isArray(one)) return one.join(", ");
     return typeof one === "object" ? JSON.stringify(one) : String(one);
   };
   if (change.old === null || change.old === undefined) return [value(change.new)];
