@@ -56,5 +56,11 @@ export async function phoneNames(macs, signal) {
   return new Map(found.flatMap(({ data }) => data).map(({ mac, name }) => [mac, name ?? ""]));
 }
 
+/** A phone in a list of choices. @param {import("../../types").Phone} phone */
+export const phoneChoice = ({ mac, name, model, location }) => ({
+  value: mac,
+  text: [name, mac, model, location].filter(Boolean).join(", "),
+});
+
 /** A phone as people name it. @param {{mac: string, name?: string | null}} phone */
 export const phoneTitle = ({ mac, name }) => (name ? `${name} (${mac})` : mac);

@@ -26,7 +26,7 @@ export async function view({ element }) {
       { title: texts.state, cell: stateOf, width: "10.5rem" },
       {
         title: texts.progress,
-        cell: ({ phones }) => h("span", {}, progressBar(phones), texts.progressOf(phones)),
+        cell: ({ phones }) => h("span", {}, h("span", { "aria-hidden": true }, progressBar(phones)), texts.progressOf(phones)),
         text: ({ phones }) => texts.progressOf(phones),
       },
     ],

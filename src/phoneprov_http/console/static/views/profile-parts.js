@@ -10,6 +10,7 @@ import { when } from "../format.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { ApiError } from "../transport.js";
+import { phoneChoice } from "./accounts.js";
 import { linesOf } from "./line-diff.js";
 import { previewedBeside } from "./preview.js";
 
@@ -76,10 +77,7 @@ export function previewPart(profile, typed, signal) {
   const phone = picker({
     label: texts.previewPhone,
     path: (q) => withQuery("phones", { q, limit: MOST_CHOICES }),
-    option: (one) => ({
-      value: one.mac,
-      text: [one.mac, one.name, one.model, one.location].filter(Boolean).join(", "),
-    }),
+    option: phoneChoice,
     changed: () => void show(),
   });
   const said = h("p", { className: "hint", role: "status" });

@@ -10,7 +10,7 @@ import { MOST_CHOICES, picker } from "../elements/picker.js";
 import { stepTimeline } from "../elements/step-timeline.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
-import { phoneTitle } from "./accounts.js";
+import { phoneChoice, phoneTitle } from "./accounts.js";
 import { isOver, problemOf } from "./deployment.js";
 import { deployedOn } from "./phone.js";
 import { previewed } from "./preview.js";
@@ -31,10 +31,7 @@ export async function view({ element, query, signal }) {
     label: texts.phone,
     chosen: query.has("mac") ? `phones/${query.get("mac")}` : "",
     path: (q) => withQuery("phones", { q, limit: MOST_CHOICES }),
-    option: (one) => ({
-      value: one.mac,
-      text: [one.mac, one.name, one.model, one.location].filter(Boolean).join(", "),
-    }),
+    option: phoneChoice,
     changed: outdated,
   });
   const result = h("div", { "aria-live": "polite" });

@@ -15,6 +15,7 @@ import { TEMPLATE } from "../fields.js";
 import { forgetGuards, go, guard } from "../navigation.js";
 import { texts } from "../texts.js";
 import { ApiError } from "../transport.js";
+import { phoneChoice } from "./accounts.js";
 import { conflictBox } from "./profile-parts.js";
 import { variantTitle } from "./templates.js";
 
@@ -158,7 +159,7 @@ function trialPart(path, typed, signal) {
   const phone = picker({
     label: texts.phone,
     path: (q) => withQuery("phones", { q, limit: MOST_CHOICES }),
-    option: (one) => ({ value: one.mac, text: [one.mac, one.name, one.model].filter(Boolean).join(", ") }),
+    option: phoneChoice,
     changed: () => void show(),
   });
   /** @type {AbortController | null} */
