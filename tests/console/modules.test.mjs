@@ -267,7 +267,7 @@ test("batch_with_failures_is_not_shown_as_a_success", async () => {
     return [made.attributes.className, made.text];
   };
   assert.deepEqual(shown("done", 0), ["badge good done", "Done"]);
-  assert.deepEqual(shown("done", 1), ["badge bad failed", "Done, with failures"]);
-  assert.deepEqual(shown("done", 0, 2), ["badge bad failed", "Done, with failures"]);
+  assert.deepEqual(shown("done", 1), ["badge bad failed", "With failures"]);
+  assert.deepEqual(shown("done", 0, 2), ["badge bad failed", "With failures"]);
   assert.deepEqual(shown("stopped", 3), ["badge bad stopped", "Stopped"]);
 });

@@ -78,7 +78,7 @@ export const phones = {
   noDefault: "None: the phone keeps the last profile",
   hotdesk: labels.hotdesk,
   ownNumber: "Number of the desk",
-  noOwnNumber: "None: the lines of the user, or of the owner of the profile",
+  noOwnNumber: "None: the lines of the user or the owner",
   until: "Until",
   deskSettings: "Desk settings",
   /** @param {string} name */

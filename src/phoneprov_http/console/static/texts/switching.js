@@ -166,7 +166,7 @@ export const switching = {
     cancelled: "Cancelled",
     planned: "Planned",
   }),
-  doneWithFailures: "Done, with failures",
+  doneWithFailures: "With failures",
   itemStates: /** @type {Record<string, string>} */ ({
     waiting: "Pending",
     running: "Running",

@@ -22,8 +22,8 @@ export async function view({ element }) {
     columns: [
       { title: texts.started, cell: (batch) => when(batch.created_at), width: "14.5rem" },
       { title: texts.action, cell: (batch) => texts.actions[batch.action], width: "5.5rem" },
-      { title: texts.profile, cell: (batch) => batch.profile_name ?? texts.profileOnPhone, isOptional: true, width: "15rem" },
-      { title: texts.state, cell: stateOf, width: "10.5rem" },
+      { title: texts.profile, cell: (batch) => batch.profile_name ?? texts.profileOnPhone, isOptional: true, width: "16.5rem" },
+      { title: texts.state, cell: stateOf, width: "9rem" },
       {
         title: texts.progress,
         cell: ({ phones }) => h("span", {}, h("span", { "aria-hidden": true }, progressBar(phones)), texts.progressOf(phones)),
