@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight
+.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -112,6 +112,10 @@ bench-trail: $(VENV)/installed-dev  ## pages of an audit trail of a million entr
 
 bench-rollouts: $(VENV)/installed-dev  ## renderings a second, and a plan over 2,000 phones
 	$(BIN)/python -m bench.rollouts
+
+bench-fleet: $(VENV)/installed-dev  ## GET /fleet with 20,000 phones and 300,000 deployments, and a round of the watch over them
+	for part in numbers watch; do for database in sqlite postgresql; do \
+	  $(BIN)/python -m bench.fleet $$part --database $$database || exit 1; done; done
 
 bench-phone-pages: $(VENV)/installed-dev  ## pages for phones, directory searches, 500 logins in a minute
 	$(BIN)/python -m bench.phone_pages

@@ -98,8 +98,8 @@ def _profiles(count: int) -> Iterator[Row]:
 
 
 def _revisions(count: int) -> Iterator[Row]:
-    hashes = SealedColumn(tables.profile_revisions, "sha256")
-    configurations = SealedColumn(tables.profile_revisions, "cnf_xml")
+    hashes = SealedColumn(tables.metadata.tables["profile_revisions"], "sha256")
+    configurations = SealedColumn(tables.metadata.tables["profile_revisions"], "cnf_xml")
     for number in range(count):
         key = uuid(number, "a002")
         yield {
@@ -114,7 +114,7 @@ def _revisions(count: int) -> Iterator[Row]:
 def _deployments(phones: int, count: int) -> Iterator[Row]:
     """Deployments in the order of time. Each phone alternates between two profiles, as at a shared
     desk."""
-    hashes = SealedColumn(tables.deployments, "sha256")
+    hashes = SealedColumn(tables.metadata.tables["deployments"], "sha256")
     for number in range(count):
         phone, turn = number % phones, number // phones
         profile = (phone + turn % 2) % PROFILES
@@ -148,7 +148,7 @@ def _current(phones: int, count: int) -> Iterator[Row]:
         yield {
             "mac": mac(number % phones), "number": number // phones + 1,
             "created_at": _moment(YEARS_DAYS * (1 - number / count)),
-            "uuid": uuid(number, "a003"),
+            "uuid": uuid(number, "a003"), "owner_uuid": person(number % phones % PEOPLE),
         }  # fmt: skip
 
 
@@ -166,7 +166,7 @@ def _audit(phones: int, count: int) -> Iterator[Row]:
 
 def _values(table: str, rows: Iterator[Row]) -> Iterator[tuple[Any, ...]]:
     names = tables.metadata.tables[table].columns.keys()
-    return (tuple(row[name] for name in names) for row in rows)
+    return (tuple(row.get(name) for name in names) for row in rows)
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """Removing old records: how long each kind is kept, and removal in small transactions."""
 
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
@@ -9,6 +10,8 @@ from typing import Annotated, Protocol
 from msgspec import Struct
 
 from phoneprov_core.auth.throttle import KEPT_UNKNOWN
+from phoneprov_core.fleet.overview import count_days
+from phoneprov_core.fleet.ports import FleetStore
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event, UseCaseTrail
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.fields import schema
@@ -37,6 +40,8 @@ class Expiring(Enum):
     REVISIONS = "revisions"
     SESSIONS = "sessions"
     ATTEMPTS = "attempts"
+    STATES = "states"
+    DAYS = "days"
 
 
 class KeepDays(Struct, frozen=True, kw_only=True):
@@ -82,6 +87,8 @@ def limits(keep: KeepDays, now: datetime) -> Mapping[Expiring, Moment]:
         Expiring.FETCHES: keep.fetches,
         Expiring.AUDIT: keep.audit,
         Expiring.REVISIONS: keep.revisions,
+        Expiring.STATES: keep.deployments,
+        Expiring.DAYS: keep.deployments,
     }
     found: dict[Expiring, Moment] = {
         kind: shown(_before(now, number)) for kind, number in days.items() if number
@@ -111,7 +118,9 @@ class RetentionStore(Protocol):
     - revisions that a newer revision of their profile replaced before it, and that no
       deployment and no batch that has not ended names;
     - sessions that ended or expired before it (milliseconds);
-    - counted guesses whose last one was before it (milliseconds), for names that no account has.
+    - counted guesses whose last one was before it (milliseconds), for names that no account has;
+    - changes of the state of a phone before it, but for the newest one of the phone;
+    - numbers of deployments of days that began before it.
     """
 
     async def look(
@@ -133,6 +142,8 @@ class RetentionTransaction(Protocol):
 
     @property
     def retention(self) -> RetentionStore: ...
+    @property
+    def fleet(self) -> FleetStore: ...
     @property
     def rates(self) -> RateStore: ...
     @property
@@ -162,6 +173,10 @@ class Prune:
         error is reported and the other kinds are pruned."""
         now = self.clock()
         done = []
+        if not dry_run:
+            # Before the deployments of these days are removed.
+            with suppress(Unavailable):
+                await count_days(self.database, now)
         for kind, before in limits(self.keep, now).items():
             count, message = 0, None
             try:

@@ -9,7 +9,7 @@ from msgspec import Struct
 class Statistics(Struct, frozen=True):
     """Numbers of records. ``phones`` are those of the inventory, by ``active`` and ``inactive``;
     ``batches`` are those that have not ended, by state; ``hotdesk_sessions`` are phones with a
-    user who is logged in; ``fleet`` are active phones that were looked at, by their state."""
+    user who is logged in; ``fleet`` are active phones by their state."""
 
     phones: Mapping[str, int]
     batches: Mapping[str, int]

@@ -31,10 +31,12 @@ from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.batches.commands import BatchTarget, CreateBatch
+from phoneprov_core.deployments.observation import DeviceInformation
 from phoneprov_core.desks.change import Changed
 from phoneprov_core.devices.names import config_filename, device_name
 from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.devices.restart import restart_keys
+from phoneprov_core.fleet.model import AdoptPhone, ReplacePhone
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.profiles.model import SwitchRequest
 from phoneprov_core.users.model import UserPatch
@@ -209,6 +211,34 @@ ACTS: dict[str, Callable[[Office, Floor], Awaitable[object]]] = {
 """The ways in which the user of a phone changes."""
 
 
+def newcomer(floor: Floor) -> str:
+    """A phone that is not in the inventory."""
+    return "00:1B:D5" + floor.here[8:]
+
+
+async def onboard(office: Office, floor: Floor) -> None:
+    mac, adopt = newcomer(floor), office.container.phone_services().adopt
+    office.tells[IP] = DeviceInformation(mac, "CP-7945G")
+    new = await adopt.identify(device_name(mac), IP, None)
+    assert new is not None
+    outcome = await adopt(new, floor.bob.username, PIN, adopt.form(new))
+    assert isinstance(outcome, Changed)
+    outcome.answered()
+    await office.container.tasks().drain(30)
+
+
+FLEET_ACTS: dict[str, Callable[[Office, Floor], Awaitable[object]]] = {
+    "replace": lambda office, floor: office.container.change_fleet().replace(
+        ADMIN, floor.here, ReplacePhone(mac=newcomer(floor))
+    ),
+    "adopt": lambda office, floor: office.container.change_fleet().adopt(
+        ADMIN, newcomer(floor), AdoptPhone(profile_uuid=floor.bob.profile)
+    ),
+    "onboard": onboard,
+}
+"""The ways in which a new phone gets its desk."""
+
+
 class Effects:
     """Counts the effects of this process by their kind, and kills it before one of them."""
 
@@ -256,7 +286,7 @@ async def run_order(order: Order) -> None:
         effects.before(FtpSession, "store", "store")
         effects.before(FtpSession, "rename", "rename")
         effects.before(Office, "execute", "phone")
-        await ACTS[order.way](office, order.floor)
+        await (ACTS | FLEET_ACTS)[order.way](office, order.floor)
         await office.settled()
     if order.effects:
         Path(order.effects).write_text(json.dumps(effects.seen))

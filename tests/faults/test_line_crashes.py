@@ -124,7 +124,7 @@ class Building:
     def __init__(self, environment: dict[str, str], outside: Desk, kill: Killer) -> None:
         self.environment = environment
         self._outside = outside
-        self._kill = kill
+        self.run = kill
         self._count = 1
         self._lobby: Person
 
@@ -207,7 +207,7 @@ class Building:
     async def killed(self, case: Case, before: str) -> None:
         """Make the change in a process that is killed."""
         order = Order(way=case.way, floor=case.floor, environment=self.environment, before=before)
-        code = await self._kill(order)
+        code = await self.run(order)
         # How often a batch looks for work depends on time.
         assert code == -signal.SIGKILL or (case.way == "batch" and not code), (case, before)
         await self._outside.hung_up()
@@ -218,7 +218,7 @@ class Building:
         order = Order(
             way=case.way, floor=case.floor, environment=self.environment, effects=str(file)
         )
-        assert await self._kill(order) == 0, (case.way, case.kind)
+        assert await self.run(order) == 0, (case.way, case.kind)
         async with opened(self.environment) as office:
             assert await self._world(office, case) == case.worlds[-1], (case.way, case.kind)
         return list(json.loads(file.read_text()))
@@ -282,7 +282,7 @@ class Building:
 
 
 @asynccontextmanager
-async def building(folder: Path, url: str = "") -> AsyncIterator[Building]:
+async def building(folder: Path, url: str = "", **more: str) -> AsyncIterator[Building]:
     (folder / "phones").mkdir()
     async with desk(folder / "files") as outside, killer(changing) as kill:
         environment = {
@@ -297,6 +297,7 @@ async def building(folder: Path, url: str = "") -> AsyncIterator[Building]:
             "PHONES": str(folder / "phones"),
             "FILES": str(folder / "files"),
             **({"PHONEPROV_DATABASE_URL": url} if url else {}),
+            **more,
         }
         if not url:
             settings = read_settings(environment)

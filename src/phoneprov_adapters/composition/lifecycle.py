@@ -126,6 +126,8 @@ async def running(
                 await require_keys(container)
                 await mark()
                 is_marked = True
+                if batches:
+                    await container.view_fleet().count_days()  # no reader has to wait for it
             except Unavailable as error:
                 if not may_be_offline or is_embedded(url) or isinstance(error, NotPostgres):
                     raise

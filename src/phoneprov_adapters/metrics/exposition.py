@@ -73,9 +73,7 @@ class _Numbers(Collector):
         if self._statistics is None:
             return
         yield _by_state("phoneprov_phones", "Phones of the inventory", self._statistics.phones)
-        yield _by_state(
-            "phoneprov_fleet", "Active phones that were looked at", self._statistics.fleet
-        )
+        yield _by_state("phoneprov_fleet", "Active phones", self._statistics.fleet)
         yield _by_state(
             "phoneprov_batches", "Batches that have not ended", self._statistics.batches
         )

@@ -48,6 +48,7 @@ class SimulatedPhone:
         http_port: int = 0,
         mac: str = "00:1B:D4:12:34:56",
         model: str = "CP-7945G",
+        load: str = "",
         http_user: str = "",
         http_password: str = "",
         folder: Path | None = None,
@@ -69,7 +70,12 @@ class SimulatedPhone:
         self._commands: list[str] = []
         self._web = PhoneWebServer(
             WebPhone(
-                mac=mac, model=model, name=device_name(mac), user=http_user, password=http_password
+                mac=mac,
+                model=model,
+                name=device_name(mac),
+                load=load,
+                user=http_user,
+                password=http_password,
             ),
             self._receive,
         )

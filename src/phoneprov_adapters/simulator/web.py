@@ -25,6 +25,7 @@ class WebPhone(Redacted, frozen=True, kw_only=True):
     mac: str
     model: str
     name: str
+    load: str = ""
     user: str = ""
     password: Annotated[str, SECRET] = ""
 
@@ -43,7 +44,7 @@ class PhoneWebServer:
 
     async def start(self, host: str, port: int) -> int:
         """Listens, and returns the port."""
-        self._server = await asyncio.start_server(self._connected, host, port)
+        self._server = await asyncio.start_server(self.connected, host, port)
         found: int = self._server.sockets[0].getsockname()[1]
         return found
 
@@ -62,7 +63,8 @@ class PhoneWebServer:
         # The port stays bound: otherwise another program could take it meanwhile.
         self._back_at = asyncio.get_running_loop().time() + seconds
 
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serves a connection."""
         if asyncio.get_running_loop().time() < self._back_at:
             writer.transport.abort()
             return
@@ -122,6 +124,7 @@ class PhoneWebServer:
             "<DeviceInformation>"
             f"<MACAddress>{self._phone.mac.replace(':', '')}</MACAddress>"
             f"<HostName>{escape(self._phone.name)}</HostName>"
+            f"<versionID>{escape(self._phone.load)}</versionID>"
             f"<modelNumber>{escape(self._phone.model)}</modelNumber>"
             "</DeviceInformation>"
         )

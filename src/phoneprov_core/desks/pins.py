@@ -134,13 +134,16 @@ class CheckPin:
 
     async def _decide(self, guess: _Guess, counted: list[str]) -> None:
         """Count a guess as wrong. A name that no account has is not kept: it may be a PIN that
-        was typed into the wrong field."""
+        was typed into the wrong field; nor is a phone that is not in the inventory, of which there
+        may be any number."""
         async with self.database.write(by=guess.actor) as tx:
             uuid = guess.user.uuid if guess.user else None
+            is_phone = await tx.phones.find(guess.mac) is not None
             tx.trail.note(Event("login.failed", "user", uuid, {"mac": guess.mac}))
             for key in counted:
                 count, now = await tx.attempts.of(key), millis(self.clock())
-                count = count.decided(now, known=guess.user is not None)
+                is_known = guess.user is not None and (is_phone or key == guess.of_user)
+                count = count.decided(now, known=is_known)
                 await tx.attempts.keep(key, count)
                 seconds = count.wait(now)
                 if not seconds and count.in_a_row != MOST_IN_A_ROW:

@@ -105,6 +105,8 @@ class CompareFiles:
     pause: Pause
     _number: int = 0
     _same: dict[str, Same] = field(default_factory=dict)
+    _about: dict[str, str | None] = field(default_factory=dict)
+    """The deployment that the known state of a file is about."""
     _last: set[str] = field(default_factory=set)
     """Phones whose file ended a session: it is read after all others."""
 
@@ -124,6 +126,7 @@ class CompareFiles:
             else:
                 servers[server].append(file)
         self._same = {mac: same for mac, same in self._same.items() if mac in macs}
+        self._about = {mac: uuid for mac, uuid in self._about.items() if mac in macs}
         self._last &= macs
         pending = iter(servers.values())
         await asyncio.gather(*(self._through(pending, done) for _ in range(_AT_ONCE)))
@@ -185,9 +188,10 @@ class CompareFiles:
             if current is None:
                 break  # The server is unavailable.
             self._last.add(current.mac)
-            await self._decide(current, "unknown", None, done)
+            self._same.pop(current.mac, None)
+            await self._decide(current, None, None, done)
         for file in left:
-            await self._decide(file, "unknown", None, done)
+            await self._decide(file, None, None, done)
 
     async def _unsure(
         self, files: list[WatchedFile], listing: "Listing", done: FilesRound
@@ -235,8 +239,17 @@ class CompareFiles:
         return deployment if is_same else None
 
     async def _decide(
-        self, file: WatchedFile, state: FileState, stamp: int | None, done: FilesRound
+        self, file: WatchedFile, state: FileState | None, stamp: int | None, done: FilesRound
     ) -> None:
+        """Store what was found of a file; ``state`` is None if the server is away. What was known
+        of it stays then, and a changed file does not become a fine one because it is refused."""
+        if state is None or state == "unknown":
+            is_known = self._about.get(file.mac, file.deployment_uuid) == file.deployment_uuid
+            if is_known and (state is None or file.file != "as_deployed"):
+                return
+            state = "unknown"
+        else:
+            self._about[file.mac] = file.deployment_uuid
         if state == "as_deployed":
             self._same[file.mac] = Same(file.deployment_uuid, stamp, self._number)
         else:

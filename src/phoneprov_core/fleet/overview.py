@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Annotated
+from datetime import date, datetime, timedelta
+from typing import Annotated, Protocol
 
 from msgspec import Struct
 
 from phoneprov_core.access.rules import require_superadmin
-from phoneprov_core.fleet.ports import FleetTransaction
+from phoneprov_core.fleet.ports import FleetStore, FleetTransaction
 from phoneprov_core.fleet.states import FleetState, PhoneStatus, status_of
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
@@ -27,6 +27,8 @@ HISTORY = 20
 MOST_DAYS = 365
 _SETTLED_DAYS = 2
 """Deployments of earlier days do not change any more: they are counted once and for all."""
+_PIECE = timedelta(days=30)
+"""Days that are counted in one transaction."""
 
 
 class FleetQuery(QueryCommand, frozen=True, kw_only=True):
@@ -78,19 +80,13 @@ class ViewFleet:
         """Raises ``Forbidden``."""
         require_superadmin(actor)
         now = self.clock()
-        today, settled = shown(now)[:10], shown(now - timedelta(days=_SETTLED_DAYS))[:10]
-        since = shown(now - timedelta(days=wanted.days - 1))[:10]
+        today, since = shown(now)[:10], shown(now - timedelta(days=wanted.days - 1))[:10]
+        # Once a day. Until it succeeds, the days are counted each time.
+        with suppress(Unavailable):
+            await self.count_days()
         async with self.database.read() as tx:
             counted = await tx.fleet.counts()
-            summed_until = await tx.fleet.summed_until()
-        if summed_until is None or summed_until < settled:
-            # Once a day. Until it succeeds, the days are counted each time.
-            with suppress(Unavailable):
-                async with self.database.write(by=SYSTEM_ACTOR) as tx:
-                    await tx.fleet.sum_days(until=settled)
-                summed_until = settled
-        async with self.database.read() as tx:
-            days = await tx.fleet.days(since, today, summed_until or "")
+            days = await tx.fleet.days(since, today)
         phones = sum(count for *_, count in counted.recorded)
         states = _by((state, count) for state, _, count in counted.observed)
         if unseen := phones - sum(states.values()):
@@ -104,6 +100,30 @@ class ViewFleet:
             loads=_by((load or "", count) for _, load, count in counted.observed),
             days=tuple(FleetDay(day, dict(outcomes)) for day, outcomes in sorted(days.items())),
         )
+
+    async def count_days(self) -> None:
+        """Count the deployments of days that are over, unless they are counted."""
+        await count_days(self.database, self.clock())
+
+
+class DaysTransaction(Protocol):
+    """The store that counting days reads and writes."""
+
+    @property
+    def fleet(self) -> FleetStore: ...
+
+
+async def count_days(database: ReadAndWrite[DaysTransaction], now: datetime) -> None:
+    """Count the deployments of days that are over, in pieces, unless they are counted. Raises
+    ``Unavailable``."""
+    settled = shown(now - timedelta(days=_SETTLED_DAYS))[:10]
+    async with database.read() as tx:
+        begin = await tx.fleet.summed_until()
+    while begin is not None and begin < settled:
+        until = min(settled, (date.fromisoformat(begin) + _PIECE).isoformat())
+        async with database.write(by=SYSTEM_ACTOR) as tx:
+            await tx.fleet.sum_days(begin, until)
+        begin = until
 
 
 def _by(counts: Iterable[tuple[str, int]]) -> dict[str, int]:

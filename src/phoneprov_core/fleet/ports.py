@@ -47,15 +47,16 @@ class FleetStore(Protocol):
         """The active phones in numbers."""
 
     async def summed_until(self) -> str | None:
-        """The day before which deployments are counted by ``sum_days``, or None."""
+        """The day before which deployments are counted by ``sum_days``: that of the oldest one if
+        none are, None if there is no deployment either."""
 
-    async def sum_days(self, *, until: str) -> None:
-        """Count the deployments of each day before the day ``until`` that is not counted yet, and
-        store the numbers. Two at once have the effect of one."""
+    async def sum_days(self, begin: str, until: str) -> None:
+        """Count the deployments of each day from ``begin``, which is ``summed_until``, to the one
+        before ``until``, and store the numbers. Two at once have the effect of one."""
 
-    async def days(self, since: str, until: str, summed_until: str) -> Days:
-        """The deployments of the days from ``since`` to ``until``: before ``summed_until`` as
-        ``sum_days`` stored them, else counted now."""
+    async def days(self, since: str, until: str) -> Days:
+        """The deployments of the days from ``since`` to ``until``: as ``sum_days`` stored them,
+        else counted now."""
 
 
 class FleetTransaction(PhonesTransaction, ConfigureTransaction, Protocol):

@@ -31,12 +31,14 @@ class FleetState(Enum):
 
 class Look(Struct, frozen=True):
     """What one look found. ``information`` is the answer, None without one; ``answers`` is None if
-    the phone was not asked. ``is_registered`` is what the exchange says, None if nothing. A look
-    does not compare the file: see ``files``."""
+    the phone was not asked. ``is_registered`` is what the exchange says, None if nothing; without
+    ``exchange`` it did not answer, and what it said last stays. A look does not compare the file:
+    see ``files``."""
 
     answers: bool | None = None
     information: DeviceInformation | None = None
     is_registered: bool | None = None
+    exchange: bool = True
 
 
 class WatchedFile(Struct, frozen=True):
@@ -98,7 +100,8 @@ def after_look(phone: Phone, before: SeenPhone | None, look: Look, now: str) -> 
         known = msgspec.structs.replace(known, answers=None, misses=0)
     if look.is_registered:
         known = msgspec.structs.replace(known, seen_at=now)
-    known = msgspec.structs.replace(known, is_registered=look.is_registered)
+    if look.exchange:
+        known = msgspec.structs.replace(known, is_registered=look.is_registered)
     return _in_state(phone, before, known, now)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.deployments.observation import FileState, PhoneInformation
 from phoneprov_core.deployments.ports import LeaseStore
@@ -49,12 +50,14 @@ log = logging.getLogger("phoneprov.fleet")
 class Registered(Struct, frozen=True):
     """What the exchange says: for each phone that it knows, by canonical MAC, whether it is
     registered, and the addresses of phones that registered over SIP. ``lists_sccp`` and
-    ``lists_sip`` are whether SCCP and SIP phones that are not among them are not registered."""
+    ``lists_sip`` are whether SCCP and SIP phones that are not among them are not registered.
+    Without ``answers`` it did not answer."""
 
     phones: Mapping[str, bool]
     addresses: frozenset[Address] = frozenset()
     lists_sccp: bool = False
     lists_sip: bool = False
+    answers: bool = True
 
     def of(self, phone: Phone) -> bool | None:
         """Whether a phone is registered, None if the exchange does not say."""
@@ -218,7 +221,7 @@ class WatchFleet:
             return await self.registrations.registered()
         except (Refused, TimedOut) as error:
             log.warning("The exchange does not list its phones: %s", error.message)
-            return Registered({})
+            return Registered({}, answers=False)
 
     async def _look(self, done: Round, mac: str, registered: Registered) -> None:
         done.phones += 1
@@ -234,7 +237,7 @@ class WatchFleet:
                 return
             self._asked[mac] = now, LEAST_MS
             done.requests += 1
-            look = await self._asked_phone(phone, registered.of(phone))
+            look = await self._asked_phone(phone, registered)
             found, is_change = await self._store(
                 phone, lambda seen, now: after_look(phone, seen, look, now)
             )
@@ -244,14 +247,15 @@ class WatchFleet:
         except Unavailable as error:
             log.warning("A look at a phone was not recorded. %s", error.message)
 
-    async def _asked_phone(self, phone: Phone, is_registered: bool | None) -> Look:
+    async def _asked_phone(self, phone: Phone, registered: Registered) -> Look:
+        look = Look(is_registered=registered.of(phone), exchange=registered.answers)
         try:
             found = await self.information.read(phone.phone_ip or "", LOOK_SECONDS)
         except (Refused, TimedOut):
-            return Look(answers=False, is_registered=is_registered)
+            return replace(look, answers=False)
         except PhoneprovError:
-            return Look(is_registered=is_registered)  # An address that must not be called.
-        return Look(answers=True, information=found, is_registered=is_registered)
+            return look  # An address that must not be called.
+        return replace(look, answers=True, information=found)
 
     async def _store(
         self, phone: Phone, change: Callable[[SeenPhone | None, str], SeenPhone]

@@ -4,15 +4,18 @@ import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 from phoneprov_adapters.simulator.phone import SimulatedPhone
-from phoneprov_adapters.testing.phone_records import a_deployment
 from phoneprov_core.deployments.observation import DeviceInformation
+from phoneprov_core.desks.pins import phone_key
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.provisioning.model import FetchResult, Transport
+from phoneprov_core.provisioning.repeats import NEW_PHONES
 from phoneprov_core.provisioning.use_cases import FileRequest
+from phoneprov_core.vendor_users import guess_key
 from phoneprov_http.main.commands.simulate import reaching
 from support.api import Caller, data_of, opened_api
 from support.desk import press_without_pauses
@@ -207,26 +210,6 @@ async def test_adoption_whose_upload_failed_leaves_a_phone_to_log_in_at(office: 
     assert office.on_phone(IP, MAC) == XML.encode()
 
 
-async def test_interrupted_adoption_is_continued(office: Hotdesk) -> None:
-    """A process that is killed after the phone was adopted, before its first deployment."""
-    stop = office.world.gate
-    stop.clear()
-    waiting = asyncio.ensure_future(adopt(office.phone(MAC, IP)))
-    await office.world.begun.wait()
-    assert await office.keep_desks() == 0  # the deployment holds the phone
-    stop.set()
-    await waiting
-    await office.settled(MAC)
-    lost = a_deployment(77, MAC).uuid
-    async with office.api.database.write() as tx:
-        await tx.desks.put((await tx.desks.find(MAC)).changing(lost))
-    office.world.files[f"{IP}:21"].clear()
-
-    assert await office.keep_desks() == 1
-
-    assert office.on_phone(IP, MAC) == XML.encode()
-
-
 @pytest.mark.parametrize(
     ("environment", "body"),
     [
@@ -284,3 +267,71 @@ async def test_phone_that_is_logged_out_gets_the_profile_of_its_user(office: Hot
     await office.settled(MAC)
 
     assert office.on_phone(IP, MAC) == XML.encode() != LOBBY.encode()
+
+
+async def test_floods_of_new_phones_are_bounded_by_address_however_it_is_written(
+    office: Hotdesk,
+) -> None:
+    async def asked(kind: int, count: int, ip: str) -> int:
+        """How many new phones are asked whose they are; ``ip`` may differ for each."""
+        found = 0
+        for number in range(count):
+            mac = f"00:0A:00:{kind:02X}:{number >> 8:02X}:{number & 255:02X}"
+            found += (await office.phone(mac, ip.format(number + 1)).first()).title == "New phone"
+        return found
+
+    assert await asked(1, NEW_PHONES + 5, IP) == NEW_PHONES
+    assert await asked(2, 3, f"::ffff:{IP}") == 0
+    assert await asked(3, NEW_PHONES + 5, "fd00::{:x}") == NEW_PHONES
+    assert await asked(4, 3, "10.0.1.{}") == 3
+    assert await asked(5, 3, "8.8.8.{}") == 0
+    listed = data_of(await office.admin.get("/discovered-phones"))
+    assert len(listed) == 2 * NEW_PHONES + 3
+
+
+async def test_guesses_at_made_up_phones_lock_the_user_and_are_not_kept(office: Hotdesk) -> None:
+    macs = [f"00:0A:00:00:00:{number:02X}" for number in range(8)]
+    for mac in macs:
+        await adopt(office.phone(mac, IP), pin="00000000")
+
+    assert "wrong" in (await adopt(office.phone(MAC, IP))).text
+    async with office.api.database.read() as tx:
+        assert [(await tx.attempts.of(phone_key(mac))).known for mac in macs] == [0] * 8
+        assert (await tx.attempts.of(guess_key(office.ada.uuid))).known == 1
+
+
+async def test_adopted_phone_is_not_adopted_again(office: Hotdesk) -> None:
+    await office.person("bob")
+    phone, there = office.phone(MAC, IP), office.phone(MAC, "10.0.0.78")
+    form, other = await phone.first(), await there.first()
+    office.world.phones.tells["10.0.0.78"] = DeviceInformation(mac=MAC)
+    await adopt(phone)
+    await office.settled(MAC)
+
+    for browser, again in ((phone, form), (there, other)):
+        assert "wrong" in (await browser.submit(again, User="bob", PIN=PIN)).text
+    assert (await office.desk(MAC))["default_profile_uuid"] == office.profile
+    assert len(await office.deployments(MAC)) == 1
+
+
+async def test_one_pin_adopts_two_phones_at_once(office: Hotdesk) -> None:
+    other, there = "00:1B:D4:00:00:78", "10.0.0.78"
+    office.world.phones.tells[there] = DeviceInformation(mac=other)
+
+    answers = await asyncio.gather(adopt(office.phone(MAC, IP)), adopt(office.phone(other, there)))
+
+    assert [answer.title for answer in answers] == ["New phone"] * 2
+    for mac, ip in ((MAC, IP), (other, there)):
+        await office.settled(mac)
+        assert office.on_phone(ip, mac) == XML.encode()
+
+
+@pytest.mark.parametrize("model", ["\"><a b='&amp;{{ 7*7 }}", "x" * 64, "%s\\ud800"])
+async def test_text_that_a_phone_says_of_itself_is_only_text(office: Hotdesk, model: str) -> None:
+    found = await office.api.container.provide_file().open(
+        FileRequest(Transport.HTTP, NAME, IP, model)
+    )
+    assert ElementTree.fromstring(found.content or b"").findtext("model") == model  # noqa: S314
+
+    await adopt(office.phone(MAC, IP, **{"x-CiscoIPPhoneModelName": model}))
+    assert data_of(await office.admin.get(f"/phones/{MAC}"))["model"] == model

@@ -1,5 +1,6 @@
 """The contract of ``FleetStore``, and the numbers of the fleet, on every database."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,6 +18,7 @@ from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.kernel.errors import Forbidden, NotFound
 from phoneprov_core.phones.model import PhoneSearch
 from phoneprov_core.phones.use_cases import Phones
+from phoneprov_core.retention import Expiring, KeepDays, Prune
 from support.kinds import add
 
 ROOT = system_actor(LevelRule.STRICT)
@@ -193,7 +195,46 @@ async def test_deployments_of_today_are_counted_when_they_change_and_later_store
     assert await outcomes(1) == {"deployed": 1}
     assert await outcomes(9) == {"deployed": 1}
     async with database.read() as tx:
-        assert await tx.fleet.days(day, day, "9999") == {day: {"deployed": 1}}
+        assert await tx.fleet.days(day, day) == {day: {"deployed": 1}}
+
+
+async def test_days_that_are_over_are_counted_once_and_stay_when_deployments_are_removed(
+    database: Database,
+) -> None:
+    """A year, in pieces; two readers at once, and the time between two."""
+
+    def on(day: int) -> str:
+        return f"{(NOW + timedelta(days=day)).isoformat()[:19]}.000Z"
+
+    await ViewFleet(database, lambda: NOW).count_days()
+    days = range(-363, 2)
+    for number, day in enumerate(days):
+        outcome = Outcome.FAILED if number % 3 else Outcome.DEPLOYED
+        await add(
+            database, a_deployment(number, a_mac(number), outcome=outcome, created_at=on(day))
+        )
+    view = ViewFleet(database, lambda: NOW + timedelta(days=1))
+    async with database.read() as tx:
+        assert await tx.fleet.summed_until() == on(-363)[:10]
+
+    await asyncio.gather(view.count_days(), view.count_days())
+
+    async with database.read() as tx:
+        assert await tx.fleet.summed_until() == on(-1)[:10]
+    year = await view.numbers(ROOT, FleetQuery(days=365))
+    assert [(one.day, one.outcomes) for one in year.days] == [
+        (on(day)[:10], {"failed" if number % 3 else "deployed": 1})
+        for number, day in enumerate(days)
+    ]
+    for number in range(100):  # The earlier ones of these phones can be removed.
+        await add(
+            database, a_deployment(1000 + number, a_mac(number), number=999, created_at=on(1))
+        )
+    prune = Prune(database, KeepDays(), lambda: NOW + timedelta(days=90), asyncio.sleep)
+    pruned = {one.kind: one.count for one in await prune()}
+    assert (pruned[Expiring.DEPLOYMENTS], pruned[Expiring.DAYS]) == (88, 91)
+    later = ViewFleet(database, lambda: NOW + timedelta(days=90))
+    assert (await later.numbers(ROOT, FleetQuery(days=365))).days[:-1] == year.days[89:-1]
 
 
 async def test_phones_are_filtered_by_state(database: Database) -> None:

@@ -9,6 +9,7 @@ from phoneprov_adapters.testing.phone_records import (
     a_batch,
     a_deployment,
     a_fetch,
+    a_phone,
     a_profile,
     a_revision,
 )
@@ -18,6 +19,7 @@ from phoneprov_core.batches.model import BatchState
 from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.deployments.model import Outcome, Wanted
 from phoneprov_core.deployments.order import rollback_target
+from phoneprov_core.fleet.states import FleetState, SeenPhone
 from phoneprov_core.retention import Expiring, Moment, Place
 from support.store_tests import DatabaseTests, existing
 
@@ -147,6 +149,39 @@ class TestRetention(DatabaseTests):
             assert (await tx.attempts.of("old")).failures == 0
             assert (await tx.attempts.of("known")).failures == 2
             assert (await tx.attempts.of("new")).failures == 2
+
+    async def test_changes_of_states_are_removed_but_for_the_newest_of_a_phone(self) -> None:
+        """One phone changed at 1 to 4 and 90, another at 2 and 3."""
+        changes = [(1, at) for at in (1, 2, 3, 4, 90)] + [(2, 2), (2, 3)]
+        await self.add(a_phone(1), a_phone(2))
+        async with self.database.write() as tx:
+            for phone, at in changes:
+                seen = SeenPhone(a_mac(phone), FleetState.FINE, moment(at))
+                await tx.fleet.put(seen, is_change=True)
+
+        assert sum(await self.pruned(Expiring.STATES, moment(4))) == 4
+
+        async with self.database.read() as tx:
+            left = [[one.at for one in await tx.fleet.history(a_mac(n), 9)] for n in (1, 2)]
+        assert left == [[moment(90), moment(4)], [moment(3)]]
+
+    async def test_numbers_of_days_are_removed_but_not_how_far_they_are_counted(self) -> None:
+        for number, day in enumerate(("2026-01-01", "2026-01-02", "2026-01-03"), 1):
+            at = f"{day}T10:00:00.000Z"
+            for outcome in (Outcome.DEPLOYED, Outcome.FAILED):
+                count = 10 * number + (outcome is Outcome.FAILED)
+                await self.add_deployment(count, count, 1, 1, outcome=outcome, created_at=at)
+        for begin, until in (("2026-01-01", "2026-01-02"), ("2026-01-02", "2026-01-04")):
+            async with self.database.write() as tx:
+                await tx.fleet.sum_days(begin, until)
+
+        # Two days, and the row that says that one was counted.
+        assert await self.pruned(Expiring.DAYS, "2026-01-02T12:00:00.000Z") == [2, 2, 1]
+        assert sum(await self.pruned(Expiring.DAYS, "2027-01-01T00:00:00.000Z")) == 2
+
+        async with self.database.read() as tx:
+            assert await tx.fleet.summed_until() == "2026-01-04"
+            assert await tx.fleet.days("2026-01-01", "2026-01-09") == {}
 
     async def test_look_is_bounded_and_continues_after_a_position(self) -> None:
         await self.add(*(a_fetch(number) for number in range(1, 6)))

@@ -222,9 +222,13 @@ async def test_missing_file_differs_from_one_that_may_not_be_read(office: Office
     states = [await office.state(number) for number in (1, 2, 3, 4)]
     assert states == ["missing", "unknown", "as_deployed", "as_deployed"]
     office.server.lists = False
+    office.server.folder[named(4)] += b"x"
     for _ in range(ROUNDS):
         await office.round()
-    assert await office.state(1) == "unknown"  # It is not known why it is refused.
+    office.server.unreadable |= {named(4)}
+    await office.round()
+    # It is not known why they are refused: they are as they were when that was known.
+    assert (await office.state(1), await office.state(4)) == ("missing", "changed")
 
 
 async def test_switched_phone_is_compared_with_its_new_deployment(office: Office) -> None:
@@ -290,21 +294,30 @@ async def test_phone_without_a_certain_deployment_is_unknown(office: Office) -> 
 
 
 @pytest.mark.parametrize("error", [Refused("No."), TimedOut("Late."), OSError(5, "x")])
-async def test_server_that_is_away_is_one_line_of_log_and_unknown(
+async def test_server_that_is_away_is_one_line_of_log_and_what_was_known_stays(
     office: Office, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     await office.add(30)
+    office.server.folder[named(1)] += b"x"
+    del office.server.folder[named(2)]
     await office.round()
-    office.server.fail_next(error)
+    found = {"as_deployed": 28, "changed": 1, "missing": 1}
+    assert await office.states() == found
     caplog.set_level(logging.WARNING)
+    await office.deploy(1, 2)
 
-    await office.round()
+    for process in (office.compare, office.process()):
+        office.compare = process
+        office.server.fail_next(error)
+        await office.round()
+        assert len(caplog.records) == 1
+        caplog.clear()
 
-    assert await office.states() == {"unknown": 30}
-    assert len(caplog.records) == 1
+    # What was known is about another deployment than the one that is in place now.
+    assert await office.states() == {"as_deployed": 28, "missing": 1, "unknown": 1}
     await office.round()
-    assert await office.states() == {"as_deployed": 30}
-    assert (len(caplog.records), len(office.kept)) == (1, 30)
+    assert await office.states() == {"as_deployed": 29, "missing": 1}
+    assert office.kept == [(a_mac(1), "as_deployed")]
 
 
 async def test_file_that_ends_the_session_does_not_stop_the_others(office: Office) -> None:

@@ -288,35 +288,17 @@ async def test_exchange_is_asked_once_a_round(fleet: Fleet) -> None:
     assert await fleet.states() == {"fine": 1, "unregistered": 2}
 
 
-async def test_exchange_that_refuses_says_nothing(fleet: Fleet) -> None:
-    await fleet.add(1)
-    await fleet.process(registrations=Exchange(Refused("no"))).round(0)
-
-    assert await fleet.states() == {"fine": 1}
-
-
-async def test_planted_faults_are_counted(fleet: Fleet) -> None:
-    planted: Counter[str] = Counter()
-    async with fleet.database.write() as tx:
-        for number in range(1, 2001):
-            ip = f"10.1.{number // 250}.{number % 250}"
-            await tx.phones.add(
-                a_phone(number, phone_ip=ip, model="CP-7945G", software_version="load")
-            )
-            own = DeviceInformation(a_mac(number), "CP-7945G", "load")
-            fault = {0: "never_seen", 1: "foreign", 2: "wrong_model", 3: "wrong_model"}.get(
-                number % 11, "fine"
-            )
-            planted[fault] += 1
-            changes = {1: {"mac": a_mac(9999)}, 2: {"model": "CP-8841"}, 3: {"load": "x"}}
-            if fault != "never_seen":
-                found = msgspec.structs.replace(own, **changes.get(number % 11, {}))
-                fleet.phones.there[ip] = found
-
-    await fleet.process().round(0)
-
-    states: Counter[str] = Counter()
-    async with fleet.database.read() as tx:
-        for state, _, count in (await tx.fleet.counts()).observed:
-            states[state] += count
-    assert states == planted
+async def test_exchange_that_refuses_says_nothing_and_what_it_said_stays(fleet: Fleet) -> None:
+    await fleet.add(2)
+    exchange = Exchange(Refused("no"))
+    process = fleet.process(registrations=exchange)
+    for answer, states in (
+        (exchange.answer, {"fine": 2}),
+        (Registered({a_mac(1): False}), {"unregistered": 1, "fine": 1}),
+        (exchange.answer, {"unregistered": 1, "fine": 1}),
+        (Registered({}), {"fine": 2}),
+    ):
+        exchange.answer = answer
+        await process.round(0)
+        assert await fleet.states() == states
+        fleet.clock.advance(60)

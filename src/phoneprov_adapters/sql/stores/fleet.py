@@ -77,9 +77,19 @@ _OF_INACTIVE = (
 )
 # The row that says how far days are counted; no deployment has this outcome.
 _UNTIL = ""
-_SUMMED_UNTIL = select(func.max(deployment_days.c.day)).where(deployment_days.c.outcome == _UNTIL)
 _day = func.substr(deployments.c.created_at, literal_column("1"), literal_column("10"))
-
+_SUMMED_UNTIL = select(
+    func.coalesce(
+        select(func.max(deployment_days.c.day))
+        .where(deployment_days.c.outcome == _UNTIL)
+        .scalar_subquery(),
+        func.substr(
+            select(func.min(deployments.c.created_at)).scalar_subquery(),
+            literal_column("1"),
+            literal_column("10"),
+        ),
+    )
+)
 
 _OF_DAYS = (
     select(_day.label("day"), deployments.c.outcome, func.count().label("deployments"))
@@ -151,12 +161,12 @@ class SqlFleet(SqlQueries, FleetStore):
         row = await self._connection.fetch_one(_SUMMED_UNTIL)
         return None if row is None else row[0]
 
-    async def sum_days(self, *, until: str) -> None:
-        begin = await self.summed_until() or ""
+    async def sum_days(self, begin: str, until: str) -> None:
         await self._connection.fetch_all(_SUM, from_day=begin, to_day=until)
         await self._connection.fetch_all(_MARK, day=until, outcome=_UNTIL, deployments=0)
 
-    async def days(self, since: str, until: str, summed_until: str) -> Days:
+    async def days(self, since: str, until: str) -> Days:
+        summed_until = await self.summed_until() or ""
         rows: list[Row] = []
         if since < summed_until:
             rows += await self._connection.fetch_all(

@@ -30,6 +30,7 @@ from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.accounts import audit, login_attempts, sessions
+from phoneprov_adapters.sql.tables.fleet import deployment_days, phone_state_changes
 from phoneprov_adapters.sql.tables.provisioning import fetches
 from phoneprov_adapters.sql.tables.switching import batches, deployments, profile_revisions
 from phoneprov_core.deployments.model import Outcome
@@ -105,6 +106,8 @@ is_in_running_batch = (
 """Whether a batch that has not ended switches phones to a revision."""
 
 _newer = profile_revisions.alias("newer")
+_next = phone_state_changes.alias("next")
+_mark = deployment_days.alias("mark")
 _before: ColumnElement[Any] = bindparam("before")
 
 _REMOVABLE: dict[Expiring, ColumnElement[bool]] = {
@@ -127,6 +130,20 @@ _REMOVABLE: dict[Expiring, ColumnElement[bool]] = {
     ),
     Expiring.SESSIONS: or_(sessions.c.expires_at < _before, sessions.c.ends_at < _before),
     Expiring.ATTEMPTS: login_attempts.c.known == 0,
+    Expiring.STATES: exists()
+    .where(
+        _next.c.mac == phone_state_changes.c.mac,
+        tuple_(_next.c.at, _next.c.uuid)
+        > tuple_(phone_state_changes.c.at, phone_state_changes.c.uuid),
+    )
+    .correlate(phone_state_changes),
+    # The row without an outcome says how far days are counted.
+    Expiring.DAYS: or_(
+        deployment_days.c.outcome != "",
+        exists()
+        .where(_mark.c.outcome == "", _mark.c.day > deployment_days.c.day)
+        .correlate(deployment_days),
+    ),
 }
 _KEEP = json_items(bindparam("keep", type_=Text())).table_valued("value")
 _ORDER: dict[Expiring, tuple[Column[Any], ...]] = {
@@ -137,8 +154,10 @@ _ORDER: dict[Expiring, tuple[Column[Any], ...]] = {
     Expiring.REVISIONS: (profile_revisions.c.uuid,),
     Expiring.SESSIONS: (sessions.c.uuid,),
     Expiring.ATTEMPTS: (login_attempts.c.last_at, login_attempts.c.account_key),
+    Expiring.STATES: (phone_state_changes.c.at, phone_state_changes.c.uuid),
+    Expiring.DAYS: (deployment_days.c.day, deployment_days.c.outcome),
 }
-"""Ordered by time if it is indexed; the last column is the key."""
+"""Ordered by time if it is indexed; the last column is the key, of days both are."""
 
 
 class SqlRetention(SqlQueries, RetentionStore):
@@ -205,10 +224,10 @@ def _look(kind: Expiring, *, after: bool) -> Statement:
 @cache
 def _remove(kind: Expiring, *, after: bool, keep: bool) -> Statement:
     order = _ORDER[kind]
-    table = order[-1].table
+    table, key = order[-1].table, order if kind is Expiring.DAYS else order[-1:]
     assert isinstance(table, Table)
     unneeded = (
-        select(order[-1])
+        select(*key)
         .where(
             *_within(kind, after),
             tuple_(*order) <= tuple_(*_place("last", order)),
@@ -219,7 +238,7 @@ def _remove(kind: Expiring, *, after: bool, keep: bool) -> Statement:
     )
     if keep:
         unneeded = unneeded.where(order[-1].not_in(select(_KEEP.c.value)))
-    return delete(table).where(order[-1].in_(unneeded)).returning(order[-1])
+    return delete(table).where(tuple_(*key).in_(unneeded)).returning(order[-1])
 
 
 def _within(kind: Expiring, after: bool) -> list[ColumnElement[bool]]:

@@ -7,6 +7,7 @@ from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.fleet import phone_states
 from phoneprov_adapters.sql.tables.inventory import phones
 from phoneprov_adapters.sql.tables.switching import batches, desks
+from phoneprov_core.fleet.states import FleetState
 from phoneprov_core.statistics import Statistics, StatisticsStore
 
 _PHONES = select(phones.c.is_active, func.count()).group_by(phones.c.is_active)
@@ -34,12 +35,13 @@ class SqlStatistics(SqlQueries, StatisticsStore):
         by_active = await self._connection.fetch_all(_PHONES)
         by_state = await self._connection.fetch_all(_BATCHES)
         sessions = await self._connection.fetch_all(_SESSIONS)
-        return Statistics(
-            {"active" if active else "inactive": count for active, count in by_active},
-            {str(state): count for state, count in by_state},
-            sessions[0][0],
-            {str(state): count for state, count in await self._connection.fetch_all(_FLEET)},
-        )
+        phones = {"active" if active else "inactive": count for active, count in by_active}
+        fleet = {str(state): count for state, count in await self._connection.fetch_all(_FLEET)}
+        if unseen := phones.get("active", 0) - sum(fleet.values()):
+            never = FleetState.NEVER_SEEN.value
+            fleet[never] = fleet.get(never, 0) + unseen
+        states = {str(state): count for state, count in by_state}
+        return Statistics(phones, states, sessions[0][0], fleet)
 
     async def clock(self) -> int:
         rows = await self._connection.fetch_all(_CLOCK)

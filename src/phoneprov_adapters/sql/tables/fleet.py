@@ -36,6 +36,7 @@ phone_state_changes = Table(
     Column("state", string(16), nullable=False),
     moment("at"),
     Index(None, "mac", "at", "uuid"),
+    Index(None, "at", "uuid"),
 )
 
 deployment_days = Table(

@@ -543,6 +543,8 @@ CREATE TABLE phone_state_changes (
 	CONSTRAINT fk_phone_state_changes_mac FOREIGN KEY(mac) REFERENCES phones (mac) ON DELETE CASCADE
 );
 
+CREATE INDEX ix_phone_state_changes_at_uuid ON phone_state_changes (at, uuid);
+
 CREATE INDEX ix_phone_state_changes_mac_at_uuid ON phone_state_changes (mac, at, uuid);
 
 CREATE TABLE user_extensions (

@@ -53,9 +53,9 @@ async def _demo(*, keep: bool) -> None:
             }
             await _create_admin(environment)
             if keep:
-                await running.enter_async_context(simulated_office(phone, password))
+                folders = await running.enter_async_context(simulated_office(phone, password))
                 environment["PHONEPROV_PHONE_NETWORKS"] = "127.0.0.0/16"
-                await fill_office(environment)
+                await fill_office(environment, folders)
                 click.echo(f"An office of {PHONES} phones was added, with a year of deployments.")
             async with served(environment, folder) as base:
                 async with httpx.AsyncClient(base_url=base, timeout=40, trust_env=False) as client:

@@ -1,9 +1,11 @@
 """An office to look at: 200 phones and a year of deployments, for ``phoneprov demo --keep``."""
 
+import asyncio
 import random
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 
 from msgspec.structs import replace
@@ -17,11 +19,11 @@ from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.confirm import Watch
-from phoneprov_core.deployments.observation import DeviceInformation
+from phoneprov_core.deployments.observation import DeviceInformation, FileState
 from phoneprov_core.directory.model import CreateCompanyContact
-from phoneprov_core.fleet.states import Look, after_file, after_look
+from phoneprov_core.fleet.states import FleetState, Look, after_file, after_look
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
-from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
+from phoneprov_core.kernel.errors import PhoneprovError, TimedOut, found
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch, SwitchRequest
 from phoneprov_core.transfer.texts import ImportRequest
@@ -57,32 +59,58 @@ def host(number: int) -> str:
 
 def mac(number: int) -> str:
     """Its MAC address."""
-    return f"00:1B:D4:20:00:{number:02X}"
+    return f"00:1B:D4:20:{number >> 8:02X}:{number & 255:02X}"
+
+
+_STATES = dict(enumerate(FleetState, 1))
+_CHANGED = FleetState.FILE_CHANGED
+_OTHER_MODEL = "CP-6945"
+
+
+def state(number: int) -> FleetState:
+    """The state that a phone is in: most are fine, and a few are in each other state."""
+    return _STATES.get(number % 20, FleetState.FINE)
+
+
+def _stated(number: int) -> DeviceInformation:
+    """What a phone states about itself."""
+    is_foreign, is_other = (
+        state(number) is one for one in (FleetState.FOREIGN, FleetState.WRONG_MODEL)
+    )
+    model = _OTHER_MODEL if is_other else _MODELS[number % len(_MODELS)]
+    stated = mac(number + 500 * is_foreign)
+    return DeviceInformation(stated, model, "SCCP45.9-4-2SR3-1S", f"FCH{number:08}")
 
 
 @asynccontextmanager
-async def simulated_office(first: SimulatedPhone, password: str) -> AsyncIterator[None]:
+async def simulated_office(first: SimulatedPhone, password: str) -> AsyncIterator[dict[str, Path]]:
     """The phones of the office on the ports of ``first``, as far as this machine has their
-    addresses."""
+    addresses; the folder of each by its address. Those that are not to answer are off."""
+    folders = {}
     async with AsyncExitStack() as running:
         for number in range(1, PHONES + 1):
+            if state(number) in {FleetState.NEVER_SEEN, FleetState.UNREACHABLE}:
+                continue
+            stated = _stated(number)
             with suppress(OSError):
-                await running.enter_async_context(
-                    SimulatedPhone(
-                        ftp_password=password,
-                        host=host(number),
-                        ftp_port=first.ftp_port,
-                        http_port=first.http_port,
-                        mac=mac(number),
-                        model=_MODELS[number % len(_MODELS)],
-                    )
+                phone = SimulatedPhone(
+                    ftp_password=password,
+                    host=host(number),
+                    ftp_port=first.ftp_port,
+                    http_port=first.http_port,
+                    mac=stated.mac or "",
+                    model=stated.model or "",
+                    load=stated.load or "",
                 )
-        yield
+                await running.enter_async_context(phone)
+                folders[phone.host] = phone.folder
+        yield folders
 
 
-async def fill_office(environment: Mapping[str, str]) -> None:
+async def fill_office(environment: Mapping[str, str], folders: Mapping[str, Path]) -> None:
     """Fill the database: users, phones, profiles with revisions, contacts, and deployments over
-    the last year. The phones and the time are simulated; the rules are those of the service."""
+    the last year; and the folders of the phones with their files. The time is simulated; the rules
+    are those of the service."""
     settings = read_settings(environment)
     past = _Past(datetime.now(UTC) - timedelta(days=_DAYS))
     background, watch = MemoryBackground(), MemoryWatch()
@@ -121,33 +149,35 @@ async def fill_office(environment: Mapping[str, str]) -> None:
                 past.advance(chance.randint(35, 70))
                 watch.comes_back(phone, "The phone was away and answers again.")
             await background.done()
+        changed = {host(number) for number in range(1, PHONES) if state(number) is _CHANGED}
+        for server, files in uploader.files.items():
+            ip = server.partition(":")[0]
+            for name, content in files.items():
+                if ip in folders:
+                    more = b"<!-- by hand -->\n" if ip in changed else b""
+                    await asyncio.to_thread((folders[ip] / name).write_bytes, content + more)
         await _look_around(container, shown(past()))
 
 
 async def _look_around(container: Container, now: str) -> None:
-    """What looking at the phones found: most are fine, and a few are in each other state."""
+    """Record what looking at the phones found. There is no exchange to ask."""
     silent = Look(answers=False)
     async with container.database().write(by=SYSTEM_ACTOR) as tx:
-        for number, phone in enumerate(await tx.phones.rows(PHONES)):
-            own = DeviceInformation(phone.mac, phone.model, "SCCP45.9-4-2SR3-1S", f"FCH{number:08}")
-            fine = Look(True, own, is_registered=True)
+        for number in range(1, PHONES + 1):
+            phone = found(await tx.phones.find(mac(number)), "phone")
+            fine = Look(True, _stated(number), is_registered=True)
             looks = {
-                1: [Look(True, replace(own, mac=mac(number + 500)))],
-                2: [Look(True, replace(own, model="CP-7965G"))],
-                3: [replace(fine, is_registered=False)],
-                4: [fine],
-                5: [silent],
-                6: [fine, silent, silent],
-            }.get(number % 20, [fine])
+                FleetState.NEVER_SEEN: [silent],
+                FleetState.UNREACHABLE: [fine, silent, replace(silent, is_registered=False)],
+                FleetState.UNREGISTERED: [replace(fine, is_registered=False)],
+            }.get(state(number), [fine])
             seen = None
             for look in looks:
                 seen = after_look(phone, seen, look, now)
             assert seen is not None
-            deployed = await tx.deployments.in_place(phone.mac)
-            if deployed is not None:
-                # By hand, say; the simulated server has no record of it.
-                is_other = number % 20 == 4
-                seen = after_file(phone, seen, "changed" if is_other else "as_deployed", now)
+            if await tx.deployments.in_place(phone.mac) is not None:
+                file: FileState = "changed" if state(number) is _CHANGED else "as_deployed"
+                seen = after_file(phone, seen, file, now)
             await tx.fleet.put(seen, is_change=True)
 
 

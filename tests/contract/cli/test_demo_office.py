@@ -1,0 +1,52 @@
+"""The office of the demo is as its records say: looking at its phones finds what is recorded."""
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+
+from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
+from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_core.fleet.states import FleetState
+from phoneprov_core.users.model import Registration
+from phoneprov_http.main.commands.demo.office import PHONES, fill_office, simulated_office
+from phoneprov_http.main.commands.simulate import reaching
+
+
+async def test_office_has_phones_in_each_state_and_they_are_found_so(tmp_path: Path) -> None:
+    async with SimulatedPhone(ftp_password="x") as first, simulated_office(first, "x") as folders:
+        environment = {
+            "PHONEPROV_DATA_DIR": str(tmp_path),
+            **reaching(first, "phoneprov", "x"),
+            "PHONEPROV_PHONE_NETWORKS": "127.0.0.0/16",
+        }
+        settings = read_settings(environment)
+        container = prepare(settings, pause=lambda _: asyncio.sleep(0))
+        await create_database(settings)
+
+        async def states() -> dict[str, FleetState | None]:
+            async with container.database().read() as tx:
+                phones = await tx.fleet.watched("", 500)
+            return {phone.mac: seen.state if seen else None for phone, seen in phones}
+
+        async with running(container):
+            account = Registration(
+                first_name="A", last_name="B", username="ada", email="a@example.com",
+                password="analytical engine",
+            )  # fmt: skip
+            await container.use_cases().create_admin(account)
+            await fill_office(environment, folders)
+            recorded = await states()
+            watch = container.watch_fleet()
+            await watch.round(0)
+            assert watch.files is not None
+            done = await watch.files.round(0, watch._keep_file, lambda: True)
+            seen = await states()
+
+    assert len(recorded) == PHONES
+    assert set(recorded.values()) == set(FleetState)
+    assert done.failures == []
+    # The demo has no exchange.
+    unregistered, fine = FleetState.UNREGISTERED, FleetState.FINE
+    assert seen == {mac: fine if one is unregistered else one for mac, one in recorded.items()}
+    assert Counter(seen.values())[FleetState.FILE_CHANGED] > 5
