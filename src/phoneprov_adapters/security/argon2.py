@@ -90,7 +90,9 @@ class Argon2Hasher(PasswordHasher, PinHasher):
 
     async def verify(self, password: str, hash_: str | None, *, first: bool = True) -> bool:
         return await self._threads.run(
-            lambda: self._matches(_normalised(password), hash_), _KNOWN if first else _OTHERS
+            lambda: self._matches(_normalised(password), hash_),
+            _KNOWN if first else _OTHERS,
+            _PATIENCE,
         )
 
     def is_outdated(self, hash_: str) -> bool:
@@ -109,7 +111,7 @@ class Argon2Hasher(PasswordHasher, PinHasher):
         key = self._keys.get(key_id)
         digest = _keyed((key or self._keys.current).pins, pin)
         pin_hash = dollar + rest if key else None
-        return await self._threads.run(lambda: self._matches(digest, pin_hash), _PINS)
+        return await self._threads.run(lambda: self._matches(digest, pin_hash), _PINS, _PATIENCE)
 
     def close(self) -> None:
         """Refuse new work; started and waiting work is finished."""
@@ -165,8 +167,8 @@ def _out_of_memory() -> Unavailable:
 
 
 _PATIENCE = 4.0
-"""Seconds after which work that waits is refused: a guess of a password is taken for interrupted
-after ``LONGEST_LOOK``."""
+"""Seconds after which a check that waits is refused: a guess is taken for interrupted after
+``LONGEST_LOOK``."""
 
 
 def _too_many() -> Unavailable:
@@ -175,27 +177,25 @@ def _too_many() -> Unavailable:
 
 class WorkThreads:
     """Runs costly functions in ``workers`` threads, the oldest of the lowest rank first. At most
-    ``queue`` more of each of three ranks wait; they are dropped with their callers, and refused
-    when their turn comes after more than ``patience`` seconds. Work that has begun occupies its
-    thread until it ends, also when its caller is cancelled."""
+    ``queue`` more of each of three ranks wait; they are dropped with their callers. Work that has
+    begun occupies its thread until it ends, also when its caller is cancelled."""
 
-    def __init__(self, workers: int, queue: int = 256, patience: float = _PATIENCE) -> None:
-        self._patience = patience
+    def __init__(self, workers: int, queue: int = 256) -> None:
         self._places = [BoundedSemaphore(workers + queue) for _ in range(3)]
         self._queue = PriorityQueue[tuple[int, int, Future[Any], Callable[[], Any]]]()
         self._numbers = itertools.count()
         self._executor = ThreadPoolExecutor(workers, "phoneprov-hash", _lower_priority)
 
-    async def run(self, work: Callable[[], T], rank: int = 0) -> T:
-        """Raises ``Unavailable`` at once if the queue of the rank is full, after a wait that was
-        too long, and after ``close``."""
+    async def run(self, work: Callable[[], T], rank: int = 0, patience: float = float("inf")) -> T:
+        """Raises ``Unavailable`` at once if the queue of the rank is full, when its turn comes
+        after more than ``patience`` seconds, and after ``close``."""
         places, result = self._places[rank], Future[T]()
         if not places.acquire(blocking=False):
             raise _too_many()
-        began = time.monotonic()
+        latest = time.monotonic() + patience
 
         def work_in_time() -> T:
-            if time.monotonic() - began > self._patience:
+            if time.monotonic() > latest:
                 raise _too_many()
             return work()
 

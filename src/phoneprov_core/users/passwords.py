@@ -71,9 +71,9 @@ class PasswordHasher(Protocol):
     """Slow hashes of passwords. The whole password counts, in Unicode form NFC.
 
     All methods run in threads, a bounded number at a time, and raise ``Unavailable`` if too many
-    calls wait, or if a call waited for more than 4 seconds. Calls with ``first`` wait in a separate
-    queue that is served first, so that unknown callers cannot fill it. Both queues are served
-    before that of PINs.
+    calls wait, or if a verification waited for more than 4 seconds. Calls with ``first`` wait in a
+    separate queue that is served first, so that unknown callers cannot fill it. Both queues are
+    served before that of PINs.
     """
 
     async def hash(self, password: str, *, first: bool = True) -> str:

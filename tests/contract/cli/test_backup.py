@@ -239,6 +239,7 @@ def test_restore_of_a_database_with_triggers_or_views_is_refused_without_its_key
         "DROP TABLE audit",
         "ALTER TABLE audit DROP COLUMN changes",
         "ALTER TABLE phones ADD COLUMN more",
+        "ALTER TABLE phones ADD COLUMN more AS (mac)",
         "CREATE TABLE more (x)",
         "CREATE VIRTUAL TABLE more USING fts5 (x)",
     ],
@@ -273,6 +274,28 @@ def test_restore_of_an_archive_with_a_negative_size_ends(
     refused = office.run("restore", str(office.file), data=tmp_path / "new")
 
     assert (refused.exit_code, "damaged" in refused.output) == (1, True), refused.output
+
+
+@pytest.mark.parametrize("malformed", ["text", "size", "sparse"])
+def test_restore_of_a_malformed_archive_is_refused_in_one_line(
+    office: Office, tmp_path: Path, malformed: str
+) -> None:
+    entry = tarfile.TarInfo(backup_archive.DATABASE if malformed == "sparse" else "manifest.json")
+    content = b'{"format": 1, "version": "\xff"}'
+    entry.size = len(content)
+    if malformed == "sparse":
+        entry.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
+    with tarfile.open(office.file, "w", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(entry, io.BytesIO(content))
+    if malformed == "size":
+        entry.size = 2**80
+        header = entry.tobuf(tarfile.GNU_FORMAT)
+        office.file.write_bytes(header + office.file.read_bytes()[len(header) :])
+
+    refused = office.run("restore", str(office.file), data=tmp_path / "new")
+
+    assert (refused.exit_code, refused.output.count("\n")) == (1, 1), refused.output
+    assert "is not a complete backup" in refused.output
 
 
 def _end_of(archive: Path) -> int:

@@ -358,13 +358,15 @@ async def test_upgrade_after_a_long_reader_names_it_and_waits(
             waiting = asyncio.create_task(migrate.upgrade(url, messages.append))
             await until(lambda: messages)
             assert await migrate.current(url) == "0100"  # others read meanwhile
+            await asyncio.sleep(1.5)  # another attempt
             await reader.execute("COMMIT")
             await waiting
         finally:
             await reader.close()
 
         assert await migrate.current(url) == later
-    assert f"waits for a lock of process {pid} (user postgres, pg_dump, local, for" in messages[0]
+    (message,) = messages
+    assert f"waits for a lock of process {pid} (user postgres, pg_dump, local, for" in message
 
 
 async def test_upgrade_blocked_by_a_reader_without_end_is_given_up(

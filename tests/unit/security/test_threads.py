@@ -239,8 +239,9 @@ async def test_lower_rank_is_taken_before_work_that_waits_longer(work: Work) -> 
 
 
 async def test_work_that_waited_too_long_is_refused_when_its_turn_comes(work: Work) -> None:
-    threads = WorkThreads(workers=1, queue=1, patience=0.05)
-    long, late = await begin(threads, work, 2)
+    threads = WorkThreads(workers=1, queue=1)
+    (long,) = await begin(threads, work, 1)
+    late = asyncio.create_task(threads.run(work, patience=0.05))
     await work.has_started()
     await asyncio.sleep(0.1)
     work.go.set()
@@ -248,5 +249,5 @@ async def test_work_that_waited_too_long_is_refused_when_its_turn_comes(work: Wo
     with pytest.raises(Unavailable):
         await late
     assert (await long, work.begun) == ("done", 1)
-    assert await threads.run(lambda: "next") == "next"
+    assert await threads.run(lambda: "next", patience=60) == "next"
     threads.close()

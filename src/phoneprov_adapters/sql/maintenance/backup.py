@@ -36,7 +36,7 @@ from phoneprov_core.kernel.errors import Conflict, Refused
 _LARGEST_KEYS = 64 * 1024
 _FOREIGN = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
 _TABLES = """SELECT tables.name, columns.name
-    FROM sqlite_master tables, pragma_table_info(tables.name) columns
+    FROM sqlite_master tables, pragma_table_xinfo(tables.name) columns
     WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite!_%' ESCAPE '!'"""
 _OWN = {
     (table.name, column.name)

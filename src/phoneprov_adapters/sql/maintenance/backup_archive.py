@@ -26,6 +26,9 @@ _MANIFEST = "manifest.json"
 _LARGEST_MANIFEST = 64 * 1024
 _PIECE = 1024 * 1024
 
+_MALFORMED = (LookupError, ValueError, TypeError, OverflowError, RecursionError)
+"""What tarfile and msgspec raise besides their own errors for some malformed archives."""
+
 
 class BackedUpFile(Struct, frozen=True):
     """A file of a backup; ``sha256`` in hexadecimal digits."""
@@ -119,7 +122,7 @@ def opened(backup: Path) -> Iterator[tuple[tarfile.TarFile, Manifest]]:
             yield archive, manifest
     except OSError as error:
         raise Refused(f"{backup} cannot be read: {error.strerror}.") from None
-    except (tarfile.TarError, KeyError, msgspec.MsgspecError, EOFError):
+    except (tarfile.TarError, msgspec.MsgspecError, EOFError, *_MALFORMED):
         raise Refused(f"{backup} is not a complete backup of phoneprov.") from None
 
 

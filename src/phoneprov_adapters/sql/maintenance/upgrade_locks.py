@@ -7,7 +7,7 @@ service run between two of them.
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -55,7 +55,7 @@ def locked(
     """A transaction that excludes other upgrades and, if one is needed, holds the locks of all
     tables of the schema. Raises ``Unavailable`` if others hold one for too long."""
     deadline = time.monotonic() + DEADLINE_SECONDS
-    named = ""
+    named: list[Any] = []
     while True:
         with connection.begin() as transaction:
             try:
@@ -67,15 +67,16 @@ def locked(
             else:
                 yield
                 return
-        holders = _holders(connection)
+        rows = _holders(connection)
+        holders = ", ".join(map(_described, rows)) or "a session that has just ended"
         if time.monotonic() > deadline:
             raise Unavailable(
                 f"The upgrade waited {DEADLINE_SECONDS:.0f} seconds for a lock of {holders}. "
                 "Nothing was changed. End that session or wait for its end, and repeat the upgrade."
             )
-        if holders != named:
+        if named != (pids := [row.pid for row in rows]):
             tell(f"The upgrade waits for a lock of {holders}.")
-            named = holders
+            named = pids
         await_only(asyncio.sleep(PAUSE_SECONDS))
 
 
@@ -95,10 +96,9 @@ def _tables(connection: Connection) -> list[str]:
     return sorted(ours.intersection(inspect(connection).get_table_names()))
 
 
-def _holders(connection: Connection) -> str:
+def _holders(connection: Connection) -> Sequence[Any]:
     with connection.begin():
-        rows = connection.exec_driver_sql(_HOLDERS, (_tables(connection),)).all()
-    return ", ".join(map(_described, rows)) or "a session that has just ended"
+        return connection.exec_driver_sql(_HOLDERS, (_tables(connection),)).all()
 
 
 def _described(row: Any) -> str:
