@@ -128,6 +128,7 @@ async def test_stop_finishes_accepted_requests_and_refuses_connections(
 ) -> None:
     served = start(workers=workers)
     await asyncio.to_thread(served.start)
+    await until(lambda: served.log_text().count('"event":"serving"') == workers, 60)
     async with served.line() as line:
         assert (await line.ask("GET", "/nothing")).status == 404
         line.write(HALF)
