@@ -28,7 +28,7 @@ class ConfigurationTable:
     A profile without a name is named after its file. Raises ``OSError``.
     """
 
-    def __init__(self, path: Path, username: str | None) -> None:
+    def __init__(self, path: Path, username: str | None = None) -> None:
         self._path = path
         self._owner = {OWNER: username} if username else {}
         self._files: list[Path] = []
@@ -38,12 +38,16 @@ class ConfigurationTable:
         return PROFILE_COLUMNS
 
     async def unknown_columns(self) -> tuple[str, ...]:
-        """The columns of the CSV file that do not belong to a profile."""
-        if not _is_csv(self._path):
-            return ()
-        known = {FILE, *PROFILE_COLUMNS}
-        columns = await CsvTable(self._path).columns()
-        return tuple(one for one in columns if one not in known and not one.startswith(VALUE))
+        """The columns of the CSV file that do not belong to a row."""
+        known = {FILE, *await self.columns()}
+        columns = await CsvTable(self._path).columns() if self._is_csv() else ()
+        return tuple(one for one in columns if not (one in known or self._is_value(one)))
+
+    def _is_csv(self) -> bool:
+        return self._path.suffix.lower() in {".csv", ".tsv", ".txt"}
+
+    def _is_value(self, column: str) -> bool:
+        return column.startswith(VALUE)
 
     def place(self, line: int) -> str:
         """The file of a row, or the line of the CSV file."""
@@ -51,7 +55,7 @@ class ConfigurationTable:
 
     async def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
         """The rows, one at a time: each may have 512 KiB."""
-        if _is_csv(self._path):
+        if self._is_csv():
             async for piece in CsvTable(self._path, _PIECE).pieces():
                 for row in piece:
                     yield [row if isinstance(row, RowProblem) else await self._row(row)]
@@ -75,40 +79,25 @@ class ConfigurationTable:
         folder = self._path if is_folder else self._path.parent
         if is_folder and not (folder / name).is_file():  # reading a pipe would block
             return RowProblem(row.line, FILE, f"{name} is not a file")
-        try:
-            content = await asyncio.to_thread(read_configuration, folder / name)
-        except OSError as error:
-            return RowProblem(row.line, FILE, f"{name} cannot be read ({error.strerror})")
-        except ValueError as error:
-            return RowProblem(row.line, FILE, f"{name} {error}")
+        content = await _read(row.line, folder / name, name)
+        if isinstance(content, RowProblem):
+            return content
         named: Mapping[str, str] = {"name": profile_name(folder / name), "cnf_xml": content}
         return Row(row.line, {**named, **{key: cell for key, cell in cells.items() if cell}})
 
 
-class TemplateTable:
+class TemplateTable(ConfigurationTable):
     """Templates to import: a CSV file with their texts in ``body``, or their files in ``file``."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
 
     async def columns(self) -> tuple[str, ...]:
         """The columns of the rows."""
         return TEMPLATE_COLUMNS
 
-    async def unknown_columns(self) -> tuple[str, ...]:
-        """The columns of the CSV file that do not belong to a template."""
-        known = {FILE, *TEMPLATE_COLUMNS}
-        return tuple(one for one in await CsvTable(self._path).columns() if one not in known)
+    def _is_csv(self) -> bool:
+        return True
 
-    def place(self, line: int) -> str:
-        """The line of the CSV file."""
-        return f"{self._path.name}:{line}"
-
-    async def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
-        """The rows, one at a time."""
-        async for piece in CsvTable(self._path, _PIECE).pieces():
-            for row in piece:
-                yield [row if isinstance(row, RowProblem) else await self._row(row)]
+    def _is_value(self, column: str) -> bool:  # noqa: ARG002 - templates have none
+        return False
 
     async def _row(self, row: Row) -> Row | RowProblem:
         cells = dict(row.cells)
@@ -120,13 +109,17 @@ class TemplateTable:
             return RowProblem(
                 row.line, FILE, "must name the file of a template, unless body has its text"
             )
-        try:
-            body = await asyncio.to_thread(read_configuration, file)
-        except OSError as error:
-            return RowProblem(row.line, FILE, f"{name} cannot be read ({error.strerror})")
-        except ValueError as error:
-            return RowProblem(row.line, FILE, f"{name} {error}")
-        return Row(row.line, {**cells, "body": body})
+        body = await _read(row.line, file, name)
+        return body if isinstance(body, RowProblem) else Row(row.line, {**cells, "body": body})
+
+
+async def _read(line: int, file: Path, name: str) -> str | RowProblem:
+    try:
+        return await asyncio.to_thread(read_configuration, file)
+    except OSError as error:
+        return RowProblem(line, FILE, f"{name} cannot be read ({error.strerror})")
+    except ValueError as error:
+        return RowProblem(line, FILE, f"{name} {error}")
 
 
 def _with_values(cells: Mapping[str, str]) -> dict[str, str]:
@@ -154,7 +147,3 @@ def read_configuration(file: Path) -> str:
 def profile_name(file: Path) -> str:
     """The name of a profile whose file contains none."""
     return _ENDING.sub("", file.name)
-
-
-def _is_csv(path: Path) -> bool:
-    return path.suffix.lower() in {".csv", ".tsv", ".txt"}

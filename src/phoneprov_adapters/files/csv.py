@@ -107,10 +107,13 @@ def _reader(file: TextIO) -> tuple[Any, int]:
 
 
 def _header(reader: Any) -> list[str]:
-    return [
-        name.strip().lower().replace(" ", "_") if is_unicode(name) else "?"
-        for name in next(reader, [])
-    ]
+    return [_column(name.strip()) if is_unicode(name) else "?" for name in next(reader, [])]
+
+
+def _column(name: str) -> str:
+    # ``values.phoneLabel`` is the text ``phoneLabel`` of a template.
+    table, point, key = name.partition(".")
+    return f"{table.lower().replace(' ', '_')}{point}{key}"
 
 
 def _rows(file: TextIO) -> Rows:

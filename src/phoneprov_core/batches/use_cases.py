@@ -9,7 +9,6 @@ from phoneprov_core.batches.commands import CreateBatch, WantedPhones
 from phoneprov_core.batches.model import Batch, BatchAction, BatchPhone, BatchState
 from phoneprov_core.batches.ports import BatchesTransaction, NoPhones
 from phoneprov_core.batches.transitions import BatchItem
-from phoneprov_core.deployments.model import Wanted
 from phoneprov_core.deployments.ports import Background
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.commands import record_of, wrong
@@ -172,7 +171,10 @@ def named_macs(new: CreateBatch) -> list[str]:
 
 async def require_known(tx: BatchesTransaction, new: CreateBatch) -> None:
     """Raises ``NotFound`` for a template or a profile that does not exist."""
-    if new.template and not await tx.templates.variants(new.template):
+    if new.template and not (
+        await tx.templates.variants(new.template)
+        or await tx.deployments.rendered_from(new.template)
+    ):
         raise NotFound(f"There is no template {new.template}.")
     if new.profile_uuid is not None:
         found(await tx.profiles.find(new.profile_uuid), "profile")
@@ -189,7 +191,7 @@ async def selected(tx: BatchesTransaction, new: CreateBatch) -> AsyncIterator[li
     if new.macs is not None:
         yield [(mac, None) for mac in new.macs]
         return
-    rendered = await _rendered_from(tx, new.template) if new.template else None
+    rendered = await tx.deployments.rendered_from(new.template) if new.template else None
     last = None
     while phones := await tx.phones.rows(PIECE, after=last):
         yield [
@@ -198,15 +200,3 @@ async def selected(tx: BatchesTransaction, new: CreateBatch) -> AsyncIterator[li
             if new.selects(phone) and (rendered is None or phone.mac in rendered)
         ]
         last = phones[-1]
-
-
-async def _rendered_from(tx: BatchesTransaction, name: str) -> set[str]:
-    """The phones whose configuration was rendered from a template."""
-    variants = {template.uuid for template in await tx.templates.variants(name)}
-    macs: set[str] = set()
-    current = tx.deployments.matching(Wanted(current=True))
-    last = None
-    while deployments := await current.rows(PIECE, after=last):
-        macs.update(one.mac for one in deployments if one.template_uuid in variants)
-        last = deployments[-1]
-    return macs

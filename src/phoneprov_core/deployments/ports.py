@@ -60,6 +60,11 @@ class DeploymentStore(Protocol):
         """The deployment of the phone with a place and the largest number below that of
         ``deployment``, or None."""
 
+    async def rendered_from(self, name: str) -> set[str]:
+        """The phones, by MAC, whose current deployment was rendered from the template of this name:
+        its variant has this name now, or the deployed revision names the template, also if the
+        variant was deleted or has another name."""
+
     async def interrupt_abandoned(self, now: str) -> int:
         """Mark as interrupted, at ``now``, every running deployment whose phone's lease was lost,
         has expired, or has another holder. Returns their number."""

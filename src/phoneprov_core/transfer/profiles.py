@@ -3,7 +3,7 @@
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -58,9 +58,13 @@ class _Undone(Exception):
     """Leaves the transaction without writing."""
 
 
-async def import_profiles(
+Write = Callable[[Row], Awaitable[RowOutcome]]
+"""Writes a row. Raises ``PhoneprovError``."""
+
+
+async def import_whole(
     database: ReadAndWrite[TransferTransaction],
-    profiles: Profiles,
+    writing: Callable[[TransferTransaction], Write],
     actor: Actor,
     table: Table,
     progress: Progress,
@@ -68,8 +72,7 @@ async def import_profiles(
     dry_run: bool,
     keep_going: bool,
 ) -> Imported:
-    """Import the rows of one table in one transaction. A row names a profile by its user and its
-    name; a name that the user does not have creates a profile.
+    """Import the rows of one table in one transaction.
 
     Writes all rows, or none if a row is wrong, unless ``keep_going``; with ``dry_run`` none. Raises
     ``Unavailable``.
@@ -77,46 +80,41 @@ async def import_profiles(
     counts: Counter[str] = Counter()
     problems: list[RowProblem] = []
     written = False
-    try:
+    with suppress(_Undone):
         async with database.write(by=actor) as tx:
-            rows = _Rows(tx, dataclasses.replace(profiles, database=Joined(tx)), actor)
+            write = writing(tx)
             async for piece in table.pieces():
                 for row in piece:
-                    found = await rows.write(row)
-                    if isinstance(found, str):
-                        counts[found] += 1
-                    else:
-                        problems += found
+                    if isinstance(row, RowProblem):
+                        problems.append(row)
+                        continue
+                    try:
+                        counts[await write(row)] += 1
+                    except Unavailable:
+                        raise
+                    except PhoneprovError as error:
+                        problems += problems_of(row.line, error)
                 progress("written", counts.total() + len(problems), None)
             if dry_run or (problems and not keep_going):
                 raise _Undone
             written = True
-    except _Undone:
-        pass
     bad = len({problem.line for problem in problems})
     return Imported(total=counts.total() + bad, **counts, problems=tuple(problems), written=written)
 
 
-class _Rows:
+class ProfileRows:
+    """Writes the rows of one table. A row names a profile by its user and its name; a name that
+    the user does not have creates a profile."""
+
     def __init__(self, tx: TransferTransaction, profiles: Profiles, actor: Actor) -> None:
         self._tx = tx
-        self._profiles = profiles
+        self._profiles = dataclasses.replace(profiles, database=Joined(tx))
         self._actor = actor
         self._named: dict[str, dict[str, list[str]]] = {}
         self._lines: dict[tuple[str, str], int] = {}
 
-    async def write(self, row: Row | RowProblem) -> RowOutcome | list[RowProblem]:
-        """What happened to the row, or its problems."""
-        if isinstance(row, RowProblem):
-            return [row]
-        try:
-            return await self._write(row)
-        except Unavailable:
-            raise
-        except PhoneprovError as error:
-            return problems_of(row.line, error)
-
-    async def _write(self, row: Row) -> RowOutcome:
+    async def write(self, row: Row) -> RowOutcome:
+        """See ``Write``."""
         owner = await named_user(self._tx.users, row.cells.get(OWNER, ""))
         values = _values(row.cells)
         name = str(values.get("name", ""))

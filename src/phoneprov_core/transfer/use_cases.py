@@ -29,10 +29,10 @@ from phoneprov_core.transfer.model import (
     unseen,
     unwatched,
 )
-from phoneprov_core.transfer.profiles import import_profiles, profile_row
+from phoneprov_core.transfer.profiles import ProfileRows, import_whole, profile_row
 from phoneprov_core.transfer.rows import PIECE
 from phoneprov_core.transfer.sheets import SHEETS, USERS, Sheet
-from phoneprov_core.transfer.templates import TEMPLATE_COLUMNS, import_templates
+from phoneprov_core.transfer.templates import TEMPLATE_COLUMNS, write_template
 from phoneprov_core.users.use_cases import Users
 
 _MOST_BUTTONS = 1000
@@ -93,39 +93,26 @@ class Transfer:
         return await run.write(checked, keep_going=keep_going)
 
     async def profiles(
-        self,
-        actor: Actor,
-        table: Table,
-        *,
-        dry_run: bool = False,
-        keep_going: bool = False,
-        progress: Progress = unwatched,
+        self, actor: Actor, table: Table, *, progress: Progress = unwatched, **how: bool
     ) -> Imported:
-        """Import profiles: rows with ``PROFILE_COLUMNS``, in one transaction.
-
-        A row changes the profile of its user that has its name, or creates one. If a row is
-        invalid, nothing is written, unless ``keep_going``; with ``dry_run`` nothing is written.
-        """
+        """Import profiles: rows with ``PROFILE_COLUMNS``, in one transaction; ``how`` is as for
+        ``import_whole``. A row changes the profile of its user that has its name, or creates
+        one."""
         require_superadmin(actor)
-        return await import_profiles(
+        return await import_whole(
             self.database,
-            self.profile_use_cases,
-            actor,
-            table,
-            progress,
-            dry_run=dry_run,
-            keep_going=keep_going,
-        )
+            lambda tx: ProfileRows(tx, self.profile_use_cases, actor).write,
+            actor, table, progress, **{"dry_run": False, "keep_going": False, **how},
+        )  # fmt: skip
 
-    async def templates(
-        self, actor: Actor, table: Table, *, dry_run: bool = False, keep_going: bool = False
-    ) -> Imported:
-        """Import templates: rows with ``TEMPLATE_COLUMNS``, in one transaction. A row changes the
+    async def templates(self, actor: Actor, table: Table, **how: bool) -> Imported:
+        """Import templates: rows with ``TEMPLATE_COLUMNS``, as ``profiles``. A row changes the
         variant of its name, model and firmware family, or creates one."""
         require_superadmin(actor)
-        return await import_templates(
-            self.database, self.template_use_cases, actor, table,
-            dry_run=dry_run, keep_going=keep_going,
+        return await import_whole(
+            self.database,
+            lambda tx: write_template(tx, self.template_use_cases, actor),
+            actor, table, unwatched, **{"dry_run": False, "keep_going": False, **how},
         )  # fmt: skip
 
     async def out(

@@ -130,28 +130,6 @@ def test_wrong_items_are_named(folder: Path, content: str, message: str) -> None
     assert message in run("plan", "--items", "floor.csv", code=2).stderr
 
 
-def test_learned_template_is_proved(folder: Path) -> None:
-    for number in (1, 2):
-        mac = a_mac(number).replace(":", "")
-        text = f"\ufeff<device>\r\n<id>SEP{mac}</id><n>100{number}</n></device>"
-        (folder / f"SEP{mac}.cnf.xml").write_bytes(text.encode())
-    (folder / "SEP001BD4000009.cnf.xml").write_bytes(b"<other/>\n")
-    files = sorted(str(path) for path in folder.glob("SEP*"))
-
-    learned = run("template", "learn", *files, "--name", "office", "--into", "out").stdout
-
-    assert "office.cnf.xml: the template of 2 file(s), 1 value(s)" in learned
-    assert "3 of 3 file(s) were rendered back byte for byte." in learned
-    body = (folder / "out/office.cnf.xml").read_bytes().decode()
-    assert body == ("\ufeff<device>\r\n<id>SEP{{ phone.hex }}</id><n>{{ values.n }}</n></device>")
-    table = (folder / "out/office.csv").read_text(encoding="utf-8")
-    assert table.splitlines() == [
-        "name,template,values.n",
-        "SEP001BD4000001,office,1001",
-        "SEP001BD4000002,office,1002",
-    ]
-
-
 def test_templates_are_imported_all_or_none(folder: Path) -> None:
     (folder / "a.xml").write_text(BODY, encoding="utf-8")
     (folder / "bad.xml").write_text("<a>{{ nope }}</a>", encoding="utf-8")

@@ -4,8 +4,13 @@ import asyncio
 
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_profile, a_revision, a_template
-from phoneprov_adapters.testing.records import a_user
+from phoneprov_adapters.testing.phone_records import (
+    a_deployment,
+    a_profile,
+    a_revision,
+    a_template,
+)
+from phoneprov_adapters.testing.records import a_mac, a_user
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict
 from support.store_tests import DatabaseTests
 
@@ -83,3 +88,30 @@ class TestTemplates(DatabaseTests):
         async with self.database.read() as tx:
             assert await tx.templates.profiles_with("a") == 2
             assert await tx.templates.profiles_with("b") == 0
+
+    async def test_phones_rendered_from_a_template_are_found_without_its_variant(self) -> None:
+        """By phone: of another template, of this variant, of a deleted one, of a renamed one, with
+        a text of its own, and no longer."""
+        profile = a_profile(1)
+        variants = [a_template(1, name="a"), a_template(2, name="b"), a_template(3, name="c")]
+        deployed = [(2, 2), (1, 1), (9, 1), (3, 1), (None, 1), (1, 1)]
+        async with self.database.write() as tx:
+            await tx.users.add(a_user(900))
+            await tx.profiles.add(profile)
+            await tx.revisions.add(a_revision(1, profile, template="a"), "{}")
+            await tx.revisions.add(a_revision(2, profile, number=2, template="b"), "{}")
+            for variant in variants:
+                await tx.templates.add(variant)
+            for number, (template, revision) in enumerate(deployed, 1):
+                uuid = None if template is None else a_template(template).uuid
+                deployment = a_deployment(
+                    number, a_mac(number), profile_uuid=profile.uuid, revision=revision,
+                    template_uuid=uuid, place="x",
+                )  # fmt: skip
+                await tx.deployments.add(deployment)
+            await tx.deployments.add(a_deployment(7, a_mac(6), place="x"))
+
+        async with self.database.read() as tx:
+            found = {name: await tx.deployments.rendered_from(name) for name in ("a", "c", "d")}
+
+        assert found == {"a": {a_mac(2), a_mac(3), a_mac(4)}, "c": {a_mac(4)}, "d": set()}

@@ -160,6 +160,43 @@ async def test_template_selects_the_phones_that_were_rendered_from_it(
     assert all(b"<load>new</load>" in content for content in sent(office).values())
 
 
+async def test_template_selects_the_phones_of_a_deleted_or_renamed_variant(
+    office: Office, root: Actor
+) -> None:
+    made, profiles = await templated(office, root, model="7945")
+    variants = templates(office)
+    other = await variants.create(
+        root, CreateTemplate(name="office", body="<sip/>", model="8851", software_type="SIP")
+    )
+    await office.profiles.update(root, profiles[3].uuid, ProfilePatch(cnf_xml="<plain/>"))
+    await variants.update(root, made.uuid, TemplatePatch(name="hq"))
+    renamed = await plan(office, root, template="office")
+    await variants.delete(root, made.uuid)
+
+    found = await plan(office, root, template="office")
+
+    assert found == renamed
+    assert (found.phones, found.unfit, found.changed) == (4, 3, 1)
+    reasons = {one.message: one.count for one in found.problems}
+    assert reasons == {"The template office has no variant for this phone (CP-7945G, SCCP).": 3}
+    batch = await ended(
+        office, root, await office.batches.start(root, CreateBatch(action="switch",
+                                                                   template="office"))
+    )  # fmt: skip
+    assert (batch.phones.total, batch.phones.failed, batch.phones.done) == (4, 3, 1)
+    assert list(sent(office)) == ["004"]
+    again = await variants.create(root, CreateTemplate(name="office", body=BODY, model="7945"))
+    assert (await plan(office, root, template="office")).unchanged == 3
+    for profile in profiles[:3]:
+        await office.profiles.update(root, profile.uuid, ProfilePatch(cnf_xml="<plain/>"))
+    for one in (other, again):
+        await variants.delete(root, one.uuid)
+    # No variant is left; the phones still have what was rendered.
+    assert (await plan(office, root, template="office")).changed == 3
+    with pytest.raises(NotFound, match="no template hq"):
+        await plan(office, root, template="hq")
+
+
 @pytest.mark.parametrize(
     ("at", "in_utc"),
     [

@@ -27,7 +27,13 @@ from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries, SqlStore
 from phoneprov_adapters.sql.tables.inventory import phones
 from phoneprov_adapters.sql.tables.records import Records
-from phoneprov_adapters.sql.tables.switching import current_deployments, deployments, leases
+from phoneprov_adapters.sql.tables.switching import (
+    current_deployments,
+    deployments,
+    leases,
+    profile_revisions as revisions,
+    templates,
+)
 from phoneprov_core.deployments.model import (
     Action,
     Confirmation,
@@ -146,6 +152,19 @@ _IN_PLACE = (
     .where(phones.c.mac == bindparam("mac"))
 )
 _BEFORE = _PLACED.where(deployments.c.number < bindparam("number"))
+_of_variant = templates.c.uuid == deployments.c.template_uuid
+_of_revision = and_(
+    revisions.c.profile_uuid == deployments.c.profile_uuid,
+    revisions.c.number == deployments.c.revision,
+)
+_RENDERED_FROM = (
+    select(current_deployments.c.mac)
+    .join(deployments, deployments.c.uuid == current_deployments.c.uuid)
+    .outerjoin(templates, _of_variant)
+    .outerjoin(revisions, _of_revision)
+    .where(deployments.c.template_uuid.is_not(None))
+    .where(bindparam("name").in_([templates.c.name, revisions.c.template]))
+)
 _FIRST_PIECE, _LARGEST_PIECE = 4, 1024
 
 
@@ -216,6 +235,10 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
 
     async def placed_before(self, deployment: Deployment) -> Deployment | None:
         return await self._one(_BEFORE, mac=deployment.mac, number=deployment.number, limit=1)
+
+    async def rendered_from(self, name: str) -> set[str]:
+        rows = await self._connection.fetch_all(_RENDERED_FROM, name=name)
+        return {row[0] for row in rows}
 
     async def interrupt_abandoned(self, now: str) -> int:
         interrupted = await self._connection.fetch_all(_INTERRUPT, now=now)

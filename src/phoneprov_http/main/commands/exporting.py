@@ -63,7 +63,7 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
     as_vcard = format_ == "vcard" or by_name
     left_out: list[str] = []
     try:
-        with _written(file, private=with_secrets or kind in _CONTENTS) as out:
+        with written(file, private=with_secrets or kind in _CONTENTS) as out:
 
             async def write(at: Acting) -> int:
                 if driver := _ASTERISK.get(format_):
@@ -118,7 +118,7 @@ async def _write_sections(
 
 
 @contextmanager
-def _written(file: Path, *, private: bool) -> Iterator[TextIO]:
+def written(file: Path, *, private: bool) -> Iterator[TextIO]:
     """Standard output for ``-``; what exists at ``file`` if that is no regular file (a pipe, a
     device); else a new file that replaces ``file``, or the target of a link, when complete."""
     if str(file) == "-":

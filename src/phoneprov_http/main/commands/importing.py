@@ -16,9 +16,7 @@ from phoneprov_adapters.files.csv import CsvTable
 from phoneprov_adapters.files.reading import OwnedBy
 from phoneprov_adapters.files.vcard import DIRECTORIES, VcardTable, is_vcard
 from phoneprov_core.transfer.model import OWNER, Imported, Table
-from phoneprov_core.transfer.profiles import PROFILE_COLUMNS
 from phoneprov_core.transfer.sheets import SHEETS
-from phoneprov_core.transfer.templates import TEMPLATE_COLUMNS
 from phoneprov_core.transfer.use_cases import sheet_of
 from phoneprov_http.main.commands.local_access import Acting, as_operator, counting
 
@@ -97,11 +95,7 @@ def _import_profiles(_: str, file: Path, user: str | None, **how: Any) -> tuple[
     table = ConfigurationTable(file, user)
     if user is None and file.suffix.lower() not in {".csv", ".tsv", ".txt"}:
         raise click.UsageError("--user is required: it names the owner of the profiles.")
-    if wrong := asyncio.run(table.unknown_columns()):
-        known = ", ".join(("file", *PROFILE_COLUMNS))
-        raise click.UsageError(
-            f"{file.name}: {wrong[0]} is not a column of this table; the columns are {known}."
-        )
+    _require_known(table, file)
     imported = as_operator(lambda at: at.container.transfer().profiles(at.actor, table, **how))
     if imported.total == 0:
         raise click.UsageError(f"{file} contains no SEP*.cnf.xml.")
@@ -112,14 +106,17 @@ def _import_templates(_: str, file: Path, user: str | None, **how: Any) -> tuple
     if user is not None or str(file) == "-" or file.is_dir():
         raise click.UsageError("Templates are read from a CSV file, without --user.")
     table = TemplateTable(file)
+    _require_known(table, file)
+    imported = as_operator(lambda at: at.container.transfer().templates(at.actor, table, **how))
+    return imported, table.place
+
+
+def _require_known(table: ConfigurationTable, file: Path) -> None:
     if wrong := asyncio.run(table.unknown_columns()):
-        known = ", ".join(("file", *TEMPLATE_COLUMNS))
+        known = ", ".join(("file", *asyncio.run(table.columns())))
         raise click.UsageError(
             f"{file.name}: {wrong[0]} is not a column of this table; the columns are {known}."
         )
-    return as_operator(
-        lambda at: at.container.transfer().templates(at.actor, table, **how)
-    ), table.place
 
 
 @contextmanager

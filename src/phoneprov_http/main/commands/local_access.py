@@ -6,13 +6,16 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import opened, prepare, running
+from phoneprov_adapters.files.configurations import read_configuration
 from phoneprov_core.kernel.actor import Actor, system_actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.system import known_id
@@ -107,3 +110,13 @@ def counting() -> Progress:
 def console(*, stderr: bool = False) -> Console:
     """A console that does not interpret the content of records as markup."""
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False)
+
+
+def content_of(file: Path) -> str:
+    """The text of a configuration file. Ends the command if it has none."""
+    try:
+        return read_configuration(file)
+    except OSError as error:
+        raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
+    except ValueError as error:
+        raise click.UsageError(f"{file} {error}.") from None

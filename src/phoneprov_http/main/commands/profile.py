@@ -5,10 +5,15 @@ from typing import Any
 
 import click
 
-from phoneprov_adapters.files.configurations import profile_name, read_configuration
+from phoneprov_adapters.files.configurations import profile_name
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
-from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
+from phoneprov_http.main.commands.local_access import (
+    Acting,
+    as_operator,
+    content_of,
+    profile_called,
+)
 from phoneprov_http.main.commands.options import as_json, naming, print_json
 
 _FILE = click.argument(
@@ -134,12 +139,7 @@ def _content(file: Path | None, options: dict[str, Any]) -> dict[str, Any]:
         if wrong := [key for key, equals, _ in pairs if not equals]:
             raise click.UsageError(f"--value: {wrong[0]!r} is not KEY=TEXT.")
         return {"template": template, "values": {key: text for key, _, text in pairs}}
-    try:
-        return {"cnf_xml": read_configuration(file)}
-    except OSError as error:
-        raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
-    except ValueError as error:
-        raise click.UsageError(f"{file} {error}.") from None
+    return {"cnf_xml": content_of(file)}
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

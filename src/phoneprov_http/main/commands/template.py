@@ -1,25 +1,32 @@
 """``phoneprov template``: templates of configurations, also from configurations that exist."""
 
-import csv
 import re
 import sys
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from phoneprov_adapters.files.configurations import VALUE, profile_name, read_configuration
+from phoneprov_adapters.files.csv import CsvWriter
 from phoneprov_adapters.rendering.renderer import check as check_body, render as render_body
-from phoneprov_core.configuration.findings import Finding
-from phoneprov_core.configuration.well_formed import LARGEST
+from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
 from phoneprov_core.deployments.trial import RenderRequest
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.system import known_id
 from phoneprov_core.templates.learning import Learned, learn as learned_from
 from phoneprov_core.templates.model import CreateTemplate, Template, TemplatePatch
 from phoneprov_core.templates.ports import Given, TemplateFault
+from phoneprov_http.main.commands.exporting import written
 from phoneprov_http.main.commands.lint import line_of
-from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
+from phoneprov_http.main.commands.local_access import (
+    Acting,
+    as_operator,
+    content_of,
+    profile_called,
+)
 from phoneprov_http.main.commands.options import MAC, as_json, naming, print_json
 from phoneprov_http.main.commands.output import table
 
@@ -57,7 +64,7 @@ def add(file: Path, *, as_json: bool, **fields: Any) -> None:
     \b
       phoneprov template add office.cnf.xml --name office --model 7945 --software-type SCCP
     """
-    body = _content(file)
+    body = content_of(file)
 
     async def work(at: Acting) -> Template:
         with naming(_OPTIONS):
@@ -81,7 +88,7 @@ def update(
 ) -> None:  # fmt: skip
     """Save FILE as the text of the variant of NAME with this model and firmware family, or of the
     one with the uuid NAME. No phone changes until the next switch."""
-    body = _content(file)
+    body = content_of(file)
 
     async def work(at: Acting) -> Template:
         uuid = await _called(at, name, model, software_type)
@@ -119,11 +126,13 @@ def list_(*, as_json: bool) -> None:
 def check(files: tuple[Path, ...], *, as_json: bool) -> None:
     """Look for mistakes in the texts of templates, as `phoneprov lint` does in configurations.
     Needs no database. Exits with 1 if there is one."""
-    found = [(str(file), check_body(_content(file))) for file in files]
+    found = [(str(file), check_body(content_of(file))) for file in files]
     if as_json:
         print_json([{"file": name, "findings": findings} for name, findings in found])
     else:
-        _report(found)
+        for name, findings in found:
+            for finding in findings:
+                click.echo(line_of(name, finding))
     if any(findings for _, findings in found):
         sys.exit(1)
 
@@ -172,45 +181,61 @@ def render(
 def learn(files: tuple[Path, ...], *, name: str, into: Path) -> None:
     """Infer templates and a table of values from configurations that exist.
 
-    Configurations with the same elements have one template. Writes NAME.cnf.xml (NAME-2.cnf.xml
-    and so on for other elements) and NAME.csv, a table of profiles for `phoneprov import
-    profiles`. Then renders each file back: exits with 1 and names the file, the line and the
-    column if one differs. Needs no database.
+    Configurations with about the same elements have one template: what some of them lack is in
+    a condition. Writes NAME.cnf.xml (NAME-2.cnf.xml and so on for other elements) and NAME.csv,
+    a table of profiles for `phoneprov import profiles`. Then renders each file back: exits with 1
+    and names the file, the line and the column if one differs, and if a file was left out because
+    no phone could read it. Needs no database.
 
     \b
       phoneprov template learn /srv/tftp/SEP*.cnf.xml --name office --into learned
     """
-    texts = {str(file): _exact(file) for file in files}
-    macs = {str(file): found[1].upper() for file in files if (found := _OF_PHONE.match(file.name))}
+    texts: dict[str, str] = {}
+    names: dict[str, str] = {}
+    seen: Counter[str] = Counter()
+    for file in files:
+        try:
+            mark = "\ufeff" if file.read_bytes()[:3] == b"\xef\xbb\xbf" else ""
+            texts[str(file)] = device_xml_rule()(mark + read_configuration(file))
+        except (OSError, ValueError) as error:
+            click.echo(f"Left out: {file} {error}.", err=True)
+        # Files of several folders may have the same name.
+        called = profile_name(file)
+        seen[called] += 1
+        names[str(file)] = called if seen[called] == 1 else f"{called} ({seen[called]})"
+    macs = {name: found[1].upper() for name in texts if (found := _OF_PHONE.match(Path(name).name))}
     groups = learned_from(texts, macs)
     into.mkdir(parents=True, exist_ok=True)
     wrong = 0
     for number, group in enumerate(groups, 1):
         part = name if number == 1 else f"{name}-{number}"
-        for file, values in group.values.items():
-            difference = _difference(texts[file], group, values, macs.get(file, ""))
+        for one, values in group.values.items():
+            difference = _difference(texts[one], group, values, macs.get(one, ""))
             if difference:
                 wrong += 1
-                click.echo(f"{file}:{difference}", err=True)
-        _write(into, part, group)
+                click.echo(f"{one}:{difference}", err=True)
+        _write(into, part, group, names)
         count = len({key for values in group.values.values() for key in values})
         click.echo(
             f"{into / part}.cnf.xml: the template of {len(group.values)} file(s), {count} value(s)"
         )
     proved = len(texts) - wrong
-    click.echo(f"{proved} of {len(texts)} file(s) were rendered back byte for byte.")
-    if wrong:
+    click.echo(f"{proved} of {len(names)} file(s) were rendered back byte for byte.")
+    if proved < len(names):
         sys.exit(1)
 
 
-def _write(into: Path, name: str, group: Learned) -> None:
-    (into / f"{name}.cnf.xml").write_bytes(group.body.encode())
-    columns = list(dict.fromkeys(key for values in group.values.values() for key in values))
-    with (into / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["name", "template", *(f"{VALUE}{key}" for key in columns)])
-        for one, values in group.values.items():
-            writer.writerow([profile_name(Path(one)), name, *(values[key] for key in columns)])
+def _write(into: Path, name: str, group: Learned, names: Mapping[str, str]) -> None:
+    """Only the owner can read the files: values may be passwords."""
+    with written(into / f"{name}.cnf.xml", private=True) as file:
+        file.write(group.body)
+    keys = list(next(iter(group.values.values())))
+    with written(into / f"{name}.csv", private=True) as file:
+        rows = CsvWriter(file, ["name", "template", *(f"{VALUE}{key}" for key in keys)])
+        rows.write(
+            {"name": names[one], "template": name, **{f"{VALUE}{key}": values[key] for key in keys}}
+            for one, values in group.values.items()
+        )
 
 
 def _difference(text: str, group: Learned, values: Any, mac: str) -> str | None:
@@ -249,27 +274,6 @@ async def _called(at: Acting, name: str, model: str | None, family: str | None) 
             "--software-type."
         )
     return found[0].uuid
-
-
-def _content(file: Path) -> str:
-    try:
-        return read_configuration(file)
-    except OSError as error:
-        raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
-    except ValueError as error:
-        raise click.UsageError(f"{file} {error}.") from None
-
-
-def _exact(file: Path) -> str:
-    """The text with a byte order mark, if the file has one."""
-    text = _content(file)
-    return f"\ufeff{text}" if file.read_bytes().startswith(b"\xef\xbb\xbf") else text
-
-
-def _report(found: list[tuple[str, tuple[Finding, ...]]]) -> None:
-    for name, findings in found:
-        for finding in findings:
-            click.echo(line_of(name, finding))
 
 
 def _show(made: Template, text: str, *, as_json: bool) -> None:
