@@ -205,6 +205,8 @@ def _truncate(
 @pass_context
 def _int(context: Context, value: Any, default: int = 0) -> int:
     text = _text(value)
+    if getattr(value, "secret", False):
+        raise Refusal("A secret cannot be a number: it would be shown.")
     context.parent[WORK].add(len(text))
     return int(text) if _WHOLE.fullmatch(text) else default
 

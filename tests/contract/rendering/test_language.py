@@ -1,5 +1,6 @@
 """The language of templates: what it has, what it has not, and what a rendering may cost."""
 
+import html
 import re
 import time
 from typing import Any
@@ -193,6 +194,8 @@ def test_all_findings_are_reported_with_their_places() -> None:
         ("{{ 'a'|replace('', 'b') }}", (1, 4, "`replace` needs a text to replace.")),
         ("{{ 1 + 'a' }}\n{{ user.username }}",
          (1, 4, "`+` takes whole numbers; texts are joined with `~`.")),
+        ("{{ lines[0].password|int }}",
+         (1, 4, "A secret cannot be a number: it would be shown.")),
         ("{{ 'a' in 'a'|length }}", (1, 4, "`in` searches a text or a list of constants.")),
     ],
 )  # fmt: skip
@@ -306,7 +309,8 @@ def test_language_names_each_filter() -> None:
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff"),
                 max_size=60)  # fmt: skip
 POSITIONS = (
-    "<a b='{{ values.x }}' c=\"{{ values.x }}\">{{ values.x }}<d>{{ 'z' ~ values.x }}</d></a>"
+    "<a b='{{ values.x }}' c=\"{{ values.x }}\">{{ values.x }}<d>{{ 'z' ~ values.x }}</d>"
+    "<e><![CDATA[{{ values.x }}]]></e><?p {{ values.x }}?></a>"
 )
 
 
@@ -318,6 +322,9 @@ def test_every_given_text_is_the_same_text_in_the_result(text: str) -> None:
     # An XML parser reads other white space in attributes as blanks; there is none here.
     assert (root.get("b"), root.get("c"), root.text) == (text, text, text or None)
     assert root[0].text == f"z{text}"
+    # Nothing leaves a CDATA section or an instruction; there an entity is shown as it is written.
+    assert [one.tag for one in root] == ["d", "e"]
+    assert html.unescape(root[1].text or "") == text
 
 
 PARTS = st.sampled_from(
