@@ -137,7 +137,7 @@ async def _fleet(container: Container) -> CheckResult:
         return failed("fleet", error.message, "See the finding on the database.")
     wrong = {state: count for state, count in states.items() if state != FleetState.FINE.value}
     if not wrong:
-        return ok("fleet", "Every phone that was looked at is as it is recorded.")
+        return ok("fleet", "Every phone is as it is recorded.")
     counts = ", ".join(f"{count} {state}" for state, count in sorted(wrong.items()))
     # A phone that is off is no failure of the installation.
     return ok("fleet", f"Phones are not as recorded: {counts}; phoneprov fleet --state lists them.")

@@ -59,7 +59,7 @@ def test_doctor_healthy_installation_ends_with_0(data: Path) -> None:
 
 def test_doctor_counts_phones_that_are_not_as_recorded(data: Path) -> None:
     _, found = examined(data, PHONEPROV_WATCH_MINUTES="30")
-    assert found["fleet"]["message"] == "Every phone that was looked at is as it is recorded."
+    assert found["fleet"]["message"] == "Every phone is as it is recorded."
 
     async def fill() -> None:
         container = prepare(read_settings({"PHONEPROV_DATA_DIR": str(data)}))
