@@ -195,8 +195,9 @@ def learn(files: tuple[Path, ...], *, name: str, into: Path) -> None:
     seen: Counter[str] = Counter()
     for file in files:
         try:
-            mark = "\ufeff" if file.read_bytes()[:3] == b"\xef\xbb\xbf" else ""
-            texts[str(file)] = device_xml_rule()(mark + read_configuration(file))
+            text = read_configuration(file)  # refuses a large one before all of it is read
+            mark = "\ufeff" if file.read_bytes().startswith(b"\xef\xbb\xbf") else ""
+            texts[str(file)] = device_xml_rule()(mark + text)
         except (OSError, ValueError) as error:
             click.echo(f"Left out: {file} {error}.", err=True)
         # Files of several folders may have the same name.
@@ -210,8 +211,7 @@ def learn(files: tuple[Path, ...], *, name: str, into: Path) -> None:
     for number, group in enumerate(groups, 1):
         part = name if number == 1 else f"{name}-{number}"
         for one, values in group.values.items():
-            difference = _difference(texts[one], group, values, macs.get(one, ""))
-            if difference:
+            if difference := _difference(texts[one], group, values, macs.get(one, "")):
                 wrong += 1
                 click.echo(f"{one}:{difference}", err=True)
         _write(into, part, group, names)
