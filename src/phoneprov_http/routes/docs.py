@@ -33,8 +33,11 @@ def docs_routes() -> Router:
     kept: dict[str, bytes] = {}
 
     @get("/")
-    async def docs_page() -> ASGIResponse:
-        """A page that shows the document and sends requests."""
+    async def docs_page(request: Request[Any, Any, Any]) -> ASGIResponse:
+        """A page that shows the document and sends requests. It names its files relative to
+        ``/docs``, without a slash."""
+        if (request.scope.get("raw_path") or b"").endswith(b"/"):
+            return ASGIResponse(body=b"", status_code=308, headers={"Location": "../docs"})
         body = await asyncio.to_thread(_content, "phoneprov_http", "docs.html")
         headers = {"Content-Security-Policy": _POLICY}
         return ASGIResponse(body=body, media_type="text/html", headers=headers)

@@ -101,6 +101,10 @@ def test_console_below_a_prefix_signs_in_switches_and_signs_out(
     for link in ("Batches", "Profiles", "People", "Directory", "Audit", "Phones"):
         console.go(link)
         expect(page.get_by_role("heading", name=link, level=1)).to_be_visible()
+    page.goto(f"{proxied}/docs/")
+    expect(page.locator(".opblock").first).to_be_visible()
+    console.open("#/help/how-to/console")
+    expect(page.get_by_role("heading", name="Use the console")).to_be_visible()
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_label("Username")).to_be_visible()
     assert context.cookies() == []

@@ -7,7 +7,7 @@ import { heading } from "../elements/heading.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
 import { ago } from "../format.js";
 import { texts } from "../texts.js";
-import { phoneTitle } from "./accounts.js";
+import { phoneNames, phoneTitle } from "./accounts.js";
 import { problemOf } from "./deployment.js";
 
 const MOST_ROWS = 10;
@@ -15,11 +15,14 @@ const MOST_ROWS = 10;
 /** @type {import("../router.js").View} */
 export async function view({ element, signal }) {
   const newest = withQuery("deployments", { before: NEWEST, limit: MOST_ROWS });
-  const [desks, profiles, deployments] = await Promise.all([
+  const [all, profiles, deployments] = await Promise.all([
     api.get("desks", signal),
     api.get(withQuery("phone-profiles", { limit: MOST_ROWS }), signal),
     api.get(newest, signal),
   ]);
+  /** @type {import("../../types").Desk[]} */
+  const desks = all.data.slice(0, MOST_ROWS);
+  const names = await phoneNames(desks.map(({ mac }) => mac), signal);
   fill(
     element,
     heading(texts.overview, h("a", { className: "button primary", href: "#/switch" }, texts.switchTitle)),
@@ -30,13 +33,13 @@ export async function view({ element, signal }) {
         "section",
         {},
         h("h2", {}, texts.atPhone),
-        desks.data.length === 0
+        desks.length === 0
           ? h("p", {}, texts.atNoPhone)
           : simpleTable(
               texts.atPhone,
               [texts.phone, texts.since],
-              desks.data.map((/** @type {import("../../types").Desk} */ one) => [
-                h("a", { href: `#/phones/${one.mac}` }, phoneTitle(one)),
+              desks.map((one) => [
+                h("a", { href: `#/phones/${one.mac}` }, phoneTitle({ mac: one.mac, name: names.get(one.mac) })),
                 ago(one.since),
               ]),
             ),
