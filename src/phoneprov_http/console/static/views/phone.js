@@ -85,7 +85,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
       "div",
       { className: "two" },
       state,
-      facts([
+      h("div", {}, facts([
         [texts.model, phone.model],
         [texts.location, phone.location],
         [texts.address, phone.phone_ip],
@@ -93,8 +93,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
         [texts.softwareVersion, phone.software_version],
         [texts.isActive, phone.is_active ? texts.yes : texts.no],
         ...seenFacts(seen),
-        ...(phone.description ? [/** @type {[string, string]} */ ([texts.description, phone.description])] : []),
-      ], "twofold"),
+      ], "twofold"), phone.description && h("p", { className: "quiet" }, phone.description)),
     ),
     parts,
   );
