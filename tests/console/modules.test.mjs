@@ -271,3 +271,62 @@ test("batch_with_failures_is_not_shown_as_a_success", async () => {
   assert.deepEqual(shown("done", 0, 2), ["badge bad failed", "With failures"]);
   assert.deepEqual(shown("stopped", 3), ["badge bad stopped", "Stopped"]);
 });
+
+test("previews_while_typing_keep_to_the_limit_of_callers_without_level_0", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout", "Date"] });
+  Element.prototype.replaceChildren = function (...children) {
+    this.children = children;
+  };
+  Element.prototype.querySelector = () => null;
+  Element.prototype.value = "";
+  /** The answers to come, and the previews that were asked for. */
+  const [answers, asked] = [[], []];
+  const settled = async () => {
+    for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+  };
+  const preview = { compatible: true, objection: null, on_phone: null, profile: "P", revision: 1, diff: "", diff_note: null, needs_reset: [] };
+  globalThis.fetch = async (url, { method, body } = {}) => {
+    if (method !== "POST") return Response.json({ success: true, message: "", data: [] });
+    asked.push(JSON.parse(body).cnf_xml);
+    return answers.shift() ?? Response.json({ success: true, message: "", data: preview });
+  };
+  const refused = { success: false, message: "Too often.", data: null, error: { code: "too_many" } };
+  answers.push(Response.json(refused, { status: 429, headers: { "Retry-After": "300" } }));
+  const { session } = await load("session.js");
+  const { previewPart } = await load("views/profile-parts.js");
+  const leave = new AbortController();
+  let typed = "one";
+  const part = previewPart({ uuid: "p" }, () => ({ cnf_xml: typed }), leave.signal);
+  await settled();
+  const select = all("select", part.element)[0];
+  Object.defineProperty(part.element, "text", { get: () => all("p", part.element).map((one) => one.textContent ?? "").join("") });
+  select.value = "00:1B:D4:00:00:01";
+
+  void part.soon();
+  await settled();
+  assert.deepEqual(asked, ["one"]);
+  assert.match(part.element.text, /follows in 300 s/); // as the server says, and no error
+  t.mock.timers.tick(299_000);
+  await settled();
+  assert.equal(asked.length, 1);
+  t.mock.timers.tick(1_000);
+  await settled();
+  assert.deepEqual(asked, ["one", "one"]);
+
+  for (typed of ["two", "three", "four"]) {
+    t.mock.timers.tick(1_000);
+    part.soon();
+  }
+  assert.match(part.element.text, /follows in 17 s/);
+  t.mock.timers.tick(17_000);
+  await settled();
+  assert.deepEqual(asked, ["one", "one", "four"]); // the last text, once
+  session.isAdmin = true;
+  await part.show();
+  for (typed of ["five", "six"]) {
+    part.soon();
+    await settled();
+  }
+  assert.deepEqual(asked.slice(4), ["five", "six"]); // level 0 has no limit
+  leave.abort();
+});

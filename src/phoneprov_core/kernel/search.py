@@ -96,21 +96,17 @@ class Search(Struct, frozen=True):
         """The words together, in the notations of a single word."""
         return self.words[0] if len(self.words) == 1 else (" ".join(w[0] for w in self.words),)
 
-    @property
-    def finds_users(self) -> bool:
-        """Whether the one word may be the name or number of a user."""
-        return self.people and len(self.words) == 1
-
     def rank(self, text: str) -> int:
         """0 for a searched text with a line that is the phrase, 1 if a line begins with it, else
-        2. If ``finds_users``, 3 for a text that has the phrase elsewhere: the number of a user is
-        inside many MAC addresses."""
+        2. One word with ``people`` may be a user's number, which is inside many MAC addresses: then
+        3 for a text that has it elsewhere."""
         lines = f"\n{text}\n"
         if any(f"\n{phrase}\n" in lines for phrase in self.phrases):
             return 0
         if any(f"\n{phrase}" in lines for phrase in self.phrases):
             return 1
-        return 3 if self.finds_users and any(phrase in text for phrase in self.phrases) else 2
+        finds_users = self.people and len(self.words) == 1
+        return 3 if finds_users and any(phrase in text for phrase in self.phrases) else 2
 
 
 def _query(value: str) -> str:

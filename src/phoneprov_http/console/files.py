@@ -26,7 +26,6 @@ _TYPES = {
     "svg": "image/svg+xml",
 }
 
-# Folders of the documentation.
 _HELP = ("how-to", "explanation", "reference")
 
 # Styles are set by script, through the object model, and never as text.
@@ -55,10 +54,10 @@ def assets() -> dict[str, Asset]:
 
 
 def help_pages() -> dict[str, Asset]:
-    """The pages of the documentation by their paths below ``/console/``."""
-    folder: Traversable = resources.files("phoneprov_http.console").joinpath("help")
-    if not folder.is_dir():  # A wheel has them there, the sources beside ``src``.
-        folder = Path(__file__).parents[3] / "docs"
+    """The pages of the documentation by their paths below ``/console/``. A wheel has them in the
+    folder ``help``, the sources beside ``src``."""
+    packed = resources.files("phoneprov_http.console").joinpath("help")
+    folder = packed if packed.is_dir() else Path(__file__).parents[3] / "docs"
     return {
         name: _asset(name, file.read_bytes())
         for part in _HELP

@@ -34,8 +34,7 @@ def docs_routes() -> Router:
 
     @get("/")
     async def docs_page(request: Request[Any, Any, Any]) -> ASGIResponse:
-        """A page that shows the document and sends requests. It names its files relative to
-        ``/docs``, without a slash."""
+        """A page that sends requests. It names its files relative to ``/docs``, without slash."""
         if (request.scope.get("raw_path") or b"").endswith(b"/"):
             return ASGIResponse(body=b"", status_code=308, headers={"Location": "../docs"})
         body = await asyncio.to_thread(_content, "phoneprov_http", "docs.html")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Dialog, Page, Route, expect
+from playwright.sync_api import Browser, Dialog, Page, expect
 
 from browser.console_rig import ORDINARY, ORDINARY_PASSWORD, Console, Service
 
@@ -93,45 +93,6 @@ def test_phone_of_others_says_that_it_is_not_shown(browser: Browser, service: Se
     console.open("#/phones/00:1B:D4:00:00:02")
     expect(console.page.get_by_text("shown to its owner and to level 0 only")).to_be_visible()
     assert console.refusals == []
-    console.context.close()
-
-
-def test_previews_while_typing_keep_to_the_limit_and_say_when_the_next_one_follows(
-    browser: Browser, service: Service
-) -> None:
-    console = Console(browser.new_context(), service.url)
-    page, asked = console.page, list[str]()
-    console.open()
-    console.sign_in(ORDINARY, ORDINARY_PASSWORD)
-    console.open("#/profiles/new")
-    page.get_by_label("Name").fill("Typed slowly")
-    page.get_by_role("button", name="Create").click()
-    expect(page.get_by_role("heading", name="Typed slowly")).to_be_visible()
-
-    def preview(route: Route) -> None:
-        """The first one is refused."""
-        asked.append(route.request.url)
-        body = {"success": False, "message": "Too often.", "data": None, "error": {"code": "x"}}
-        headers = {"Retry-After": "2"}
-        route.fulfill(status=429, json=body, headers=headers) if len(
-            asked
-        ) == 1 else route.continue_()
-
-    page.route("**/switch/preview", preview)
-    page.get_by_label("Preview on phone", exact=True).select_option(index=1)
-    expect(page.get_by_text("The next preview follows in 2 s")).to_be_visible()
-    expect(page.get_by_role("heading", name="Changes")).to_be_visible()
-    expect(page.get_by_role("alert")).to_have_count(0)
-    for text in ("one", "two"):
-        page.get_by_label("Configuration").fill(f"<device>\n  <name>{text}</name>\n</device>\n")
-        page.wait_for_timeout(1000)
-    expect(page.get_by_text(re.compile(r"The next preview follows in 1\d s"))).to_be_visible()
-    assert len(asked) == 2
-    page.on("dialog", lambda question: question.accept())
-    console.open("#/about")
-    expect(page.get_by_text("ask the administrator")).to_be_visible()
-    (profile,) = service.api("GET", "phone-profiles?q=Typed slowly")
-    service.api("DELETE", f"phone-profiles/{profile['uuid']}")
     console.context.close()
 
 
