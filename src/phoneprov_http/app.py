@@ -81,7 +81,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         auth_routes(of.login, of.register, of.refresh, of.logout),
         me_routes(of.me, of.personal_directory, of.company_directory, of.api_tokens),
         user_routes(of.users),
-        extension_routes(of.extensions),
+        extension_routes(of.extensions, of.lines),
         permission_routes(of.permissions, of.user_permissions),
         user_extension_routes(of.links, of.lines),
         phone_routes(of.phones, shared_write),

@@ -5,6 +5,7 @@ from typing import Protocol
 from phoneprov_core.extensions import CHAN_SCCP, Extension
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.lines.model import Number, PhoneNumbers, UsedPhone
+from phoneprov_core.links import LinkStore
 from phoneprov_core.profiles.model import ProfileRecord
 
 
@@ -40,6 +41,8 @@ class LinesTransaction(Protocol):
 
     @property
     def extensions(self) -> Store[Extension]: ...
+    @property
+    def links(self) -> LinkStore: ...
     @property
     def profiles(self) -> Store[ProfileRecord]: ...
     @property

@@ -10,7 +10,7 @@ from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.paging import Listing, Page, page_of
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.kernel.system import Clock, known_id, shown
 from phoneprov_core.lines.model import Line, PhoneNumbers
 from phoneprov_core.lines.ports import LinesTransaction
 from phoneprov_core.lines.rules import (
@@ -22,6 +22,9 @@ from phoneprov_core.lines.rules import (
     numbers_of,
 )
 from phoneprov_core.phones.model import speaks_sip
+
+_MOST_USERS = 100
+"""Users of one extension whose phones are named."""
 
 
 async def lacks_line(tx: LinesTransaction, mac: str, owner_uuid: str) -> bool:
@@ -78,6 +81,16 @@ class Lines:
             and not speaks_sip(one.phone.software_type)
             and holder_of(one, now) == user_uuid
         ]
+
+    async def showing_any(self, actor: Actor, extension_uuid: str) -> list[str]:
+        """The MACs of the phones that have the lines of a user with this extension, like
+        ``showing``."""
+        require_superadmin(actor)
+        async with self.database.read() as tx:
+            linked = await tx.links.users.rows(_MOST_USERS, owner=known_id(extension_uuid))
+        users = [one.user_uuid for one in linked]
+        shown_at = [await self.showing(actor, user, extension_uuid) for user in users]
+        return sorted({mac for macs in shown_at for mac in macs})
 
     async def lacks_default_line(self, mac: str) -> bool:
         """Whether the phone has a default profile, and no line while it has that: neither the desk

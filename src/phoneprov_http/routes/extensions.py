@@ -9,11 +9,12 @@ from phoneprov_core.extensions import (
     without_password,
 )
 from phoneprov_core.kernel.errors import AlreadyExists, InUse
-from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_core.lines.use_cases import Lines
+from phoneprov_http.envelope import Envelope, Listed, Shown, listed, record, shown_on
 from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid, level_0
 
 
-def extension_routes(extensions: Extensions) -> Routes:
+def extension_routes(extensions: Extensions, lines: Lines) -> Routes:
     """``/extensions``."""
     routes = Routes("Extensions", guards=[level_0])
 
@@ -42,16 +43,21 @@ def extension_routes(extensions: Extensions) -> Routes:
     @routes.put("/extensions/{uuid:str}", raises=[AlreadyExists, InUse])
     async def update_extension(
         request: ApiRequest, uuid: Uuid, data: Body[ExtensionPatch]
-    ) -> Envelope[ShownExtension]:
+    ) -> Shown[ShownExtension]:
         """Update an extension. Change the fields that are sent; null clears a field. A null
-        password leaves the stored password unchanged."""
+        password leaves the stored password unchanged. No phone is restarted: `metadata.phones` are
+        those of its users, which show the line after their next restart."""
+        phones = await lines.showing_any(request.user, uuid)
         extension = await extensions.update(request.user, uuid, data)
-        return record("Extension updated", without_password(extension))
+        phones = phones or await lines.showing_any(request.user, uuid)
+        return shown_on(phones, "Extension updated", without_password(extension))
 
     @routes.delete("/extensions/{uuid:str}", raises=[InUse])
-    async def delete_extension(request: ApiRequest, uuid: Uuid) -> Done:
-        """Delete an extension. Deletes its links to users too."""
+    async def delete_extension(request: ApiRequest, uuid: Uuid) -> Shown[None]:
+        """Delete an extension. Deletes its links to users too. No phone is restarted:
+        `metadata.phones` are those that show the line until their next restart."""
+        phones = await lines.showing_any(request.user, uuid)
         await extensions.delete(request.user, uuid)
-        return done("Extension deleted")
+        return shown_on(phones, "Extension deleted", None)
 
     return routes
