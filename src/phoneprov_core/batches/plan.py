@@ -236,8 +236,20 @@ def named(old: Rendered | None, new: Rendered, known: dict[str, str]) -> tuple[s
             text = _by_value(rendered.text, known)
         # A name in a place where XML has no text would make it ill-formed.
         faulty = rendered.text and fault_in(text.encode()) is not None
-        texts.append(rendered.text if faulty else text)
+        texts.append(_without_secrets(rendered) if faulty else text)
     return texts[0], texts[1]
+
+
+def _without_secrets(rendered: Rendered) -> str:
+    """The text with a word for each secret, which may be in the name of an element."""
+    content, pieces, done = rendered.text.encode(), [], 0
+    words: dict[bytes, bytes] = {}
+    for mark in rendered.marks:
+        if mark.secret:
+            word = words.setdefault(content[mark.start : mark.end], b"secret%d" % len(words))
+            pieces += [content[done : mark.start], word]
+            done = mark.end
+    return b"".join([*pieces, content[done:]]).decode()
 
 
 def _values(rendered: Rendered) -> dict[str, list[bytes]]:

@@ -165,6 +165,33 @@ async def test_preview_masks_passwords_in_every_place(admin: Caller) -> None:
     assert "other" not in diff
 
 
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("<a><%s/><b>{{ user.last_name }}</b></a>", "+<a><secret0/>"),
+        ("<a %s='1' x='%s'>%s</a>", "+<a secret0="),
+        ("<a><%s>1</%s></a>", "+<a><secret0>"),
+    ],
+)
+async def test_plan_masks_passwords_in_names(admin: Caller, body: str, shown: str) -> None:
+    made = await template(admin, SCCP)
+    profile = await office(admin)
+    password = "{{ lines[0].password|replace(' ', '-') }}"
+    await admin.put(f"{TEMPLATES}/{made['uuid']}", {"body": body.replace("%s", password)})
+    items = [{"mac": OLD, "profile_uuid": profile["uuid"]}]
+
+    first = await admin.post("/batches/plan", {"action": "switch", "items": items})
+    await switch(admin, profile, OLD)
+    await admin.put(f"/extensions/{profile['extension']}", {"password": "other-password"})
+    second = await admin.post("/batches/plan", {"action": "switch", "items": items})
+
+    assert data_of(first)["groups"][0]["diff"].startswith(shown)
+    assert data_of(second)["changed"] == 1
+    for reply in (first, second):
+        assert "line-secret" not in reply.text
+        assert "other-password" not in reply.text
+
+
 async def test_profile_has_its_template_and_only_then_these_fields(admin: Caller) -> None:
     await template(admin, SCCP)
     profile = await office(admin)
