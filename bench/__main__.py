@@ -59,9 +59,8 @@ def bench(
     os.sched_setaffinity(0, {1})
     plan = Plan(rounds, seconds, frozenset(only), rows, service)
     measured: list[Figures] = []
-    for open_world in {"sqlite": [_sqlite], "postgresql": [_postgres]}.get(
-        database, [_sqlite, _postgres]
-    ):
+    worlds = {"sqlite": _sqlite, "postgresql": _postgres}
+    for open_world in [worlds[database]] if database in worlds else worlds.values():
         with (
             tempfile.TemporaryDirectory(prefix="phoneprov-bench-") as folder,
             open_world(Path(folder)) as world,

@@ -103,7 +103,7 @@ async def _asked(
     app = make_app()
     incoming: asyncio.Queue[dict[str, str]] = asyncio.Queue()
     sent: asyncio.Queue[Any] = asyncio.Queue()
-    lifespan = asyncio.ensure_future(app({"type": "lifespan", "state": {}}, incoming.get, sent.put))  # type: ignore[arg-type,typeddict-item]
+    lifespan = asyncio.ensure_future(app({"type": "lifespan", "state": {}}, incoming.get, sent.put))  # type: ignore[arg-type]
     await incoming.put({"type": "lifespan.startup"})
     assert (await sent.get())["type"] == "lifespan.startup.complete"
     bearers = itertools.cycle(tokens)

@@ -128,6 +128,8 @@ async def renderings(container: Any) -> float:
         profile = await tx.profiles.find(identifier(1))
         phone = await tx.phones.find(a_mac(1))
         order = await load_order(tx, Action.SWITCH, profile, phone)
+    assert order is not None
+    assert order.recipe is not None
     given = given_by(order.recipe, "http://pbx.example.com")
     render(BODY, given, 10**6)
     began, count = time.process_time(), 2000
@@ -162,7 +164,7 @@ async def judging(container: Any) -> float:
     return (time.perf_counter() - began) / times * 1000
 
 
-async def _claims(tx: Any, batch_uuid: str, count: int) -> list[Any]:
+async def _claims(tx: Any, batch_uuid: str, count: int) -> Any:
     hold = Hold(batch_uuid, "", 0)
     return await tx.batches.claim(hold, count, claimed(hold, "2026-01-31T08:15:30.000Z"))
 
@@ -177,7 +179,7 @@ async def measure(served: Served, phones: int, ftp_port: int | None) -> None:
         cpu, began = processor(served.pid), time.perf_counter()
         resident = memory(served.pid, "VmRSS")
         Path(f"/proc/{served.pid}/clear_refs").write_text("5")  # the highest is that of now
-        wanted = {"action": "switch", "template": "office"}
+        wanted: dict[str, Any] = {"action": "switch", "template": "office"}
         reply, during = await reader.during(line.ask("POST", "/batches/plan", wanted, token=token))
         plan = reply.data
         wall, cpu = time.perf_counter() - began, processor(served.pid) - cpu

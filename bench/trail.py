@@ -58,7 +58,7 @@ def entry(number: int) -> TracedEntry:
             client_ip="10.0.0.7",
             request_id="00000000-0000-4000-8000-000000000000",
             changes={"location": {"old": None, "new": "2nd floor"}},
-            **dict(zip(FILTERS, fields, strict=True)),  # type: ignore[arg-type]
+            **dict(zip(FILTERS, fields, strict=True)),
         )
     )
 

@@ -145,8 +145,14 @@ async def _create_phone(token: str, sent: bytes) -> bytes:
     actor = await _known(token)
     fields = _decode(sent)
     moment = _moment()
-    given = {"is_active": True, **fields, "created_at": moment, "updated_at": moment}
-    phone = Phone(**{name: given.get(name) for name in _PHONE_FIELDS})
+    given: dict[str, Any] = {
+        **dict.fromkeys(_PHONE_FIELDS),
+        "is_active": True,
+        **fields,
+        "created_at": moment,
+        "updated_at": moment,
+    }
+    phone = Phone(**given)
     values = tuple(getattr(phone, name) for name in _PHONE_FIELDS)
     values += (f"{phone.mac} {phone.brand} {phone.model} {phone.phone_ip}".casefold(),)
     changes = _encode({name: {"old": None, "new": value} for name, value in fields.items()})
