@@ -15,9 +15,14 @@ SRC = ROOT / "src"
 
 
 def lines(*folders: Path) -> int:
-    """The number of lines of Python in these folders."""
-    files = (file for folder in folders for file in folder.rglob("*.py"))
+    """The number of lines of Python in these folders and files."""
+    files = (file for one in folders for file in files_of(one))
     return sum(len(file.read_bytes().splitlines()) for file in files)
+
+
+def files_of(path: Path) -> list[Path]:
+    """The files of Python in a folder, or the file itself."""
+    return [path] if path.suffix else [*path.rglob("*.py")]
 
 
 @contextmanager
