@@ -22,8 +22,7 @@ class Resource(Struct, frozen=True, kw_only=True):
     """``fields`` are those of a record, in their order. ``new`` has the required ones, ``full`` all
     that a caller may write; ``given`` is what a record has without them. ``change`` is sent by an
     update, ``shown`` where a record shows something else than was sent. ``text`` is a field of at
-    most 255 characters. ``accepted`` are changes that are stored as they were sent. Every account
-    reads shared records."""
+    most 255 characters. ``accepted`` are changes that are stored as they were sent."""
 
     path: str
     noun: str
@@ -40,8 +39,6 @@ class Resource(Struct, frozen=True, kw_only=True):
     key: str = "uuid"
     text: str = "name"
     nouns: str = ""
-    use_cases: str = ""
-    is_shared: bool = True
 
     def __repr__(self) -> str:
         return self.path
@@ -70,7 +67,6 @@ RESOURCES = [
     Resource(
         path="/vendor-services",
         noun="Service",
-        use_cases="vendor_services",
         fields=_names("uuid name url type created_at updated_at"),
         full={"name": "Menu", "url": "http://pbx:8080/menu.xml?a=b", "type": "IPPhone"},
         change={"name": "News"},
@@ -101,7 +97,6 @@ RESOURCES = [
     Resource(
         path="/vendor-kem",
         noun="KEM",
-        use_cases="kems",
         nouns="KEM",
         text="model",
         fields=_names(
@@ -136,7 +131,6 @@ RESOURCES = [
     Resource(
         path="/company-directory",
         noun="Company contact",
-        use_cases="company_directory",
         fields=_names(f"uuid {CONTACT} department company location building is_active created_at"),
         new={"name": "Grace"},
         given={"is_active": True},
@@ -174,8 +168,6 @@ RESOURCES = [
     Resource(
         path="/extensions",
         noun="Extension",
-        use_cases="extensions",
-        is_shared=False,
         fields=_names(
             "uuid type extension name password description voicemail voicemail_passcode is_active"
             " created_at created_by updated_at updated_by created_ip updated_ip"
@@ -236,8 +228,6 @@ RESOURCES = [
     Resource(
         path="/permissions",
         noun="Permission",
-        use_cases="permissions",
-        is_shared=False,
         fields=_names("uuid level name description created_at"),
         new={"level": 5, "name": "desk"},
         full={"level": 2**31 - 1, "name": "Front desk", "description": "line\n\tline"},
@@ -261,7 +251,6 @@ RESOURCES = [
     Resource(
         path="/phones",
         noun="Phone",
-        use_cases="phones",
         key="mac",
         fields=_names(
             "mac brand model description name hostname location phone_ip phone_vlan"
@@ -305,8 +294,6 @@ RESOURCES = [
     Resource(
         path="/configuration-templates",
         noun="Template",
-        use_cases="templates",
-        is_shared=False,
         fields=_names(
             "uuid name description model software_type body revision created_at updated_at"
         ),
@@ -333,8 +320,6 @@ RESOURCES = [
     Resource(
         path="/users",
         noun="User",
-        use_cases="users",
-        is_shared=False,
         text="first_name",
         fields=USER_FIELDS,
         new=NEW_USER,

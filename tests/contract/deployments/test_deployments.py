@@ -6,7 +6,7 @@ import pytest
 
 from phoneprov_core.deployments.observation import DeviceInformation
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from support.api import STRANGER, data_of, error_of
+from support.api import data_of, error_of
 from support.deploying import NEWER, OTHER, Workplace, listed
 from support.switch_rig import FILE, MAC, XML, a_desk_phone, a_profile_of, switch
 
@@ -80,16 +80,6 @@ async def test_deployments_are_filtered(desk: Workplace) -> None:
     assert await numbers(unheard_of="passed over") == [0, 1, 2, 3]
 
 
-async def test_page_total_is_the_number_of_matches(desk: Workplace) -> None:
-    for _ in range(3):
-        await desk.switch()
-
-    reply = await desk.admin.get("/deployments", outcome="deployed", limit=2)
-
-    assert reply.json()["message"] == "2 deployment(s) found"
-    assert reply.json()["metadata"] == {"total": 3, "limit": 2, "offset": 0}
-
-
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -118,22 +108,6 @@ async def test_filter_every_invalid_one_is_named(desk: Workplace) -> None:
 
 async def test_filter_over_the_length_limit_is_refused(desk: Workplace) -> None:
     error_of(await desk.admin.get("/deployments", mac="1" * 3000), 400, "malformed")
-
-
-async def test_deployments_are_visible_to_their_account_and_level_0(desk: Workplace) -> None:
-    of_bob = await a_profile_of(desk.bob)
-    await desk.switch()
-    data_of(await switch(desk.admin, of_bob), metadata=False)
-    every = await listed(desk.admin)
-
-    assert await listed(desk.ada) == every[:1]
-    assert await listed(desk.bob) == every[1:]
-    assert await listed(desk.ada, f"/phones/{MAC}/deployments") == every[:1]
-    assert await listed(desk.ada, current="true") == []
-    hidden = await desk.ada.get(f"/deployments/{every[1]['uuid']}")
-    missing = await desk.ada.get(f"/deployments/{STRANGER}")
-    assert hidden.json()["message"] == missing.json()["message"]
-    assert error_of(hidden, 404, "not_found") == {}
 
 
 async def test_phone_history_and_current_deployment_are_returned(desk: Workplace) -> None:

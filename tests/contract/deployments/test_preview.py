@@ -3,9 +3,9 @@
 from typing import Any
 
 from phoneprov_core.deployments.observation import DeviceInformation
-from support.api import Caller, error_of
-from support.deploying import NEWER, OTHER, Workplace, bare_data_of, listed
-from support.switch_rig import FILE, MAC, XML, a_profile_of
+from support.api import Caller
+from support.deploying import NEWER, Workplace, bare_data_of, listed
+from support.switch_rig import FILE, MAC, XML
 
 
 async def preview(caller: Caller, profile: str, mac: str = MAC) -> Any:
@@ -46,29 +46,3 @@ async def test_preview_masks_secrets(desk: Workplace) -> None:
     assert "***2" in reply.json()["data"]["diff"]
     assert "enchantress" not in reply.text
     assert "of numbers" not in reply.text
-
-
-async def test_preview_hides_records_of_other_users(desk: Workplace) -> None:
-    await desk.switch()
-    of_bob = await a_profile_of(desk.bob, cnf_xml=NEWER)
-
-    found = bare_data_of(await preview(desk.bob, of_bob))
-
-    assert (found["on_phone"], found["changed"], found["diff"]) == (None, None, None)
-    assert "another user" in found["diff_note"]
-
-
-async def test_preview_contains_the_obstacles_of_a_switch(desk: Workplace) -> None:
-    for_others = await a_profile_of(desk.ada, compatible_models=["8841"])
-
-    found = bare_data_of(await preview(desk.ada, for_others))
-
-    assert found["compatible"] is False
-    assert "8841" in found["objection"]
-    assert found["diff_note"]
-
-
-async def test_preview_has_the_refusals_of_a_switch(desk: Workplace) -> None:
-    error_of(await preview(desk.bob, desk.profile), 404)
-    error_of(await preview(desk.ada, desk.profile, OTHER), 404)
-    assert list(error_of(await preview(desk.ada, desk.profile, "nonsense"), 422)) == ["mac"]

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.kernel.errors import Refused, TimedOut
-from support.api import STRANGER, data_of, error_of
-from support.deploying import NEWER, OTHER, Workplace, listed
-from support.switch_rig import MAC, XML, a_profile_of, switch
+from support.api import data_of, error_of
+from support.deploying import NEWER, Workplace, listed
+from support.switch_rig import MAC, XML
 
 
 async def test_rollback_restores_the_previous_configuration(desk: Workplace) -> None:
@@ -70,56 +69,3 @@ async def test_rollback_invalid_body_is_named(
 
     assert set(error_of(reply, 422, "invalid")) == fields
     assert len(await listed(desk.ada)) == 1
-
-
-async def test_rollback_without_previous_deployment_is_refused(desk: Workplace) -> None:
-    path = f"/phones/{MAC}/rollback"
-    error_of(await desk.ada.ask("POST", path), 404)
-    await desk.switch()
-    await desk.switch()
-    error_of(await desk.ada.ask("POST", path), 404)  # there was no other configuration
-    error_of(await desk.ada.ask("POST", f"/phones/{OTHER}/rollback"), 404)
-    error_of(await desk.ada.post(path, {"deployment_uuid": STRANGER}), 404)
-    error_of(await desk.ada.post(path, {"profile_uuid": STRANGER, "revision": 1}), 404)
-    error_of(await desk.ada.post(path, {"profile_uuid": desk.profile, "revision": 2}), 404)
-
-
-async def test_rollback_of_another_users_profile_is_404(desk: Workplace) -> None:
-    await desk.switch()
-    of_bob = await a_profile_of(desk.bob, cnf_xml=NEWER)
-    data_of(await switch(desk.bob, of_bob), metadata=False)
-    first = (await listed(desk.admin))[0]["uuid"]
-    path = f"/phones/{MAC}/rollback"
-
-    error_of(await desk.bob.ask("POST", path), 404)
-    error_of(await desk.bob.post(path, {"deployment_uuid": first}), 404)
-    error_of(await desk.bob.post(path, {"profile_uuid": desk.profile, "revision": 1}), 404)
-    assert desk.on_phone() == NEWER
-    data_of(await desk.admin.ask("POST", path))
-    assert desk.on_phone() == XML
-
-
-async def test_rollback_has_the_failures_of_a_switch(desk: Workplace) -> None:
-    await desk.switch()
-    await desk.save(NEWER)
-    await desk.switch()
-    path = f"/phones/{MAC}/rollback"
-
-    for error, status in ((Refused("No."), 502), (TimedOut("Nothing."), 504)):
-        desk.world.fail_next(error)
-        error_of(await desk.ada.ask("POST", path), status)
-    await desk.admin.put(f"/phones/{MAC}", {"is_active": False})
-    error_of(await desk.ada.ask("POST", path), 409, "phone_inactive")
-    assert desk.on_phone() == NEWER
-
-
-async def test_rollback_to_a_deleted_profile_is_refused(desk: Workplace) -> None:
-    await desk.switch()
-    second = await a_profile_of(desk.ada, cnf_xml=NEWER)
-    await desk.switch(MAC, second)
-    await desk.ada.delete(f"/phone-profiles/{desk.profile}")
-
-    reply = await desk.ada.ask("POST", f"/phones/{MAC}/rollback")
-
-    error_of(reply, 404)
-    assert "was deleted" in reply.json()["message"]

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.kernel.actor import Actor, LevelRule
-from phoneprov_core.kernel.errors import Forbidden, NotFound
-from support.api import STRANGER, Api, Caller, data_of, error_of
+from support.api import STRANGER, Caller, data_of, error_of
 from support.document import DOCUMENT, problems, resolved
 from support.resources import MAC, RESOURCES, Resource, check_not_found
 
@@ -167,31 +165,6 @@ async def test_text_of_255_characters_is_stored_in_nfc(admin: Caller, resource: 
     created = await resource.create(admin, **{resource.text: "e\u0301" + "\U0001f600" * 254})
 
     assert created[resource.text] == "\u00e9" + "\U0001f600" * 254
-
-
-async def test_use_cases_require_the_level_before_they_read(
-    api: Api, admin: Caller, resource: Resource
-) -> None:
-    of: Any = getattr(api.container.use_cases(), resource.use_cases)
-    record = await resource.create(admin)
-    key, unreadable = record[resource.key], None
-
-    for actor in (Actor(STRANGER, None), Actor(STRANGER, 7, level_rule=LevelRule.STRICT)):
-        calls = [of.create(actor, unreadable)]
-        for one in (key, STRANGER):
-            calls += [of.update(actor, one, unreadable), of.delete(actor, one)]
-        if resource.is_shared:
-            assert getattr(await of.get(actor, key), resource.key) == key
-        else:
-            calls += [of.get(actor, key), of.get(actor, STRANGER), of.all(actor)]
-        for call in calls:
-            with pytest.raises(Forbidden):
-                await call
-    root = Actor(admin.uuid, 0)
-    for call in (of.get(root, ""), of.update(root, "7", unreadable), of.delete(root, "")):
-        with pytest.raises(NotFound):
-            await call
-    assert data_of(await admin.get(resource.path_of(record))) == record
 
 
 async def test_documented_length_is_the_longest_text(admin: Caller, resource: Resource) -> None:

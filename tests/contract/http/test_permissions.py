@@ -1,10 +1,9 @@
 """Section 4.5 of the interface: permissions and their assignment."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
-from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
+from support.api import STRANGER, Caller, data_of, error_of, opened_api
 
 ASSIGNMENT = ["uuid", "user_uuid", "perm_uuid", "level", "perm_name", "created_at"]
 
@@ -114,16 +113,6 @@ async def test_last_superadmin_keeps_level_0(admin: Caller, ada: Caller) -> None
     await assigned(admin, ada, (await permission(admin))["uuid"])
     data_of(await admin.delete(path))
     error_of(await ada.delete(f"/user-perms/{ada.uuid}"), 409, "last_superadmin")
-
-
-async def test_concurrent_removals_of_superadmins_leave_one(api: Api, admin: Caller) -> None:
-    root = await api.account("root", level=0)
-
-    replies = await asyncio.gather(
-        admin.delete(f"/user-perms/{root.uuid}"), root.delete(f"/user-perms/{admin.uuid}")
-    )
-
-    assert sorted(reply.status_code for reply in replies) in ([200, 403], [200, 409])
 
 
 async def test_strict_rule_keeps_the_last_level_0(tmp_path: Path) -> None:

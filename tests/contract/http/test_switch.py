@@ -87,13 +87,6 @@ async def test_switch_deploys_then_clears_then_restarts(desk: Office) -> None:
     assert recorded.ended_at is not None
 
 
-@pytest.mark.parametrize("mac", ["001bd4123456", "00-1B-D4-12-34-56", "001b.d412.3456"])
-async def test_switch_mac_in_any_spelling_is_accepted(desk: Office, mac: str) -> None:
-    await a_desk_phone(desk.admin)
-
-    assert data_of(await switch(desk.ada, await a_profile_of(desk.ada), mac)) == DONE
-
-
 async def test_switch_with_asterisk_restarts_over_it(tmp_path: Path) -> None:
     async with office(tmp_path, World(), ami=True) as desk:
         await a_desk_phone(desk.admin, software_type="SIP")
@@ -156,22 +149,6 @@ async def test_switch_failed_upload_restarts_nothing(
     data_of(await switch(desk.ada, second))
 
 
-async def test_switch_failed_clear_continues_with_the_restart(desk: Office) -> None:
-    await a_desk_phone(desk.admin)
-    desk.world.phones.fail_at("Init:Services", TimedOut("The phone did not answer."))
-
-    assert data_of(await switch(desk.ada, await a_profile_of(desk.ada))) == DONE
-
-    assert desk.world.happened == [UPLOAD, CLEAR, RESTART]
-    (recorded,) = await desk.deployments()
-    assert [(step.ok, step.message) for step in recorded.steps] == [
-        (True, None),
-        (False, "The phone did not answer."),
-        (True, None),
-    ]
-    assert recorded.outcome is Outcome.DEPLOYED
-
-
 @pytest.mark.parametrize("error", [TimedOut("The phone is silent."), Refused("It said 4.")])
 async def test_switch_failed_restart_is_in_the_response(
     desk: Office, error: PhoneprovError
@@ -221,36 +198,14 @@ async def test_switch_without_phone_ip_uploads_to_the_configured_server(tmp_path
         assert desk.world.files == {"10.9.9.9:21": {FILE: XML.encode()}}
 
 
-@pytest.mark.parametrize(
-    ("phone", "profile", "fits"),
-    [
-        ({}, {"compatible_models": ["7945"]}, True),
-        ({"model": "Cisco 7945"}, {"compatible_models": ["8845", "CP-7945G"]}, True),
-        ({"model": "cp-7945g"}, {"compatible_models": ["7945"]}, True),
-        ({"model": None}, {"compatible_models": ["8845"], "software_type": "SIP"}, True),
-        ({"model": ""}, {"compatible_models": ["8845"]}, True),
-        ({"software_type": "sip"}, {"software_type": "SIP"}, True),
-        ({"software_type": "SCCP"}, {"software_type": None}, True),
-        ({}, {"compatible_models": ["7941"]}, False),
-        ({"model": "7945G-GE"}, {"compatible_models": ["7945"]}, False),
-        ({"software_type": "SCCP"}, {"software_type": "SIP"}, False),
-        ({"software_type": "SIP"}, {"software_type": "SIPE"}, False),
-        ({"software_type": "custom"}, {"software_type": "SIP"}, False),
-    ],
-)
-async def test_switch_known_mismatch_is_refused(
-    desk: Office, phone: dict[str, Any], profile: dict[str, Any], *, fits: bool
-) -> None:
-    await a_desk_phone(desk.admin, **phone)
+async def test_switch_known_mismatch_is_refused(desk: Office) -> None:
+    await a_desk_phone(desk.admin)
 
-    reply = await switch(desk.ada, await a_profile_of(desk.ada, **profile))
+    reply = await switch(desk.ada, await a_profile_of(desk.ada, compatible_models=["7941"]))
 
-    if fits:
-        assert data_of(reply) == DONE
-    else:
-        assert error_of(reply, 409, "profile_does_not_fit") == {}
-        assert desk.world.happened == []
-        assert await desk.deployments() == []
+    assert error_of(reply, 409, "profile_does_not_fit") == {}
+    assert desk.world.happened == []
+    assert await desk.deployments() == []
 
 
 async def test_switch_inactive_phone_is_refused(desk: Office) -> None:
@@ -314,19 +269,6 @@ async def test_switch_busy_phone_is_409_and_another_phone_succeeds(desk: Office)
     assert data_of(await elsewhere)["mac"] == other
     assert data_of(await switch(desk.admin, uuid)) == DONE
     assert len(desk.world.uploads) == 3
-
-
-async def test_switch_concurrent_requests_for_a_phone_run_one(desk: Office) -> None:
-    await a_desk_phone(desk.admin)
-    uuid = await a_profile_of(desk.ada)
-
-    replies = await asyncio.gather(*(switch(desk.ada, uuid) for _ in range(8)))
-
-    done = sum(reply.status_code == 200 for reply in replies)
-    assert done >= 1
-    assert {reply.status_code for reply in replies} <= {200, 409}
-    assert len(desk.world.uploads) == done
-    assert [one[0] for one in desk.world.happened] == ["upload", "phone", "phone"] * done
 
 
 async def test_switch_client_disconnected_is_completed(desk: Office) -> None:

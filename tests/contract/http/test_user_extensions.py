@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_link, an_extension, identifier
+from phoneprov_adapters.testing.records import an_extension, identifier
 from support.api import STRANGER, Api, Caller, data_of, error_of
 
 FULL = [
@@ -129,22 +129,6 @@ async def test_links_of_an_extension_list_its_users(
     assert page.json()["metadata"] == {"total": 2, "limit": 1, "offset": 0}
     of_lab = await admin.get(f"/user-extensions/by-extension/{lab}")
     assert data_of(of_lab, 200, "0 user(s) linked to extension") == []
-
-
-async def test_long_list_is_complete(api: Api, admin: Caller) -> None:
-    async with api.database.write() as tx:
-        for number in range(1001):
-            await tx.extensions.add(an_extension(number, extension=f"1{number:04}"))
-            await tx.links.add(a_link(number, admin.uuid, identifier(number)))
-
-    everything = await admin.get("/user-extensions")
-    of_user = await admin.get(f"/user-extensions/by-user/{admin.uuid}")
-
-    listed = data_of(everything, 200, "1001 link(s) found")
-    assert [one["uuid"] for one in listed] == [identifier(number) for number in range(1001)]
-    assert everything.json()["metadata"] == {}
-    listed = data_of(of_user, 200, "1001 extension(s) linked to user")
-    assert [one["extension"] for one in listed] == [f"1{number:04}" for number in range(1001)]
 
 
 async def test_link_that_exists_is_conflict(

@@ -65,17 +65,6 @@ async def test_flags_are_listed_and_paged_oldest_first(
     assert set(error_of(await ada.get("/vendor-phones", limit="x"), 422)) == {"limit"}
 
 
-async def test_long_list_is_complete(ada: Caller, api: Api) -> None:
-    async with api.database.write() as tx:
-        for number in range(1001):
-            await tx.vendor_phones.add(a_flag(number))
-
-    reply = await ada.get("/vendor-phones")
-
-    flags = data_of(reply, 200, "1001 vendor phone(s) found")
-    assert flags == [{"mac": a_mac(number), "vendor": True} for number in range(1001)]
-
-
 @pytest.mark.parametrize("spelling", [DESK, "001bd4123456", "001B.D412.3456"])
 async def test_mac_of_the_path_is_accepted_in_the_body(admin: Caller, spelling: str) -> None:
     reply = await admin.put(f"/vendor-phones/{DESK}", {"mac": spelling, "vendor": True})

@@ -9,31 +9,13 @@ from phoneprov_core.batches.commands import CreateBatch, WantedPhones
 from phoneprov_core.batches.model import BatchState, Counts
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
-from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
+from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window
 from phoneprov_core.phones.model import CreatePhone, PhonePatch
 from phoneprov_core.profiles.model import Profile, ProfilePatch
 from support.floor import FLOOR, begin, ended, phones_of
 from support.office import Office
 from support.switching import NOWHERE
-
-
-async def test_batches_without_level_0_are_forbidden(
-    office: Office, ada: Actor, root: Actor, profile: Profile
-) -> None:
-    batch = await begin(office, root, profile)
-
-    with pytest.raises(Forbidden):
-        await begin(office, ada, profile)
-    with pytest.raises(Forbidden):
-        await office.batches.all(ada)
-    with pytest.raises(Forbidden):
-        await office.batches.get(ada, batch.uuid)
-    with pytest.raises(Forbidden):
-        await office.batches.phones(ada, batch.uuid)
-    with pytest.raises(Forbidden):
-        await office.batches.cancel(ada, batch.uuid)
-    await office.background.done()
 
 
 async def test_batch_is_stored_before_it_runs(

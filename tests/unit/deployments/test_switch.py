@@ -11,15 +11,13 @@ from phoneprov_core.deployments.rollback import RollbackRequest
 from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.devices.ports import REPLACED_ANOTHER
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import command_of
-from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound, TimedOut
+from phoneprov_core.kernel.errors import Conflict, TimedOut
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.phones.model import PhonePatch
 from phoneprov_core.profiles.model import Profile, ProfilePatch, Switched, SwitchRequest
 from support.office import Office
 from support.switching import (
     MAC,
-    NOWHERE,
     XML,
     Journal,
     deployments,
@@ -229,13 +227,6 @@ async def test_switch_assigns_the_services_to_the_owner_of_the_profile(
     assert await services_user(office) == ada.user_uuid
 
 
-async def test_superadmin_switches_the_profile_of_any_user(
-    office: Office, root: Actor, profile: Profile
-) -> None:
-    assert (await switch(office, root, profile)).restart == "ok"
-    assert (await last_deployment(office)).user_uuid == root.user_uuid
-
-
 # The firmware that selects the restart
 
 
@@ -269,33 +260,6 @@ async def test_restart_uses_the_phones_software_type_else_the_profiles(
 
 
 # Access and compatibility
-
-
-async def test_switch_profile_of_another_user_is_not_found(
-    office: Office, bob: Actor, profile: Profile
-) -> None:
-    for uuid in (profile.uuid, NOWHERE):
-        with pytest.raises(NotFound, match="no such profile"):
-            await office.switch(bob, SwitchRequest(profile_uuid=uuid, mac=MAC))
-    assert await deployments(office) == []
-
-
-async def test_switch_unknown_phone_is_not_found(
-    office: Office, ada: Actor, profile: Profile
-) -> None:
-    with pytest.raises(NotFound, match="no such phone"):
-        await switch(office, ada, profile, "001bd4999999")
-
-
-async def test_switch_invalid_fields_name_phone_and_profile(
-    office: Office, ada: Actor, profile: Profile
-) -> None:
-    body = {"profile_uuid": profile.uuid, "mac": "ff:ff:ff:ff:ff:ff"}
-
-    with pytest.raises(Invalid) as error:
-        await office.switch(ada, command_of(SwitchRequest, body))
-
-    assert [problem.field for problem in error.value.problems] == ["mac"]
 
 
 @pytest.mark.parametrize(

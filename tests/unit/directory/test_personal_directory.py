@@ -2,7 +2,6 @@
 
 import asyncio
 import dataclasses
-from typing import Any, cast
 
 import pytest
 
@@ -12,20 +11,12 @@ from phoneprov_core.directory.model import (
     PersonalContact,
     TooManyContacts,
 )
-from phoneprov_core.kernel.actor import Actor, LevelRule
-from phoneprov_core.kernel.errors import Forbidden, NotFound
+from phoneprov_core.kernel.actor import Actor
 from support.office import Office
 
 ADMIN = Actor(identifier(0xAD), level=0)
 ADA = Actor(identifier(0xA), level=None)
 BOB = Actor(identifier(0xB), level=None)
-CLERK = Actor(identifier(0xC), level=3, level_rule=LevelRule.STRICT)
-MISSING = identifier(0xDEAD)
-
-
-async def stored(office: Office) -> list[PersonalContact]:
-    async with office.database.read() as tx:
-        return await tx.personal_contacts.rows(100)
 
 
 @pytest.fixture
@@ -35,42 +26,6 @@ async def office() -> Office:
         for number in (0xAD, 0xA, 0xB, 0xC):
             await tx.users.add(a_user(number))
     return office
-
-
-@pytest.fixture
-async def grace(office: Office) -> PersonalContact:
-    """Ada's one contact."""
-    new = CreatePersonalContact(name="Grace", work="12")
-    return await office.personal_directory.create(ADA, ADA.user_uuid, new)
-
-
-@pytest.mark.parametrize("actor", [BOB, CLERK])
-async def test_directory_of_another_user_is_forbidden(
-    office: Office, grace: PersonalContact, actor: Actor
-) -> None:
-    for owner in (ADA.user_uuid, MISSING, ""):
-        with pytest.raises(Forbidden):
-            await office.personal_directory.of_user(actor, owner)
-        with pytest.raises(Forbidden):
-            await office.personal_directory.create(actor, owner, cast(Any, None))
-    assert await stored(office) == [grace]
-
-
-@pytest.mark.parametrize("actor", [BOB, CLERK])
-async def test_contact_of_another_user_is_not_found(
-    office: Office, grace: PersonalContact, actor: Actor
-) -> None:
-    messages = set()
-    for uuid in (grace.uuid, MISSING, ""):
-        with pytest.raises(NotFound) as missing:
-            await office.personal_directory.update(actor, uuid, cast(Any, None))
-        messages.add(missing.value.message)
-        with pytest.raises(NotFound) as missing:
-            await office.personal_directory.delete(actor, uuid)
-        messages.add(missing.value.message)
-
-    assert len(messages) == 1
-    assert await stored(office) == [grace]
 
 
 async def test_create_over_the_maximum_of_contacts_is_refused(office: Office) -> None:

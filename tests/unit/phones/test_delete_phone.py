@@ -97,15 +97,6 @@ async def test_delete_missing_phone_removes_nothing(
     assert await stored(database) == before
 
 
-async def test_delete_phone_without_level_0_is_forbidden(
-    database: MemoryDatabase, phones: Phones
-) -> None:
-    with pytest.raises(Forbidden):
-        await phones.delete(ADA, a_mac(1))
-
-    assert await stored(database) == (PHONES, FLAGS, KEMS)
-
-
 async def test_delete_phone_takes_its_desk_and_its_served_files_along(
     database: MemoryDatabase, phones: Phones
 ) -> None:

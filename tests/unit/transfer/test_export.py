@@ -4,12 +4,10 @@ import pytest
 
 from phoneprov_adapters.api import InMemory
 from phoneprov_core.api import (
-    Actor,
-    Forbidden,
     NotFound,
 )
 from phoneprov_core.extensions import CreateExtension
-from support.table import ADA, MAC, ListTable, everything, into, users
+from support.table import ADA, ListTable, everything, into, users
 
 
 async def test_export_can_be_imported(phoneprov: InMemory) -> None:
@@ -38,17 +36,6 @@ async def test_export_contains_secrets_only_on_request(phoneprov: InMemory) -> N
     [[row]] = [piece async for piece in phoneprov.transfer.out(actor, "extensions")]
 
     assert not {"password", "voicemail_passcode"} & set(row)
-
-
-async def test_import_and_export_require_level_0(phoneprov: InMemory) -> None:
-    no_admin = Actor("00000000-0000-0000-0000-000000000001", level=None)
-
-    with pytest.raises(Forbidden):
-        await phoneprov.transfer.into(no_admin, "phones", ListTable("mac", (MAC,)))
-    with pytest.raises(Forbidden):
-        [row async for row in phoneprov.transfer.out(no_admin, "phones")]
-    with pytest.raises(Forbidden):
-        [s async for s in phoneprov.transfer.asterisk(no_admin, "chan_sccp")]
 
 
 async def test_import_and_export_of_unknown_kind_are_refused(phoneprov: InMemory) -> None:

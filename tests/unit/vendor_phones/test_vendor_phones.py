@@ -1,37 +1,21 @@
 """Vendor phone flags, over the memory database."""
 
-from typing import Any, cast
-
-import pytest
-
 from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.vendor_phones import VendorPhoneFlag, VendorPhoneRecord
 from support.office import Office, Settings
 
-ADMIN = Actor(identifier(0xAD), level=0)
 ADA = Actor(identifier(0xA), level=None)
 DESK = "00:1B:D4:12:34:56"
-OTHER_DESK = "00:1B:D4:65:43:21"
+
+
 YES, NO = VendorPhoneFlag(vendor=True), VendorPhoneFlag(vendor=False)
 
 
 async def stored(office: Office) -> list[VendorPhoneRecord]:
     async with office.database.read() as tx:
         return await tx.vendor_phones.rows(100)
-
-
-async def test_write_without_level_0_is_forbidden_without_details(office: Office) -> None:
-    await office.vendor_phones.save(ADMIN, DESK, NO)
-
-    for mac in (DESK, OTHER_DESK, "desk"):
-        with pytest.raises(Forbidden):
-            await office.vendor_phones.save(ADA, mac, cast(Any, None))
-        with pytest.raises(Forbidden):
-            await office.vendor_phones.delete(ADA, mac)
-    assert [flag.vendor for flag in await stored(office)] == [False]
 
 
 async def test_write_by_every_account_follows_the_setting() -> None:

@@ -1,0 +1,93 @@
+"""Use cases that only level 0 may call refuse others first, also without HTTP and its guards."""
+
+import inspect
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+import pytest
+
+from phoneprov_adapters.api import open_in_memory
+from phoneprov_core.application import UseCases
+from phoneprov_core.kernel.actor import Actor, LevelRule
+from phoneprov_core.kernel.errors import Forbidden
+
+STRANGER = "00000000-0000-4000-8000-000000000001"
+REFUSED = {
+    "audit": "newest search",
+    "batches": "all cancel get phones start",
+    "change_fleet": "adopt replace",
+    "company_directory": "create delete update",
+    "desks": "update",
+    "discovered_phones": "all",
+    "extensions": "all create delete get update",
+    "import_text": "call",
+    "kems": "create delete update",
+    "lines": "of_phone showing",
+    "links": "all create delete of_extension of_user",
+    "permissions": "all create delete get update",
+    "personal_directory": "create of_user",
+    "phones": "create delete summaries update",
+    "plan_batch": "call",
+    "profiles": "of_user",
+    "register": "call require_open",
+    "templates": "all check create delete get update",
+    "transfer": "asterisk into out profiles profiles_out templates templates_out",
+    "try_template": "call",
+    "user_permissions": "assign get remove",
+    "users": "all create delete get update",
+    "vendor_phones": "delete save",
+    "vendor_services": "create delete update",
+    "vendor_users": "delete get save",
+    "view_fleet": "numbers state",
+}
+"""The methods by use case. Some are also open to the user of the record, whom no call names."""
+
+
+def calls_of(use_case: object) -> dict[str, Callable[..., Any]]:
+    """The methods that an actor calls; a use case that is called itself is one of no name."""
+    methods = {name: getattr(use_case, name) for name in vars(type(use_case))}
+    return {
+        name.strip("_"): method
+        for name, method in methods.items()
+        if (name == "__call__" or not name.startswith("_"))
+        and callable(method)
+        and "actor" in inspect.signature(method).parameters
+    }
+
+
+@pytest.mark.parametrize(
+    "actor",
+    [Actor(STRANGER, None), Actor(STRANGER, 7, level_rule=LevelRule.STRICT)],
+    ids=["no level", "level 7"],
+)
+async def test_use_cases_of_level_0_refuse_others_before_they_read(
+    actor: Actor,
+) -> None:
+    refused: dict[str, str] = {}
+    async with open_in_memory() as phoneprov:
+        for name in UseCases.__dataclass_fields__:
+            calls = calls_of(getattr(phoneprov, name)).items()
+            found = [method for method, call in calls if await is_forbidden(call, actor)]
+            if found:
+                refused[name] = " ".join(sorted(found))
+    assert refused == REFUSED
+
+
+async def is_forbidden(call: Callable[..., Any], actor: Actor) -> bool:
+    """Whether the call is refused, with arguments that cannot be read."""
+    given = {
+        name: None
+        for name, parameter in inspect.signature(call).parameters.items()
+        if name != "actor" and parameter.default is parameter.empty
+    }
+    try:
+        called = call(actor, **given)
+        if isinstance(called, AsyncGenerator):
+            await anext(called)
+        else:
+            await called
+    except Forbidden:
+        return True
+    except Exception:  # noqa: BLE001 - what it was not given
+        return False
+    return False
