@@ -8,6 +8,7 @@ import pytest
 
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
+from phoneprov_adapters.sql.stores.renderings import KEPT
 from phoneprov_adapters.testing.phone_records import a_template
 from phoneprov_core.templates.recipes import best
 from support.api import Caller, data_of, error_of, opened_api
@@ -144,6 +145,23 @@ async def test_rollback_is_exact_after_template_line_and_user_changed(
     assert (preview["changed"], preview["diff"]) == (False, "")
     now = data_of(await admin.get(f"/phones/{OLD}/deployments", current="true"))[0]
     assert (now["template_uuid"], now["template_revision"]) == (made["uuid"], 2)
+
+
+async def test_rollback_to_a_text_that_was_removed_is_refused(admin: Caller, world: World) -> None:
+    made = await template(admin, SCCP)
+    profile = await office(admin)
+    for number in range(KEPT + 1):
+        await admin.put(f"{TEMPLATES}/{made['uuid']}", {"body": f"{SCCP}<!-- {number} -->"})
+        await switch(admin, profile, OLD)
+    first, second, *_ = data_of(await admin.get(f"/phones/{OLD}/deployments"))
+    world.uploads.clear()
+
+    path = f"/phones/{OLD}/rollback"
+    reply = await admin.post(path, {"deployment_uuid": first["uuid"]})
+    assert error_of(reply, 404, "not_found") == {}
+    assert reply.json()["message"] == "The configuration of that deployment is no longer stored."
+    assert world.uploads == []
+    data_of(await admin.post(path, {"deployment_uuid": second["uuid"]}), 200)
 
 
 async def test_preview_masks_passwords_in_every_place(admin: Caller) -> None:
