@@ -147,7 +147,7 @@ class MemoryDatabase(ReadAndWrite[SqlTransaction]):
 
     @asynccontextmanager
     async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
-        async with self._turn():
+        async with self._lock():
             self._sqlite.require_open()
             connection = WriteConnection(_PATH, self._sqlite, Trail(by))
             try:
@@ -160,7 +160,7 @@ class MemoryDatabase(ReadAndWrite[SqlTransaction]):
                 await connection.roll_back()
                 raise
 
-    def _turn(self) -> asyncio.Lock:
+    def _lock(self) -> asyncio.Lock:
         """The lock of the running event loop. A transaction that another loop left open is rolled
         back."""
         loop = asyncio.get_running_loop()

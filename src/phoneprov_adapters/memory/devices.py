@@ -57,7 +57,7 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
         self.tells: dict[str, DeviceInformation | PhoneprovError] = {}
         self._networks = networks or PhoneNetworks.parse(PRIVATE_RANGES)
         self._sleep = sleep
-        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._failure: tuple[int, PhoneprovError] | None = None
 
     def fail(self, error: PhoneprovError, *, after: int = 0) -> None:
@@ -71,7 +71,7 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
         address = self._networks.allowed(phone_ip)
         for command in commands:
             execute_body(command.uri)
-        async with self._turns[address]:
+        async with self._locks[address]:
             information = self.tells.get(address, DeviceInformation())
             if mac is not None and isinstance(information, DeviceInformation):
                 require_phone(mac, information.mac)

@@ -148,10 +148,10 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
     async def _called(self, address: str, seconds: float) -> AsyncIterator[None]:
         """One call at a time to an address; the deadline includes the wait for earlier ones. Raises
         ``Refused`` and ``TimedOut``, with the code ``REPLY_LOST`` if a reply was lost."""
-        turn = self._in_flight.setdefault(address, asyncio.Lock())
+        lock = self._in_flight.setdefault(address, asyncio.Lock())
         began = False
         try:
-            async with asyncio.timeout(seconds), turn:
+            async with asyncio.timeout(seconds), lock:
                 began = True
                 yield
         except TimeoutError:

@@ -36,11 +36,11 @@ class WebWatch(PhoneWatch):
     def __init__(self, information: PhoneInformation, networks: PhoneNetworks) -> None:
         self._information = information
         self._networks = networks
-        self._turns = asyncio.Semaphore(MOST_REQUESTS)
+        self._places = asyncio.Semaphore(MOST_REQUESTS)
 
     async def begin(self, phone: Phone, *, is_restarting: bool = False) -> Watching:
         address = self._networks.allowed(reachable_ip(phone))
-        watched = _WatchedPhone(self._information, self._turns, phone, address)
+        watched = _WatchedPhone(self._information, self._places, phone, address)
         if is_restarting:
             return watched
         found = await self._information.read(address, FIRST_REQUEST_SECONDS)
@@ -52,10 +52,10 @@ class WebWatch(PhoneWatch):
 
 class _WatchedPhone(Watching):
     def __init__(
-        self, information: PhoneInformation, turns: asyncio.Semaphore, phone: Phone, address: str
+        self, information: PhoneInformation, places: asyncio.Semaphore, phone: Phone, address: str
     ) -> None:
         self._information = information
-        self._turns = turns
+        self._places = places
         self._mac = phone.mac
         self._address = address
         self._away_since: float | None = None
@@ -78,7 +78,7 @@ class _WatchedPhone(Watching):
         """The observation if the phone is back, else an empty text."""
         now = asyncio.get_running_loop().time()
         try:
-            async with self._turns:
+            async with self._places:
                 found = await self._information.read(self._address, REQUEST_SECONDS)
         except (Refused, TimedOut):
             if self._away_since is None:

@@ -31,14 +31,14 @@ class Comparing:
     def __init__(self, *, small: int = SMALL, seconds: float = SECONDS) -> None:
         self._small = small
         self._seconds = seconds
-        self._turn = asyncio.Semaphore(1)
+        self._one = asyncio.Semaphore(1)
 
     async def __call__(self, comparison: Comparison) -> Compared:
         """Raises ``Unavailable``."""
         if len(comparison.old or "") + len(comparison.new) <= self._small:
             return await asyncio.to_thread(compare, comparison)
         try:
-            async with asyncio.timeout(self._seconds), self._turn:
+            async with asyncio.timeout(self._seconds), self._one:
                 return await asyncio.to_thread(_in_process, comparison, self._seconds)
         except (TimeoutError, subprocess.SubprocessError, OSError):
             raise Unavailable(

@@ -85,7 +85,7 @@ class FilesRound:
     read: int = 0
     failures: list[str] = field(default_factory=list)
 
-    async def found(self, file: WatchedFile, state: FileState) -> None:
+    async def keep_changed(self, file: WatchedFile, state: FileState) -> None:
         """Store the state of a file, if it changed."""
         if file.file != state:
             await self.keep(file.mac, state)
@@ -122,7 +122,7 @@ class CompareFiles:
             macs.add(file.mac)
             server = self._server_of(file)
             if server is None:
-                await done.found(file, "unknown")
+                await done.keep_changed(file, "unknown")
             else:
                 servers[server].append(file)
         self._same = {mac: same for mac, same in self._same.items() if mac in macs}
@@ -203,15 +203,15 @@ class CompareFiles:
             if needs_reading(file, listing.stamp_of(_name(file)), same, self._number):
                 unsure.append(file)
             else:
-                await done.found(file, "as_deployed")
+                await done.keep_changed(file, "as_deployed")
 
-        def turn(file: WatchedFile) -> tuple[bool, bool, int]:
+        def urgency(file: WatchedFile) -> tuple[bool, bool, int]:
             same = self._same.get(file.mac)
             stamp = listing.stamp_of(_name(file))
             is_due = same is not None and same.stamp == stamp
             return file.mac in self._last, is_due, same.round if same else 0
 
-        return sorted(unsure, key=turn, reverse=True)
+        return sorted(unsure, key=urgency, reverse=True)
 
     async def _compare(
         self, session: FilesOnServer, file: WatchedFile, listing: "Listing", done: FilesRound
@@ -254,7 +254,7 @@ class CompareFiles:
             self._same[file.mac] = Same(file.deployment_uuid, stamp, self._number)
         else:
             self._same.pop(file.mac, None)
-        await done.found(file, state)
+        await done.keep_changed(file, state)
 
 
 class Listing:
