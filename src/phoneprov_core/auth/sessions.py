@@ -186,7 +186,7 @@ class Refresh:
                 tx.trail.note(Event("session.reused", "user", claims.user_uuid))
         # Raised after the transaction, so that the end of the session is committed.
         if outcome not in {Exchange.DONE, Exchange.AGAIN}:
-            raise Unauthenticated("The refresh token is not valid any more; log in again.")
+            raise Unauthenticated("The refresh token is no longer valid; log in again.")
         return token_pair(
             self.tokens,
             claims.session_uuid,

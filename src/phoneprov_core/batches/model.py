@@ -159,7 +159,7 @@ FirstMinutes = Annotated[
 UndoOnStop = Annotated[
     bool,
     schema(
-        "Whether a stop is followed by a batch that gives the changed phones back what was there",
+        "Whether a stop is followed by a batch that restores the changed phones",
         examples=[False],
     ),
 ]

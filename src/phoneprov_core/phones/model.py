@@ -167,7 +167,7 @@ _USER = "Only phones at which this user is logged in; another user than the call
 StateFilter = Literal[
     "never_seen", "foreign", "unreachable", "wrong_model", "unregistered", "file_changed", "fine"
 ]
-_STATE = "Only active phones in this state, as they were last looked at. Needs level 0"
+_STATE = "Only active phones in this state, as last observed. Needs level 0"
 
 
 MOST_NAMED = 100
@@ -254,7 +254,7 @@ class PhoneUse(Struct, frozen=True):
     hotdesk: Annotated[bool, schema("Whether users can log in at the phone")]
     default_profile_uuid: Annotated[Uuid, schema("Profile while no user is logged in")] | None
     default_profile_name: Annotated[str, schema("Name of that profile")] | None
-    state: Annotated[StateFilter, schema("State when it was last looked at; null before")] | None
+    state: Annotated[StateFilter, schema("State when last observed; null before")] | None
     seen_at: Annotated[Timestamp, schema("When it last answered or was registered")] | None
 
 

@@ -29,7 +29,7 @@ def desk_routes(desks: Desks) -> Routes:
     async def update_desk(request: ApiRequest, mac: Mac, data: Body[DeskPatch]) -> Envelope[Desk]:
         """Configure a desk. Change the default profile and the number of the desk (null for none),
         and whether users can log in. The phone keeps its configuration until the next logout, and
-        its lines until its next restart. Opens the lock of the phone after wrong PINs."""
+        its lines until its next restart. Removes the lock of the phone after wrong PINs."""
         return record("Desk updated", await desks.update(request.user, mac, data))
 
     @routes.post(
@@ -38,7 +38,7 @@ def desk_routes(desks: Desks) -> Routes:
         raises=[*OF_A_SWITCH, NotLoggedIn, DeskChanged],
     )
     async def log_out_desk(request: ApiRequest, mac: Mac) -> Envelope[Desk]:
-        """Log the user of a desk out. Deploy the default profile of a phone, and end the login
+        """Log out the user of a desk. Deploy the default profile of a phone, and end the login
         there. A phone in a call is not restarted until the call is over. Needs level 0, or the user
         that is logged in."""
         return record("Desk logged out", await desks.log_out(request.user, mac))

@@ -25,7 +25,7 @@ def fleet_routes(view: ViewFleet, change: ChangeFleet) -> Routes:
 
     @routes.get("/phones/{mac:str}/state", guards=[level_0])
     async def phone_state(request: ApiRequest, mac: Mac) -> Envelope[PhoneStatus]:
-        """Read the state of a phone. As it was last looked at, with the next step."""
+        """Read the state of a phone. As last observed, with the next step."""
         return record("Phone state found", await view.state(request.user, mac))
 
     @routes.post("/discovered-phones/{mac:str}/adopt", raises=[AlreadyExists])

@@ -55,7 +55,7 @@ def me_routes(
 
     @routes.delete("/me/tokens/{uuid:str}")
     async def delete_token(request: ApiRequest, uuid: Uuid) -> Done:
-        """Delete an API token of the caller. It is not valid any more. Needs a login."""
+        """Delete an API token of the caller. It is no longer valid. Needs a login."""
         await tokens.delete(request.user, uuid)
         return done("API token deleted")
 

@@ -31,7 +31,7 @@ _RETRY_SECONDS = 5.0
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def fleet(*, state: str | None, as_json: bool) -> None:
-    """Show the states of the phones, as they were last looked at.
+    """Show the states of the phones, as last observed.
 
     "phoneprov watch", or "serve" with PHONEPROV_WATCH_MINUTES, looks at them.
     """
