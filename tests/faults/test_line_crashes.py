@@ -47,7 +47,7 @@ from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.phones.model import CreatePhone
 from phoneprov_core.profiles.model import CreateProfile
 from phoneprov_core.vendor_users import CreatePin
-from phoneprov_http.app import HttpSettings
+from phoneprov_http.main.serving.asgi import http_settings
 from support.phone_browser import PhoneBrowser
 from support.postgres import new_database
 from support.scale import long_only, note
@@ -240,15 +240,7 @@ class Building:
 
     async def _world(self, office: Office, case: Case) -> World:
         container = office.container
-        settings = container.settings()
-        http = HttpSettings(
-            largest_body=settings.body_max,
-            trusted_proxies=settings.trusted_proxies,
-            console=settings.console,
-            asterisk_token=settings.asterisk_token,
-            asterisk_networks=settings.asterisk_networks,
-        )
-        with shared_app(container.use_cases(), http) as app:
+        with shared_app(container.use_cases(), http_settings(container.settings())) as app:
             transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
             async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
                 return (

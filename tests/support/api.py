@@ -15,7 +15,7 @@ from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.testing.records import a_permission, a_user, identifier, moment
 from phoneprov_core.access.model import Assignment
-from phoneprov_http.app import HttpSettings
+from phoneprov_http.main.serving.asgi import http_settings
 from support.keys import NEW_KEY, argon2_parameters
 from support.shared_app import shared_app
 from support.stores import DATABASES
@@ -102,15 +102,7 @@ async def opened_api(
     try:
         async with DATABASES[database_kind](folder) as database:
             container.database.override(providers.Object(database))
-            http = HttpSettings(
-                largest_body=settings.body_max,
-                trusted_proxies=settings.trusted_proxies,
-                console=settings.console,
-                asterisk_token=settings.asterisk_token,
-                asterisk_networks=settings.asterisk_networks,
-                asterisk_pjsip=settings.asterisk_pjsip,
-            )
-            with shared_app(container.use_cases(), http) as app:
+            with shared_app(container.use_cases(), http_settings(settings)) as app:
                 transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
                 async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
                     yield Api(client, database, container)

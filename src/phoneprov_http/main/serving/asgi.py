@@ -10,7 +10,7 @@ from litestar.types import ASGIApp
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import prepare, readiness, running
-from phoneprov_adapters.composition.settings import check_names, read_settings
+from phoneprov_adapters.composition.settings import Settings, check_names, read_settings
 from phoneprov_http.app import HttpSettings, create_app
 from phoneprov_http.main.serving.logs import set_up_logs
 from phoneprov_http.main.serving.metrics import with_metrics
@@ -36,20 +36,24 @@ def app_over(container: Container) -> ASGIApp:
             gc.freeze()
             yield
 
-    settings = container.settings()
     app = create_app(
         container.use_cases(),
-        HttpSettings(
-            largest_body=settings.body_max,
-            trusted_proxies=settings.trusted_proxies,
-            phone_services=settings.phone_services,
-            phone_url=settings.phone_url,
-            console=settings.console,
-            asterisk_token=settings.asterisk_token,
-            asterisk_networks=settings.asterisk_networks,
-            asterisk_pjsip=settings.asterisk_pjsip,
-        ),
+        http_settings(container.settings()),
         ready=readiness(container),
         lifespan=[lifespan],
     )
     return with_metrics(app, container)
+
+
+def http_settings(settings: Settings) -> HttpSettings:
+    """The part of the settings that the HTTP side has."""
+    return HttpSettings(
+        largest_body=settings.body_max,
+        trusted_proxies=settings.trusted_proxies,
+        phone_services=settings.phone_services,
+        phone_url=settings.phone_url,
+        console=settings.console,
+        asterisk_token=settings.asterisk_token,
+        asterisk_networks=settings.asterisk_networks,
+        asterisk_pjsip=settings.asterisk_pjsip,
+    )
