@@ -73,7 +73,7 @@ def deployment_rows(phones: int, count: int, *, are_files: bool) -> Iterator[Row
     hashes = SealedColumn(tables.metadata.tables["deployments"], "sha256")
     for number, row in enumerate(scale._deployments(phones, count)):
         at = scale._moment(365 * (1 - number / count))
-        found = {"created_at": at, "outcome": OUTCOMES[number % len(OUTCOMES)]}
+        found: dict[str, Any] = {"created_at": at, "outcome": OUTCOMES[number % len(OUTCOMES)]}
         if are_files:
             digest = hashlib.sha256(content(number)).digest()
             found |= hashes.sealed(scale._BOX, digest, row["uuid"])
