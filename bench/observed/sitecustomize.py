@@ -7,18 +7,23 @@ clock.
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from phoneprov_adapters.security.argon2 import WorkThreads
+
+T = TypeVar("T")
 
 _run = WorkThreads.run
 
 
-async def _observed(self: WorkThreads, work: Any, rank: int = 0) -> Any:
+async def _observed(
+    self: WorkThreads, work: Callable[[], T], rank: int = 0, patience: float = float("inf")
+) -> T:
     times = [time.perf_counter()]
 
-    def timed() -> Any:
+    def timed() -> T:
         times.append(time.perf_counter())
         try:
             return work()
@@ -26,7 +31,7 @@ async def _observed(self: WorkThreads, work: Any, rank: int = 0) -> Any:
             times.append(time.perf_counter())
 
     try:
-        return await _run(self, timed, rank)
+        return await _run(self, timed, rank, patience)
     finally:
         times.append(time.perf_counter())
         with Path(os.environ["BENCH_HASHES"], str(os.getpid())).open("a") as file:  # noqa: ASYNC230
