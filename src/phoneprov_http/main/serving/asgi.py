@@ -36,12 +36,8 @@ def app_over(container: Container) -> ASGIApp:
             gc.freeze()
             yield
 
-    app = create_app(
-        container.use_cases(),
-        http_settings(container.settings()),
-        ready=readiness(container),
-        lifespan=[lifespan],
-    )
+    use_cases, settings = container.use_cases(), http_settings(container.settings())
+    app = create_app(use_cases, settings, ready=readiness(container), lifespan=[lifespan])
     return with_metrics(app, container)
 
 
