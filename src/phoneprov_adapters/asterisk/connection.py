@@ -59,10 +59,6 @@ class ManagerConnection:
                     except Broken:
                         if is_again or not may_repeat():
                             raise
-            except TimedOut:
-                if session.is_stuck:  # the next caller must not wait for it
-                    session.drop()
-                raise
             finally:
                 await self.release(session)
             is_again = True

@@ -14,9 +14,11 @@ LOGOFF_SECONDS = 1.0
 """Seconds to wait for Asterisk to close the connection after a logoff."""
 
 SILENT_SECONDS = 2.5
-"""Seconds for which Asterisk may send nothing at all while an action is unanswered. Then the
-connection is half open, and is dropped; an action that only waits for others before it is no sign
-of that."""
+"""Seconds for which Asterisk may send nothing at all while an action is unanswered. After that the
+connection is half open, and is dropped."""
+
+MOST_ACTIONS = 8
+"""Maximum number of actions without a list that wait for responses: the unknown ones of a loss."""
 
 MOST_ENTRIES = 50_000
 """Maximum number of entries in one list."""
@@ -59,7 +61,7 @@ class Answer(Struct, frozen=True):
 
 
 class _Pending:
-    """The running action: its response, then its entries until the event ``complete``."""
+    """A running action: its response, then its entries until the event ``complete``."""
 
     def __init__(self, action_id: str, complete: str, wanted: frozenset[str]) -> None:
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -88,7 +90,7 @@ class _Pending:
 
 
 class Session:
-    """A connection that is logged in. Actions are sent one after the other."""
+    """A connection that is logged in. Actions with a list are sent one after the other."""
 
     def __init__(self, messages: Messages, writer: asyncio.StreamWriter) -> None:
         self.users = 0
@@ -96,11 +98,9 @@ class Session:
         """Whether Asterisk sent an event, as it does after the login of an account with read =
         system (FullyBooted)."""
         self.listeners: set[Listener] = set()
-        self.is_stuck = False
-        """Whether a caller gave up an action to which Asterisk has not responded."""
         self._writer = writer
-        self._one_at_a_time = asyncio.Lock()
-        self._pending: _Pending | None = None
+        self._lists, self._actions = asyncio.Lock(), asyncio.Semaphore(MOST_ACTIONS)
+        self._pending: set[_Pending] = set()
         self._count = 0
         self._has_filter = False
         self._heard = 0.0
@@ -112,7 +112,7 @@ class Session:
     @property
     def is_open(self) -> bool:
         """Whether the connection is open."""
-        return not self._reading.done()
+        return not (self._reading.done() or self._reading.cancelling())
 
     async def ask(
         self,
@@ -126,19 +126,18 @@ class Session:
         """Perform an action and return its response; with ``complete``, the name of the event
         that ends its list, also the events called ``wanted``. Calls ``sent`` when the action is
         written. Raises ``Broken``."""
-        async with self._one_at_a_time:
+        async with self._lists if complete else self._actions:
             if not self.is_open:
                 raise Broken
             pending = _Pending(self._send(name, fields), complete, wanted)
-            self._pending = pending
+            self._pending.add(pending)
             sent()
             try:
                 return await self._answered(pending.answer)
-            except asyncio.CancelledError:
-                self.is_stuck = True
-                raise
             finally:
-                self._pending = None
+                if complete and not pending.answer.done():
+                    self.drop()  # late entries would be those of the next list
+                self._pending.discard(pending)
                 pending.answer.cancel()
 
     async def ping(self) -> None:
@@ -197,10 +196,8 @@ class Session:
         while True:
             message = await messages.next()
             self._heard = asyncio.get_running_loop().time()
-            if self._pending is not None:
-                self._pending.receive(message)
-            if "response" in message:
-                self.is_stuck = False
+            for pending in self._pending:
+                pending.receive(message)
             if "event" in message:
                 self.has_events = True
                 for listener in self.listeners:
@@ -210,8 +207,9 @@ class Session:
         if not reading.cancelled():
             reading.exception()  # retrieved: the peer ended the connection
         self._writer.transport.abort()
-        if self._pending is not None and not self._pending.answer.done():
-            self._pending.answer.set_exception(Broken())
+        for pending in self._pending:
+            if not pending.answer.done():
+                pending.answer.set_exception(Broken())
         for listener in self.listeners:
             listener.disconnected()
 
