@@ -194,7 +194,7 @@ async def measure(served: Served, phones: int, ftp_port: int | None) -> None:
         )
         if ftp_port is None:
             return
-        wanted = {**wanted, "at_once": 10, "undo_on_stop": True}
+        plan_wanted, wanted = wanted, {**wanted, "at_once": 10, "undo_on_stop": True}
 
         async def rollout() -> Any:
             uuid = (await line.ask("POST", "/batches", wanted, token=token)).data["uuid"]
@@ -205,8 +205,20 @@ async def measure(served: Served, phones: int, ftp_port: int | None) -> None:
                 await asyncio.sleep(0.5)
 
         cpu, began = processor(served.pid), time.perf_counter()
-        batch, during = await reader.during(rollout())
+        task = asyncio.ensure_future(rollout())
+        _, alone = await reader.during(asyncio.sleep(5))
+        async with served.line() as planning:
+            planned = time.perf_counter()
+            work = planning.ask("POST", "/batches/plan", plan_wanted, token=token)
+            _, both = await reader.during(work)
+            planned = time.perf_counter() - planned
+        batch, during = await reader.during(task)
+        during += alone
         wall, cpu = time.perf_counter() - began, processor(served.pid) - cpu
+        print(
+            f"  a plan during the rollout: {planned:.1f} s; p99 of a read {p99(both):.1f} ms, "
+            f"{p99(alone):.1f} ms with the rollout alone ({p99(both) / p99(alone):.1f} times)"
+        )
         if batch["phones"]["done"] < phones:
             path = f"/batches/{batch['uuid']}/phones?limit=1"
             print((await line.ask("GET", path, token=token)).data, batch["message"])

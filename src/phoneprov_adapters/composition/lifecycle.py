@@ -109,11 +109,6 @@ async def running(
     async def work_on_batches() -> None:
         container.tasks().start(container.batch_worker()())
 
-    async def mark() -> None:
-        if await _mark_interrupted(database, processes):
-            confirm = container.confirm()
-            confirm.background(confirm.resume())
-
     async def prune() -> None:
         log_pruned(await container.prune().in_turn() or ())
 
@@ -124,7 +119,7 @@ async def running(
                 await database.open()
                 await require_schema(database)
                 await require_keys(container)
-                await mark()
+                await _mark_interrupted(database, processes)
                 is_marked = True
                 if batches:
                     await container.view_fleet().count_days()  # no reader has to wait for it
@@ -132,8 +127,10 @@ async def running(
                 if not may_be_offline or is_embedded(url) or isinstance(error, NotPostgres):
                     raise
                 log.warning("The database cannot be used. %s", error.message)
+            mark = partial(_mark_interrupted, database, processes)
             looking = [_every(LOOK_SECONDS, mark, immediately=not is_marked)]
             if batches:
+                container.tasks().start(container.confirm().resume())
                 looking += [
                     _every(LOOK_FOR_BATCHES_SECONDS, work_on_batches, immediately=True),
                     _every(DESK_SECONDS, container.keep_desks(), immediately=True),
@@ -161,8 +158,7 @@ def _watching(container: Container) -> list[Coroutine[None, None, None]]:
     return [_every(LOOK_FOR_BATCHES_SECONDS, watch, immediately=True)]
 
 
-async def _mark_interrupted(database: Database, processes: Processes) -> bool:
-    """Mark what processes that ended have left; returns whether one was killed."""
+async def _mark_interrupted(database: Database, processes: Processes) -> None:
     async with processes.killed() as killed, database.write(by=SYSTEM_ACTOR) as tx:
         for process in sorted(killed):
             await tx.leases.release_of(process)
@@ -173,7 +169,6 @@ async def _mark_interrupted(database: Database, processes: Processes) -> bool:
             tx.trail.note(event)
     if count:
         log.warning("%d deployments of ended processes were marked as interrupted.", count)
-    return bool(killed)
 
 
 async def _every(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from phoneprov_core.batches.model import Batch, BatchPhone
 from phoneprov_core.batches.ports import BatchesTransaction
 from phoneprov_core.deployments.deploy import Deploy
-from phoneprov_core.deployments.model import Action
+from phoneprov_core.deployments.model import Action, Deployment
 from phoneprov_core.deployments.order import Order, current_of, deployed_text, load_order
 from phoneprov_core.devices.loads import load_to_fetch
 from phoneprov_core.kernel.errors import Conflict, NotFound
@@ -49,7 +49,7 @@ class LoadFaults:
                     if phone is None or not phone.is_active:
                         continue
                     profile_uuid = one.profile_uuid or batch.profile_uuid
-                    order, old = await switch_of(tx, phone, profile_uuid, batch.revision)
+                    order, old, _ = await switch_of(tx, phone, profile_uuid, batch.revision)
                 fault = await self.of((await deploy.rendered(order)).cnf_xml, old)
             except (Conflict, NotFound):
                 continue
@@ -60,13 +60,16 @@ class LoadFaults:
 
 async def switch_of(
     tx: BatchesTransaction, phone: Phone, profile_uuid: str | None, revision: int | None
-) -> tuple[Order, Rendered | None]:
-    """The order of a phone of a batch, by default for the profile that it has, and the text that
-    is certainly on it. Raises ``NotFound``, ``NoTemplateFits``."""
+) -> tuple[Order, Rendered | None, Deployment | None]:
+    """The order of a phone of a batch, by default for the profile that it has, the text of the
+    file that is certainly in place, and the current deployment. Raises ``NotFound``,
+    ``NoTemplateFits``."""
     current = await current_of(tx.deployments, phone)
+    if profile_uuid is None and current is not None:
+        profile_uuid = current.profile_uuid
     order = await order_of_phone(tx, phone, profile_uuid, revision)
     is_certain = current is not None and current.is_certain
-    return order, await deployed_text(tx, current) if current and is_certain else None
+    return order, await deployed_text(tx, current) if current and is_certain else None, current
 
 
 async def order_of_phone(

@@ -1,5 +1,6 @@
 """Plans: what a batch would change, in groups of phones with the same difference."""
 
+import asyncio
 import hashlib
 import re
 from collections.abc import Sequence
@@ -13,14 +14,13 @@ from phoneprov_core.batches.commands import CreateBatch
 from phoneprov_core.batches.loads import LoadFaults, switch_of
 from phoneprov_core.batches.model import BatchAction
 from phoneprov_core.batches.ports import BatchesTransaction, NoPhones
-from phoneprov_core.batches.use_cases import Target, named_macs, require_known, selected
+from phoneprov_core.batches.use_cases import named_macs, require_known, selected
+from phoneprov_core.batches.work import runs
 from phoneprov_core.configuration.comparison import Compare, Comparison
 from phoneprov_core.configuration.well_formed import fault_in
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.errors import PhoneInactive
-from phoneprov_core.deployments.order import (
-    require_fitting,
-)
+from phoneprov_core.deployments.order import current_of, require_fitting
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.field_types import SECRET, Redacted
@@ -33,10 +33,19 @@ from phoneprov_core.templates.ports import Mark, Rendered
 MOST_NAMED = 20
 """Maximum number of phones that a group names."""
 MOST_GROUPS = 500
-"""Maximum number of groups; phones with other differences are one more group."""
+"""Maximum number of groups, and of reasons; phones with others are one more."""
 LONGEST_DIFF = 16 * 1024
 """Maximum number of characters of a difference that is shown."""
+MOST_SHOWN = 1024 * 1024
+"""Maximum number of characters of all differences, but for the last one."""
 OTHERS = "Other differences.\n"
+OTHER_REASONS = "Other reasons."
+NOT_KNOWN = (
+    "What these phones run is not known: nothing was deployed to them, or they were not seen to "
+    "restart with it.\n"
+)
+PAUSE_SECONDS = 0.001
+"""Seconds after each phone in which other requests are answered."""
 _SHORTEST = 3
 """Minimum number of characters of a value that is looked for in a text without marks."""
 
@@ -69,7 +78,7 @@ class Plan(Struct, frozen=True):
 
     phones: Annotated[int, schema("All phones of the batch", minimum=1, examples=[200])]
     unchanged: Annotated[int, schema("Phones that have their configuration already")]
-    changed: Annotated[int, schema("Phones that would get another configuration")]
+    changed: Annotated[int, schema("Phones that are not known to run what they would get")]
     unfit: Annotated[int, schema("Phones that would not be switched")]
     groups: Annotated[tuple[PlanGroup, ...], schema("Groups of equal differences, most first")]
     problems: Annotated[tuple[PlanProblem, ...], schema("Why phones are unfit, most first")]
@@ -107,9 +116,10 @@ class PlanBatch:
             unknown = await tx.phones.unknown(named_macs(new))
             if unknown:
                 raise NotFound(f"There is no phone {unknown[0]} in the inventory.")
-            pieces = [piece async for piece in selected(tx, new)]
-        for target in (target for piece in pieces for target in piece):
-            await run.look_at(target)
+        async for piece in selected(self.database.read, new):
+            for target in piece:
+                await run.look_at(*target)
+                await asyncio.sleep(PAUSE_SECONDS)
         return run.result()
 
 
@@ -121,55 +131,68 @@ class _Planning:
     phones: int = 0
     unchanged: int = 0
     changed: int = 0
+    shown: int = 0
     groups: dict[bytes, _Group] = field(default_factory=dict)
     unfit: dict[str, _Group] = field(default_factory=dict)
 
-    async def look_at(self, target: Target) -> None:
+    async def look_at(self, mac: str, profile_uuid: str | None) -> None:
         """Count one phone."""
         self.phones += 1
-        mac = target[0]
         try:
-            async with self.plan.database.read() as tx:
-                phone = await tx.phones.find(mac)
-                if phone is None:
-                    raise NotFound("The phone is no longer in the inventory.")
-                if self.new.action == BatchAction.RESTART.value:
-                    if not phone.is_active:
-                        raise PhoneInactive
-                    self.unchanged += 1
-                    return
-                profile_uuid = target[1] or self.new.profile_uuid
-                order, old = await switch_of(tx, phone, profile_uuid, self.new.revision)
+            await self._compare(mac, profile_uuid or self.new.profile_uuid)
+        except (Conflict, NotFound) as error:
+            # One reason with the name of one phone in it is a reason for each phone.
+            reason = error.message.replace(mac, "the phone")
+            if reason not in self.unfit and len(self.unfit) >= MOST_GROUPS:
+                reason = OTHER_REASONS
+            self.unfit.setdefault(reason, _Group(reason)).add(mac)
+
+    async def _compare(self, mac: str, profile_uuid: str | None) -> None:
+        """Raises ``Conflict`` and ``NotFound`` if the phone is unfit."""
+        old: Rendered | None = Rendered("")
+        order, new = None, Rendered("")
+        async with self.plan.database.read() as tx:
+            phone = await tx.phones.find(mac)
+            if phone is None:
+                raise NotFound("The phone is no longer in the inventory.")
+            if self.new.action == BatchAction.SWITCH.value:
+                order, old, current = await switch_of(tx, phone, profile_uuid, self.new.revision)
+            elif phone.is_active:
+                current = await current_of(tx.deployments, phone)
+            else:
+                raise PhoneInactive
+        if order is not None:
             require_fitting(order.profile, phone)
             order = await self.plan.deploy.rendered(order)
             fault = await self.loads.of(order.cnf_xml, old)
             if fault is not None:
                 raise Conflict(f"{fault} The batch would start no phone.")
-        except (Conflict, NotFound) as error:
-            # One reason with the name of one phone in it is a reason for each phone.
-            message = error.message.replace(mac, "the phone")
-            self.unfit.setdefault(message, _Group(message)).add(mac)
-            return
-        if old is not None and old.text == order.cnf_xml:
+            new = order.source.rendered if order.source else Rendered(order.cnf_xml)
+        is_known = runs(current, self.plan.deploy.clock)
+        if is_known and old is not None and old.text == new.text:
             self.unchanged += 1
             return
         self.changed += 1
-        new = order.source.rendered if order.source else Rendered(order.cnf_xml)
-        await self._group(mac, old, new, known_values(phone, old, new))
+        await self._group(mac, old, new, known_values(phone, old, new), is_known=is_known)
 
     async def _group(
-        self, mac: str, old: Rendered | None, new: Rendered, known: dict[str, str]
-    ) -> None:
+        self, mac: str, old: Rendered | None, new: Rendered, known: dict[str, str], *,
+        is_known: bool,
+    ) -> None:  # fmt: skip
         before, after = named(old, new, known)
+        before, after = ("", "") if before == after else (before, after)
         key = hashlib.blake2b(
-            b"%d\0%b\0%b" % (old is None, before.encode(), after.encode()), digest_size=16
+            b"%d%d\0%b\0%b" % (is_known, old is None, before.encode(), after.encode()),
+            digest_size=16,
         ).digest()
         group = self.groups.get(key)
         if group is None:
-            if len(self.groups) >= MOST_GROUPS:
+            if len(self.groups) >= MOST_GROUPS or self.shown >= MOST_SHOWN:
                 group = self.groups.setdefault(b"", _Group(OTHERS))
             else:
-                group = self.groups[key] = _Group(await self._diff(old, before, after))
+                diff = "" if before == after else await self._diff(old, before, after)
+                group = self.groups[key] = _Group(diff if is_known else NOT_KNOWN + diff)
+                self.shown += len(diff)
         group.add(mac)
 
     async def _diff(self, old: Rendered | None, before: str, after: str) -> str:

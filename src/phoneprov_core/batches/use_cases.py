@@ -1,6 +1,7 @@
 """Starting, reading and cancelling batches."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 from phoneprov_core.access.rules import require_superadmin
@@ -16,6 +17,7 @@ from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.phones.model import Phone
 
 PIECE = 1000
 """Number of phones read at a time."""
@@ -88,7 +90,7 @@ class Batches:
                 raise NotFound(f"There is no phone {unknown[0]} in the inventory.")
             await tx.batches.add(batch)
             total = 0
-            async for targets in selected(tx, new):
+            async for targets in selected(lambda: nullcontext(tx), new):
                 phones = [
                     BatchItem(batch.uuid, position, mac, self.new_id(), profile_uuid=profile)
                     for position, (mac, profile) in enumerate(targets, total + 1)
@@ -183,17 +185,22 @@ async def require_known(tx: BatchesTransaction, new: CreateBatch) -> None:
             raise NotFound(f"There is no profile {uuid}.")
 
 
-async def selected(tx: BatchesTransaction, new: CreateBatch) -> AsyncIterator[list[Target]]:
-    """The requested phones, in pieces."""
-    if new.items is not None:
-        yield [(item.mac, item.profile_uuid) for item in new.items]
+async def selected(
+    read: Callable[[], AbstractAsyncContextManager[BatchesTransaction]], new: CreateBatch
+) -> AsyncIterator[list[Target]]:
+    """The requested phones, in pieces, each of its own transaction."""
+    if new.items is not None or new.macs is not None:
+        items = [(item.mac, item.profile_uuid) for item in new.items or ()]
+        yield [*items, *((mac, None) for mac in new.macs or ())]
         return
-    if new.macs is not None:
-        yield [(mac, None) for mac in new.macs]
-        return
-    rendered = await tx.deployments.rendered_from(new.template) if new.template else None
-    last = None
-    while phones := await tx.phones.rows(PIECE, after=last):
+    async with read() as tx:
+        rendered = await tx.deployments.rendered_from(new.template) if new.template else None
+    last: Phone | None = None
+    while True:
+        async with read() as tx:
+            phones = await tx.phones.rows(PIECE, after=last)
+        if not phones:
+            return
         yield [
             (phone.mac, None)
             for phone in phones

@@ -13,7 +13,7 @@ from phoneprov_core.batches.rules import LOOK_AGAIN_SECONDS, MOST_CUT_OFF, waite
 from phoneprov_core.batches.transitions import Claim, ended
 from phoneprov_core.deployments.deploy import LEASE_SECONDS, Deploy
 from phoneprov_core.deployments.errors import PhoneInactive
-from phoneprov_core.deployments.model import RESTARTED, Deployment, Outcome, StepName
+from phoneprov_core.deployments.model import RESTARTED, Confirmation, Deployment, Outcome, StepName
 from phoneprov_core.deployments.order import Order, current_of
 from phoneprov_core.deployments.ports import RunToEnd
 from phoneprov_core.deployments.rollback import order_again
@@ -127,10 +127,7 @@ class PhoneWork:
         sha256 = hashlib.sha256(order.cnf_xml.encode()).hexdigest()
         async with self.database.read() as tx:
             current = await current_of(tx.deployments, order.phone)
-        if current is None or not current.is_certain or current.sha256 != sha256:
-            return False
-        # A phone that has the file and was not restarted runs with the one before.
-        return result_of(current)[0] is PhoneState.DONE
+        return current is not None and current.sha256 == sha256 and runs(current, self.clock)
 
     async def _undo(self, actor: Actor, claim: Claim, phone: Phone) -> Order:
         """The order of what was there before the deployment that is undone. Raises ``_LeftAlone``,
@@ -242,6 +239,15 @@ def result_of(record: Deployment) -> tuple[PhoneState, str | None]:
         PhoneState.FAILED,
         f"The file is in place, but the phone was not restarted: {record.restart}",
     )
+
+
+def runs(current: Deployment | None, clock: Clock) -> bool:
+    """Whether the phone runs its current deployment, as far as is known. A phone that has the file
+    and was not restarted, or was not seen to restart, may run with the one before."""
+    if current is None or not current.is_certain:
+        return False
+    missed = current.as_of(shown(clock())).confirmation is Confirmation.NOT_CONFIRMED
+    return result_of(current)[0] is PhoneState.DONE and not missed
 
 
 def _state_after(error: PhoneprovError) -> PhoneState:

@@ -65,9 +65,8 @@ _GRACE_SECONDS = 10
 _LONGEST_SECONDS = 60
 """Seconds from the beginning of a deployment to that of its watch, at most."""
 
-_PIECE = 500
-_AT_ONCE = 50
-"""Maximum number of watches that are resumed at a time."""
+_PIECE = 50
+"""Number of deployments that are read, and maximum of watches that are begun, at a time."""
 
 _NOT_SEEN = (
     "It is not known whether the phone registered again: its watch was interrupted, and it was not "
@@ -115,13 +114,14 @@ class Confirm:
             pending: list[Deployment] = []
             while piece := await recent.rows(_PIECE, after=last):
                 last = piece[-1]
-                pending += [one for one in piece if self._is_left(one, shown(now))]
-        for start in range(0, len(pending), _AT_ONCE):
-            await asyncio.gather(*map(self._resume, pending[start : start + _AT_ONCE]))
-
-    def _is_left(self, record: Deployment, now: str) -> bool:
-        pending = record.as_of(now).confirmation is Confirmation.PENDING
-        return pending and record.uuid not in self.watched
+                pending += [
+                    one
+                    for one in piece
+                    if one.as_of(shown(now)).confirmation is Confirmation.PENDING
+                    and one.uuid not in self.watched
+                ]
+        for start in range(0, len(pending), _PIECE):
+            await asyncio.gather(*map(self._resume, pending[start : start + _PIECE]))
 
     async def _resume(self, record: Deployment) -> None:
         async with self.database.read() as tx:

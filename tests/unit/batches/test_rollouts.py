@@ -10,10 +10,12 @@ import pytest
 from phoneprov_adapters.memory.system import compare_directly
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.testing.records import a_mac
+from phoneprov_core.batches import plan as plans
 from phoneprov_core.batches.commands import BatchTarget, CreateBatch
 from phoneprov_core.batches.model import Batch, BatchAction, BatchState, PhoneState
-from phoneprov_core.batches.plan import OTHERS, PlanBatch
+from phoneprov_core.batches.plan import NOT_KNOWN, OTHER_REASONS, OTHERS, PlanBatch
 from phoneprov_core.batches.work import UNCHANGED
+from phoneprov_core.deployments.model import Confirmation
 from phoneprov_core.deployments.rollback import RollbackRequest
 from phoneprov_core.extensions import CreateExtension
 from phoneprov_core.kernel.actor import Actor
@@ -435,6 +437,50 @@ async def test_plan_of_phones_without_a_deployment(
     without = await plan(office, root, location=FLOOR)
 
     assert (found.phones, found.changed, len(found.groups)) == (12, 12, 1)
-    assert found.groups[0].diff.startswith("+<device>\n")
+    assert found.groups[0].diff.startswith(f"{NOT_KNOWN}+<device>\n")
     assert (without.unfit, without.problems[0].count) == (12, 12)
-    assert OTHERS.endswith("\n")
+    restarts = await plan(office, root, action="restart", location=FLOOR)
+    assert [(one.count, one.diff) for one in restarts.groups] == [(12, NOT_KNOWN)]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"restart": "It refused."}, {"confirmation": Confirmation.NOT_CONFIRMED}]
+)
+async def test_phone_that_was_not_seen_to_restart_is_not_unchanged(
+    office: Office, root: Actor, profile: Profile, fields: dict[str, Any]
+) -> None:
+    for number in (1, 2):
+        await switch(office, root, profile, a_mac(number))
+    macs = (a_mac(1), a_mac(2))
+    async with office.database.write() as tx:
+        current = await tx.deployments.current(a_mac(2))
+        assert current is not None
+        await tx.deployments.put(msgspec.structs.replace(current, **fields))
+    office.uploader.uploads.clear()
+
+    for action in ("switch", "restart"):
+        found = await plan(office, root, action=action, macs=macs)
+        assert (found.unchanged, found.changed) == (1, 1)
+        assert [(one.macs, one.diff) for one in found.groups] == [((a_mac(2),), NOT_KNOWN)]
+    batch = await begin(office, root, profile, macs=macs, only_changed=True)
+    await ended(office, root, batch)
+    assert list(sent(office)) == ["002"]
+
+
+async def test_plan_is_bounded_in_reasons_and_differences(
+    office: Office, root: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plans, "MOST_GROUPS", 1)
+    monkeypatch.setattr(plans, "MOST_SHOWN", 1)
+    _, profiles = await templated(office, root, 6)
+    for number, profile in enumerate(profiles):
+        models = ProfilePatch(compatible_models=(f"88{number}1",))
+        patch = models if number < 3 else ProfilePatch(values={"v": str(number)})
+        await office.profiles.update(root, profile.uuid, patch)
+
+    found = await plan(office, root, template="office")
+
+    assert (found.changed, found.unfit) == (3, 3)
+    assert next((one.count, one.message) for one in found.problems) == (2, OTHER_REASONS)
+    assert next((one.count, one.diff) for one in found.groups) == (2, OTHERS)
+    assert (len(found.problems), len(found.groups)) == (2, 2)
