@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from support import ami_stub
-from support.ami_stub import AmiStub, Say, event, failure
+from support.ami_stub import AmiStub, Say, event, failure, listing
 
 SOON = 0.05
 """Seconds until a phone registers again."""
@@ -57,6 +57,8 @@ class Exchange(AmiStub):
             self._away.add(task)
             task.add_done_callback(self._away.discard)
         self.received.clear()
+        if named["Action"] in {"CoreShowChannels", "SCCPShowChannels"}:  # no phone is in a call
+            return listing(f"{named['Action']}Complete")
         return super()._usual(named)
 
     async def _register(self, device: str, seconds: float | None) -> None:
