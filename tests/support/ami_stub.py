@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 
 from support.ftp_faults import reset
 from support.stub_server import StubServer
@@ -104,9 +105,10 @@ class AmiStub(StubServer):
     async def tell(self, content: bytes) -> None:
         """Send a message, such as an event, on every open connection."""
         for writer in self._writers:
-            if not writer.is_closing():
-                writer.write(content)
-                await writer.drain()
+            with suppress(ConnectionError):  # of a client that was killed
+                if not writer.is_closing():
+                    writer.write(content)
+                    await writer.drain()
 
     def disconnect_all(self) -> None:
         """End all connections."""
