@@ -200,8 +200,7 @@ def table() -> Iterator[Route]:
     yield from of(
         "/console",
         ("GET", "", "everyone", nothing, None, 308),
-        ("GET", "/{name}", "everyone", lambda _: fixed(name="main.js")),
-        ("GET", "/{folder}/{name}", "everyone", lambda _: fixed(folder="views", name="phone.js")),
+        ("GET", "/{path}", "everyone", lambda _: fixed(path="views/phone.js")),
         ("POST", "/session", "everyone", nothing, login_of_the_owner),
         ("POST", "/session/refresh", "everyone", nothing),
         ("DELETE", "/session", "everyone", nothing),

@@ -129,7 +129,8 @@ class TestStatistics(DatabaseTests):
             await tx.desks.put(DeskRecord(a_mac(2)).used(DeskUse(), moment(1)))
 
         found = await self.read(lambda tx: tx.statistics.read())
-        assert found == Statistics({"active": 2, "inactive": 1}, {"running": 2}, 1)
+        fleet = {"never_seen": 2}
+        assert found == Statistics({"active": 2, "inactive": 1}, {"running": 2}, 1, fleet)
 
     async def test_clock_is_the_time_in_milliseconds(self) -> None:
         clock = await self.read(lambda tx: tx.statistics.clock())

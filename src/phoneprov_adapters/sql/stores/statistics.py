@@ -37,7 +37,7 @@ class SqlStatistics(SqlQueries, StatisticsStore):
         sessions = await self._connection.fetch_all(_SESSIONS)
         phones = {"active" if active else "inactive": count for active, count in by_active}
         fleet = {str(state): count for state, count in await self._connection.fetch_all(_FLEET)}
-        if unseen := phones.get("active", 0) - sum(fleet.values()):
+        if (unseen := phones.get("active", 0) - sum(fleet.values())) > 0:
             never = FleetState.NEVER_SEEN.value
             fleet[never] = fleet.get(never, 0) + unseen
         states = {str(state): count for state, count in by_state}
