@@ -38,6 +38,8 @@ LONGEST_DIFF = 16 * 1024
 """Maximum number of characters of a difference that is shown."""
 MOST_SHOWN = 1024 * 1024
 """Maximum number of characters of all differences, but for the last one."""
+MOST_TEXTS = 4096
+"""Maximum number of pairs of texts whose group is remembered; others are compared again."""
 OTHERS = "Other differences.\n"
 OTHER_REASONS = "Other reasons."
 NOT_KNOWN = (
@@ -46,6 +48,7 @@ NOT_KNOWN = (
 )
 PAUSE_SECONDS = 0.001
 """Seconds after each phone in which other requests are answered."""
+_STARS = re.compile(r"\*\*\*[0-9]+")
 _SHORTEST = 3
 """Minimum number of characters of a value that is looked for in a text without marks."""
 
@@ -132,7 +135,8 @@ class _Planning:
     unchanged: int = 0
     changed: int = 0
     shown: int = 0
-    groups: dict[bytes, _Group] = field(default_factory=dict)
+    groups: dict[str, _Group] = field(default_factory=dict)
+    of_texts: dict[bytes, _Group] = field(default_factory=dict)
     unfit: dict[str, _Group] = field(default_factory=dict)
 
     async def look_at(self, mac: str, profile_uuid: str | None) -> None:
@@ -185,15 +189,25 @@ class _Planning:
             b"%d%d\0%b\0%b" % (is_known, old is None, before.encode(), after.encode()),
             digest_size=16,
         ).digest()
-        group = self.groups.get(key)
+        group = self.of_texts.get(key)
         if group is None:
-            if len(self.groups) >= MOST_GROUPS or self.shown >= MOST_SHOWN:
-                group = self.groups.setdefault(b"", _Group(OTHERS))
-            else:
-                diff = "" if before == after else await self._diff(old, before, after)
-                group = self.groups[key] = _Group(diff if is_known else NOT_KNOWN + diff)
-                self.shown += len(diff)
+            # Users with another number of lines have other texts, and may have the same difference.
+            diff = "" if before == after else await self._diff(old, before, after)
+            group = self._with(diff if is_known else NOT_KNOWN + diff)
+            if len(self.of_texts) >= MOST_TEXTS:
+                self.of_texts.clear()
+            self.of_texts[key] = group
         group.add(mac)
+
+    def _with(self, diff: str) -> _Group:
+        # Where other lines are between them, two changes are two pieces of a difference, else one.
+        key = _numbered(sorted(diff.splitlines(), key=lambda line: line[:1]))
+        if key not in self.groups:
+            if len(self.groups) >= MOST_GROUPS or self.shown >= MOST_SHOWN:
+                key = diff = OTHERS
+            else:
+                self.shown += len(diff)
+        return self.groups.setdefault(key, _Group(diff))
 
     async def _diff(self, old: Rendered | None, before: str, after: str) -> str:
         compared = await self.plan.compare(
@@ -204,7 +218,7 @@ class _Planning:
             for line in (compared.diff or "").splitlines()[2:]
             if line[:1] in "+-" and line != "-<none/>"
         ]
-        text = "\n".join([*lines, ""])
+        text = _numbered([*lines, ""])
         if len(text) > LONGEST_DIFF:
             return text[:LONGEST_DIFF].rpartition("\n")[0] + "\n...\n"
         return text
@@ -223,7 +237,15 @@ class _Planning:
         )
 
 
-def _most(groups: dict[bytes, _Group] | dict[str, _Group]) -> list[_Group]:
+def _numbered(lines: list[str]) -> str:
+    """The lines with secrets numbered from the first in them: the texts may have others above."""
+    stars: dict[str, str] = {}
+    return _STARS.sub(
+        lambda star: stars.setdefault(star[0], f"***{len(stars) + 1}"), "\n".join(lines)
+    )
+
+
+def _most(groups: dict[str, _Group]) -> list[_Group]:
     return sorted(groups.values(), key=lambda group: -group.count)
 
 

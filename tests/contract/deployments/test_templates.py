@@ -10,6 +10,7 @@ from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.sql.stores.renderings import KEPT
 from phoneprov_adapters.testing.phone_records import a_template
+from phoneprov_core.batches.plan import NOT_KNOWN
 from phoneprov_core.templates.recipes import best
 from support.api import Caller, data_of, error_of, opened_api
 from support.switch_rig import World
@@ -203,7 +204,7 @@ async def test_plan_masks_passwords_in_names(admin: Caller, body: str, shown: st
     await admin.put(f"/extensions/{profile['extension']}", {"password": "other-password"})
     second = await admin.post("/batches/plan", {"action": "switch", "items": items})
 
-    assert data_of(first)["groups"][0]["diff"].startswith(shown)
+    assert data_of(first)["groups"][0]["diff"].startswith(NOT_KNOWN + shown)
     assert data_of(second)["changed"] == 1
     for reply in (first, second):
         assert "line-secret" not in reply.text

@@ -385,6 +385,40 @@ async def test_one_change_of_a_template_is_one_group(office: Office, root: Actor
     assert office.uploader.uploads == []
 
 
+@pytest.mark.parametrize("texts", [1, plans.MOST_TEXTS])
+async def test_groups_differ_in_what_changes_not_in_the_number_of_lines(
+    office: Office, root: Actor, monkeypatch: pytest.MonkeyPatch, texts: int
+) -> None:
+    monkeypatch.setattr(plans, "MOST_TEXTS", texts)
+    monkeypatch.setattr(plans, "MOST_GROUPS", 2)
+    template, profiles = await templated(office, root, 6)
+    more = "{% if lines|length > 1 %}<pw>fixed</pw>\n{% endif %}"
+    below = BODY.replace("</device>", f"{more}<adminPassword>one</adminPassword>\n</device>")
+    await templates(office).update(root, template.uuid, TemplatePatch(body=below))
+    for number, profile in enumerate(profiles, 1):
+        for line in range(number % 3):
+            new = CreateExtension(
+                type="chan_sccp", extension=f"2{number}{line}0", name="x", password="more"
+            )
+            extension = await office.extensions.create(root, new)
+            link = CreateLink(user_uuid=profile.user_uuid, extension_uuid=extension.uuid)
+            await office.links.create(root, link)
+        await switch(office, root, profile, a_mac(number))
+        if number > 4:
+            await office.profiles.update(root, profile.uuid, ProfilePatch(values={"v": "7"}))
+    body = below.replace("old", "new").replace("one</a", "two</a")
+    await templates(office).update(root, template.uuid, TemplatePatch(body=body))
+
+    found = await plan(office, root, template="office")
+
+    load = "-<load>old</load>\n+<load>new</load>\n"
+    password = "-<adminPassword>***1</adminPassword>\n+<adminPassword>***2</adminPassword>\n"
+    assert [(one.count, one.macs, one.diff) for one in found.groups] == [
+        (4, tuple(a_mac(number) for number in range(1, 5)), load + password),
+        (2, (a_mac(5), a_mac(6)), f"{load}-<v>none</v>\n+<v>7</v>\n{password}"),
+    ]
+
+
 async def test_plan_groups_by_difference_and_shows_no_secret(office: Office, root: Actor) -> None:
     _, profiles = await templated(office, root, 5)
     await office.profiles.update(root, profiles[0].uuid, ProfilePatch(values={"v": "7"}))

@@ -62,6 +62,18 @@ async def test_current_deployment_is_visible_to_its_owner(
     assert await numbers(await office.deployments.all(bob, Wanted(current=True))) == [3]
 
 
+async def test_current_deployment_of_a_phone_is_not_that_of_the_phone_it_replaced(
+    office: Office, root: Actor, history: list[Deployment]
+) -> None:
+    async with office.database.write() as tx:
+        await tx.replacements.put(Replacement(OTHER, MAC, history[3].created_at))
+
+    assert await numbers(await office.deployments.of_phone(root, OTHER)) == [1, 2, 3, 4]
+    current = Wanted(current=True)
+    assert await numbers(await office.deployments.of_phone(root, OTHER, current)) == []
+    assert await numbers(await office.deployments.of_phone(root, MAC, current)) == [3]
+
+
 async def test_page_total_counts_visible_matches(
     office: Office, ada: Actor, history: list[Deployment]
 ) -> None:
