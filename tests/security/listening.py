@@ -137,9 +137,13 @@ def listening(app: App, bounds: Connections | None = None) -> Iterator[Listening
         over = asyncio.Event()
         stop.append(lambda: loop.call_soon_threadsafe(over.set))
 
+        class Counted(BoundedProtocol):
+            def connection_made(self, transport: Any) -> None:
+                super().connection_made(transport)
+                made[0].accepted += 1  # It is among the connections now.
+
         def accept() -> BoundedProtocol:
-            made[0].accepted += 1
-            return BoundedProtocol(config, state, {}, loop, bounds=within)
+            return Counted(config, state, {}, loop, bounds=within)
 
         server = await loop.create_server(accept, "127.0.0.1", 0)
         made.append(Listening(server.sockets[0].getsockname()[1], state))
