@@ -14,6 +14,9 @@ MOST_CUT_OFF = 3
 LOOK_AGAIN_SECONDS = 30
 """Seconds until a busy phone is tried again."""
 
+RESTARTING_SECONDS = 5
+"""Seconds until a phone that restarts is tried again."""
+
 _LAG = timedelta(seconds=0.1)
 """Maximum lateness that a late check may make up for, so that polling does not lower the rate."""
 

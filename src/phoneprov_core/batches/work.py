@@ -9,7 +9,12 @@ from phoneprov_core.batches.changes import put_back
 from phoneprov_core.batches.loads import order_of_phone
 from phoneprov_core.batches.model import Batch, BatchAction, PhoneState
 from phoneprov_core.batches.ports import BatchesTransaction
-from phoneprov_core.batches.rules import LOOK_AGAIN_SECONDS, MOST_CUT_OFF, waited_long_enough
+from phoneprov_core.batches.rules import (
+    LOOK_AGAIN_SECONDS,
+    MOST_CUT_OFF,
+    RESTARTING_SECONDS,
+    waited_long_enough,
+)
 from phoneprov_core.batches.transitions import Claim, ended
 from phoneprov_core.deployments.deploy import LEASE_SECONDS, Deploy
 from phoneprov_core.deployments.errors import PhoneInactive
@@ -30,6 +35,7 @@ from phoneprov_core.provisioning.loads import CheckLoad
 
 _IN_A_CALL = "The phone is in a call."
 _BUSY = "Another switch of the phone is under way."
+_RESTARTS = "The phone still restarts."
 
 
 UNCHANGED = "The phone has this configuration already; it was left unchanged."
@@ -37,6 +43,10 @@ UNCHANGED = "The phone has this configuration already; it was left unchanged."
 
 class _LeftAlone(Exception):
     """The phone is not undone, for the reason of the text."""
+
+
+class _Restarting(Exception):
+    """The phone still restarts with what is undone: it would not take the next restart."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +112,10 @@ class PhoneWork:
             record = await self.deploy(actor, order)
         except Unavailable:
             raise
+        except _Restarting:
+            async with self.database.write(by=SYSTEM_ACTOR) as tx:
+                await put_back(tx.batches, claim, claim, RESTARTING_SECONDS, _RESTARTS)
+            return
         except _LeftAlone as reason:
             await self._end(claim, PhoneState.LEFT_OUT, str(reason))
             return
@@ -131,7 +145,8 @@ class PhoneWork:
 
     async def _undo(self, actor: Actor, claim: Claim, phone: Phone) -> Order:
         """The order of what was there before the deployment that is undone. Raises ``_LeftAlone``,
-        and ``NotFound`` if that was deleted."""
+        ``_Restarting`` until the phone was seen again or its time is over, and ``NotFound`` if what
+        was there was deleted."""
         async with self.database.read() as tx:
             undone = await tx.deployments.find(claim.undoes or "")
             before = await current_of(tx.deployments, phone)
@@ -144,6 +159,8 @@ class PhoneWork:
                 raise _LeftAlone("It has no earlier configuration; the phone was left unchanged.")
             if not before.is_certain:
                 raise _LeftAlone("Its earlier state is unknown; the phone was left unchanged.")
+            if undone.as_of(shown(self.clock())).confirmation is Confirmation.PENDING:
+                raise _Restarting
             order = await order_again(tx, actor, phone, before)
         return msgspec.structs.replace(order, uuid=claim.attempt_uuid)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+from datetime import timedelta
 
 import msgspec
 import pytest
@@ -10,6 +11,7 @@ from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.changes import halt
 from phoneprov_core.batches.model import Batch, BatchAction, BatchPhone, BatchState, PhoneState
 from phoneprov_core.batches.transitions import Claim, claimed
+from phoneprov_core.deployments.model import Confirmation
 from phoneprov_core.deployments.order import new_record
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.system import shown
@@ -163,6 +165,25 @@ async def stop_before_the_undo(office: Office, batch: Batch) -> None:
     await runner._run(hold)
     async with office.database.read() as tx:
         assert existing(await tx.batches.find(batch.uuid)).ended_at is not None
+
+
+async def test_undo_waits_for_a_phone_that_restarts(office: Office, root: Actor) -> None:
+    """It would answer no restart, and keep what is undone."""
+    new = await prepared(office, root)
+    batch = await begin(office, root, new, first=3, undo_on_stop=True)
+    await stop_before_the_undo(office, batch)
+    by = shown(office.clock() + timedelta(seconds=60))
+    pending = {"confirmation": Confirmation.PENDING, "confirmation_by": by}
+    async with office.database.write() as tx:
+        record = existing(await tx.deployments.current(a_mac(1)))
+        await tx.deployments.put(msgspec.structs.replace(record, **pending))
+    office.uploader.uploads.clear()
+
+    undo, phones = await undone(office, root, batch)
+
+    assert [phone.state for phone in phones] == [PhoneState.DONE] * 3
+    assert [upload.filename[-9:-8] for upload in office.uploader.uploads] == ["2", "3", "1"]
+    assert existing(undo.ended_at) > by
 
 
 async def test_changed_only_repeats_an_interrupted_phone(office: Office, root: Actor) -> None:
