@@ -151,6 +151,8 @@ Sort = Literal[
 SummarySort = Literal[
     "mac", "-mac", "name", "-name", "model", "-model", "location", "-location",
     "phone_ip", "-phone_ip", "software_type", "-software_type", "last_outcome", "-last_outcome",
+    "username", "-username", "profile_name", "-profile_name", "state", "-state",
+    "seen_at", "-seen_at",
 ]  # fmt: skip
 _SORT = "Order by this field, with a `-` backwards; otherwise the oldest first, or the best match"
 LastOutcome = Literal["none", "running", "deployed", "failed", "unknown", "interrupted"]

@@ -41,7 +41,9 @@ class PhoneStore(SearchedStore[Phone], Protocol):
 
     Besides the fields of a phone, ``matching`` filters by ``last_outcome``, the outcome of the
     phone's deployment with the largest number (``none`` without one), by ``user_uuid``, the user
-    who is logged in at the phone, and by ``in_use``, whether a user is.
+    who is logged in at the phone, and by ``in_use``, whether a user is. It also sorts by
+    ``last_outcome``, and by ``username``, ``profile_name``, ``state`` and ``seen_at`` of the use,
+    phones without one last; such a list is read by offset.
     """
 
     async def unknown(self, macs: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 import msgspec
+import pytest
 
 from contract.stores.test_search import PHONES, moments_of
 from phoneprov_adapters.testing.phone_records import a_batch, a_deployment, a_phone
@@ -11,6 +12,7 @@ from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.desk_records import DeskRecord, DeskUse, end_uses
+from phoneprov_core.fleet.states import FleetState, SeenPhone
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.statistics import Statistics
 from support.store_tests import DatabaseTests
@@ -49,6 +51,42 @@ class TestPhoneSearch(DatabaseTests):
             sorted_ = tx.phones.matching(Search(sort="-last_outcome"))
             rows, _ = await sorted_.page(9)
             assert [one.mac for one in rows] == [a_mac(3), a_mac(2), a_mac(1)]
+
+    @pytest.mark.parametrize("field", ["username", "profile_name", "state", "seen_at"])
+    async def test_pages_sorted_by_the_use_are_all_phones_once_in_order(self, field: str) -> None:
+        async with self.database.write() as tx:
+            for number in range(1, 14):
+                await tx.phones.add(a_phone(number))
+            for number, state in enumerate((FleetState.FINE, FleetState.FOREIGN) * 4, 1):
+                at = moment(9 - number % 3) if number < 7 else None
+                await tx.fleet.put(
+                    SeenPhone(a_mac(number), state, moment(1), seen_at=at), is_change=False
+                )
+            for number, name in enumerate("bab", 1):
+                await tx.users.add(a_user(number, username=name * number))
+                for mac in (a_mac(number), a_mac(number + 6)):
+                    await tx.desks.put(
+                        DeskRecord(mac).used(DeskUse(identifier(number)), moment(number))
+                    )
+            for number, name in enumerate("caabc", 3):
+                placed = a_deployment(
+                    number, a_mac(number), number=1, profile_name=name, place="memory"
+                )
+                await tx.deployments.add(placed)
+        async with self.database.read() as tx:
+            uses = await tx.phones.uses([a_mac(number) for number in range(1, 14)])
+            values = {mac: getattr(use, field) for mac, use in uses.items()}
+            with_one = sorted((value, mac) for mac, value in values.items() if value is not None)
+            without = sorted(mac for mac, value in values.items() if value is None)
+            assert len(with_one) > 3
+            assert len(without) > 3
+            for sort, expected in (
+                (field, [mac for _, mac in with_one] + without),
+                (f"-{field}", [mac for _, mac in with_one[::-1]] + without[::-1]),
+            ):
+                found = tx.phones.matching(Search(sort=sort))
+                pages = [(await found.page(4, offset=offset))[0] for offset in range(0, 16, 4)]
+                assert [one.mac for page in pages for one in page] == expected
 
     async def test_phones_are_found_by_the_outcome_of_their_newest_deployment(self) -> None:
         async with self.database.write() as tx:

@@ -138,6 +138,21 @@ _SUMMARY = (
 )
 
 
+_on_phones = phones.outerjoin(
+    current_deployments, current_deployments.c.mac == phones.c.mac
+).outerjoin(_current, _current.c.uuid == current_deployments.c.uuid)
+_at_phones = phones.outerjoin(desks, desks.c.mac == phones.c.mac).outerjoin(
+    users, users.c.uuid == desks.c.user_uuid
+)
+_seen = phones.outerjoin(phone_states, phone_states.c.mac == phones.c.mac)
+_ORDERS = {
+    "username": (users.c.username, _at_phones),
+    "profile_name": (_current.c.profile_name, _on_phones),
+    "state": (phone_states.c.state, _seen),
+    "seen_at": (phone_states.c.seen_at, _seen),
+}
+
+
 @cache
 def _counts(field: str, *, active_only: bool) -> Select[Any]:
     column = phones.c[field]
@@ -160,6 +175,7 @@ class SqlPhones(SqlSearchedStore[Phone], PhoneStore):
         },
         derived=_LAST,
         people=_people,
+        orders=_ORDERS,
     )
 
     async def unknown(self, macs: Sequence[str]) -> list[str]:

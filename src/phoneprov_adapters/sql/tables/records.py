@@ -26,6 +26,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.schema import SchemaItem
+from sqlalchemy.sql import FromClause
 from sqlalchemy.types import TypeEngine
 
 from phoneprov_adapters.sql.engines.statements import Query, Statement
@@ -212,8 +213,8 @@ class Records(Generic[E]):
     key if not given, ``owner`` the column that says whose record it is. ``search`` names the fields
     that are searched: their text is in the column ``search``; ``conditions`` are filters that are
     not columns. ``derived`` are columns that are not fields: the values of a new row, which ``put``
-    keeps. ``people`` is that of ``SearchedTable``, ``audited`` whether their changes are in the
-    audit trail.
+    keeps. ``people`` and ``orders`` are those of ``SearchedTable``, ``audited`` whether their
+    changes are in the audit trail.
     """
 
     def __init__(
@@ -230,6 +231,7 @@ class Records(Generic[E]):
         derived: Mapping[str, ColumnElement[Any]] | None = None,
         audited: bool = True,
         people: Callable[..., Select[Any]] | None = None,
+        orders: Mapping[str, tuple[ColumnElement[Any], FromClause]] | None = None,
     ) -> None:
         self.entity = entity
         self.table = table
@@ -262,7 +264,13 @@ class Records(Generic[E]):
         is_owned = None if owner is None else table.c[owner] == bindparam("owner")
         self.listed = Query(select(*columns_read), position, owner=is_owned)
         self.searched = SearchedTable(
-            select(*columns_read), position, is_owned, conditions, fields=search, people=people
+            select(*columns_read),
+            position,
+            is_owned,
+            conditions,
+            fields=search,
+            people=people,
+            orders=orders,
         )
 
     @cache  # noqa: B019 - the records of a kind live as long as the program

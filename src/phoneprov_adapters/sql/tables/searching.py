@@ -24,6 +24,7 @@ from sqlalchemy import (
     or_,
     select,
 )
+from sqlalchemy.sql import FromClause
 from sqlalchemy.sql.util import ClauseAdapter
 
 from phoneprov_adapters.sql.engines.statements import Query, json_items, like, page
@@ -46,13 +47,17 @@ class SearchQuery(Query):
         key: Column[Any],
         plain: bool,
         backwards: bool,
+        joined: FromClause | None = None,
     ) -> None:
         counted = select(func.count()).select_from(key.table).where(*conditions)
+        keys = select(key).where(*conditions)
+        if joined is not None:
+            rows, keys = rows.select_from(joined), keys.select_from(joined)
         super().__init__(rows, position, owner=owner, counted=counted)
         self.plain = plain
         self._key = key
         self._backwards = backwards
-        self._keys = select(key).where(*conditions)
+        self._keys = keys
         self._conditions = conditions
         self.near = cache(self._near)
         self.counted = cache(self._with_total)
@@ -95,7 +100,8 @@ class SearchedTable:
     of ``Query``, ``fields`` those in which words are found. ``conditions`` are the filters that are
     not columns, by name; the parameter of one is ``only_`` and its name. ``people`` finds the keys
     of records of people whose searched text has a line like the parameter ``person_``, of whom a
-    word may be the begin of the name: for a search with ``people``."""
+    word may be the begin of the name: for a search with ``people``. ``orders`` are the values of
+    other tables that a list is sorted by, read by offset alone, and the tables joined for them."""
 
     def __init__(
         self,
@@ -106,6 +112,7 @@ class SearchedTable:
         *,
         fields: SearchFields | None = None,
         people: Callable[[ColumnElement[Any], ColumnElement[Any]], Select[Any]] | None = None,
+        orders: Mapping[str, tuple[ColumnElement[Any], FromClause]] | None = None,
     ) -> None:
         self._rows = rows
         self._position = position
@@ -113,6 +120,7 @@ class SearchedTable:
         self._others = conditions or {}
         self._fields = fields or SearchFields()
         self._people = people
+        self._orders = orders or {}
         self._query = lru_cache(_MOST_STATEMENTS)(self._query_of)
 
     def matching(self, search: Search) -> tuple[SearchQuery, dict[str, Any]]:
@@ -181,7 +189,12 @@ class SearchedTable:
             else:
                 conditions.append(columns[name] == bindparam(f"only_{name}"))
         position: Sequence[ColumnElement[Any]] = self._position
-        if sort is not None:
+        backwards = sort is not None and sort.startswith("-")
+        joined = None
+        if sort is not None and (other := self._orders.get(sort.removeprefix("-"))):
+            value, joined = other
+            position = [value.is_(None) != backwards, value, key]  # last in both directions
+        elif sort is not None:
             column = columns[sort.removeprefix("-")]
             position = [key] if column is key else [func.coalesce(column, ""), key]
         elif words:
@@ -194,7 +207,8 @@ class SearchedTable:
             conditions,
             key=key,
             plain=position is self._position,
-            backwards=sort is not None and sort.startswith("-"),
+            backwards=backwards,
+            joined=joined,
         )
 
 

@@ -91,6 +91,7 @@ function columns() {
     {
       title: texts.fleetState,
       cell: (/** @type {PhoneSummary} */ one) => (one.use.state ? badge(one.use.state, texts.states) : ""),
+      sort: "state",
       isOptional: true,
       isHidden: true,
       width: "10rem",
@@ -99,12 +100,13 @@ function columns() {
       title: texts.seenAt,
       cell: (/** @type {PhoneSummary} */ one) => ago(one.use.seen_at),
       text: (/** @type {PhoneSummary} */ one) => one.use.seen_at,
+      sort: "seen_at",
       isOptional: true,
       isHidden: true,
       width: "9rem",
     },
-    { title: texts.profile, cell: (/** @type {PhoneSummary} */ one) => one.use.profile_name, isOptional: true },
-    { title: texts.loggedIn, cell: (/** @type {PhoneSummary} */ one) => one.use.username, isOptional: true, isWide: true },
+    { title: texts.profile, cell: (/** @type {PhoneSummary} */ one) => one.use.profile_name, isOptional: true, sort: "profile_name" },
+    { title: texts.loggedIn, cell: (/** @type {PhoneSummary} */ one) => one.use.username, isOptional: true, isWide: true, sort: "username" },
     {
       title: texts.lastChange,
       cell: (/** @type {PhoneSummary} */ one) => ago(one.use.last_changed_at),
