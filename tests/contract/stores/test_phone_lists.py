@@ -87,6 +87,15 @@ class TestPhoneSearch(DatabaseTests):
                 found = tx.phones.matching(Search(sort=sort))
                 pages = [(await found.page(4, offset=offset))[0] for offset in range(0, 16, 4)]
                 assert [one.mac for page in pages for one in page] == expected
+                for name, value in (
+                    ("in_use", True),
+                    ("state", "fine"),
+                    ("user_uuid", identifier(1)),
+                ):
+                    filtered = Search(filters=((name, value),), sort=sort, people=True)
+                    part = [one.mac for one in await tx.phones.matching(filtered).rows(99)]
+                    assert part
+                    assert part == [mac for mac in expected if mac in part]
 
     async def test_phones_are_found_by_the_outcome_of_their_newest_deployment(self) -> None:
         async with self.database.write() as tx:

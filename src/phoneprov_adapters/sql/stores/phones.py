@@ -138,18 +138,22 @@ _SUMMARY = (
 )
 
 
-_on_phones = phones.outerjoin(
-    current_deployments, current_deployments.c.mac == phones.c.mac
-).outerjoin(_current, _current.c.uuid == current_deployments.c.uuid)
-_at_phones = phones.outerjoin(desks, desks.c.mac == phones.c.mac).outerjoin(
-    users, users.c.uuid == desks.c.user_uuid
+# Names of their own: the subquery of a filter would take the joined table for its own.
+_on, _desk, _there, _seen = (
+    table.alias(f"sort_{table.name}") for table in (current_deployments, desks, users, phone_states)
 )
-_seen = phones.outerjoin(phone_states, phone_states.c.mac == phones.c.mac)
+_on_phones = phones.outerjoin(_on, _on.c.mac == phones.c.mac).outerjoin(
+    _current, _current.c.uuid == _on.c.uuid
+)
+_at_phones = phones.outerjoin(_desk, _desk.c.mac == phones.c.mac).outerjoin(
+    _there, _there.c.uuid == _desk.c.user_uuid
+)
+_observed = phones.outerjoin(_seen, _seen.c.mac == phones.c.mac)
 _ORDERS = {
-    "username": (users.c.username, _at_phones),
+    "username": (_there.c.username, _at_phones),
     "profile_name": (_current.c.profile_name, _on_phones),
-    "state": (phone_states.c.state, _seen),
-    "seen_at": (phone_states.c.seen_at, _seen),
+    "state": (_seen.c.state, _observed),
+    "seen_at": (_seen.c.seen_at, _observed),
 }
 
 
