@@ -101,6 +101,18 @@ def test_phones_are_filtered_by_login_and_last_outcome(console: Console, service
     expect(page.get_by_role("link", name="00:1B:D4:00:00:04")).to_have_count(0)
 
 
+def test_phones_are_sorted_by_the_head_of_a_column(console: Console, service: Service) -> None:
+    page = console.page
+    console.open("#/phones")
+    for title, field in (("Profile", "profile_name"), ("Name", "name")):
+        for direction, sort in ("ascending", field), ("descending", f"-{field}"):
+            header = page.get_by_role("columnheader", name=title)
+            header.get_by_role("button").click()
+            expect(header).to_have_attribute("aria-sort", direction)
+            expected = [one["mac"] for one in service.api("GET", f"phones/summaries?sort={sort}")]
+            expect(page.locator("tbody").get_by_role("link").first).to_have_text(expected[0])
+
+
 def test_failed_switch_shows_the_reason(
     console: Console, service: Service, screenshots: Path
 ) -> None:
