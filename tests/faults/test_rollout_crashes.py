@@ -26,7 +26,8 @@ from support.scale import note, rounds
 
 PHONES, FIRST = rounds((4, 2), (24, 6))
 CONFIRM_SECONDS = rounds(1, 10)
-Fail = Callable[[], Awaitable[None]]
+Fail = Callable[[], Awaitable[bool]]
+"""Returns whether the watches ended with their process."""
 
 
 async def planned(rollout: Rollout, fail: Fail) -> str:
@@ -51,12 +52,9 @@ async def judging(rollout: Rollout, fail: Fail) -> str:
     rollout.exchange.open.clear()
     await rollout.begin()
     await rollout.restarted(FIRST)
-    before = rollout.exchange.connections
-    rollout.exchange.closed.clear()
-    await fail()
-    if rollout.exchange.closed.is_set():  # the watches ended with the process, and are resumed
-        await until(lambda: rollout.exchange.connections > before, 60)
-        await asyncio.sleep(0.5)
+    if await fail():  # the watches are resumed
+        await until(lambda: rollout.exchange.connections, 60)
+        await asyncio.sleep(2)
     rollout.exchange.open.set()
     return "done"
 
@@ -131,20 +129,22 @@ def hosts(database_url: str | None, tmp_path: Path) -> Iterator[list[Served]]:
         host.kill()
 
 
-async def failing(how: str, rollout: Rollout, pair: Pair | None, other: Served) -> None:
+async def failing(how: str, rollout: Rollout, pair: Pair | None, other: Served) -> bool:
     """Let the service, or its database, fail; the service that goes on is ``rollout.served``."""
     if pair is not None:
         await asyncio.to_thread(pair.primary.stop, "QUIT")
         await pair.promote()
-        return
+        return False
     rollout.served.kill()
     await rollout.outside.hung_up()
+    rollout.exchange.connections = 0  # those of the killed process do not count
     for name in rollout.before:
         rollout.outside.forget(name)
     if how == "another host":
         rollout.served = other
     else:
         await asyncio.to_thread(rollout.served.start)
+    return True
 
 
 @pytest.mark.parametrize("phase", rounds(["judging", "undo"], [*PHASES]))
