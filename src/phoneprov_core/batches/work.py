@@ -113,8 +113,7 @@ class PhoneWork:
         except Unavailable:
             raise
         except _Restarting:
-            async with self.database.write(by=SYSTEM_ACTOR) as tx:
-                await put_back(tx.batches, claim, claim, RESTARTING_SECONDS, _RESTARTS)
+            await self._put_back(claim, claim, RESTARTING_SECONDS, _RESTARTS)
             return
         except _LeftAlone as reason:
             await self._end(claim, PhoneState.LEFT_OUT, str(reason))
@@ -209,8 +208,11 @@ class PhoneWork:
             await self._end(claim, PhoneState.FAILED, message)
             return
         again = msgspec.structs.replace(claim, waiting_since=since)
+        await self._put_back(claim, again, LOOK_AGAIN_SECONDS, why)
+
+    async def _put_back(self, claim: Claim, again: Claim, seconds: int, why: str) -> None:
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
-            await put_back(tx.batches, claim, again, LOOK_AGAIN_SECONDS, why)
+            await put_back(tx.batches, claim, again, seconds, why)
 
     async def _end(self, claim: Claim, state: PhoneState, message: str) -> None:
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
