@@ -70,12 +70,14 @@ dist: $(VENV)/installed-dev  ## build, install and test wheel and sdist in dist/
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q tests/packages
 	$(BIN)/python -m hatchling build
 
+# Extras stay in the lock: without them pip takes coverage[toml], which pytest-cov requires, for
+# another package than coverage, and refuses its newest version because it has no hash.
 lock:  ## resolve the dependencies again, for every platform, with hashes
 	$(PYTHON) -m pip install --quiet uv
 	for set in "run pyproject.toml" "build --group build" "dev pyproject.toml --group dev" "bench pyproject.toml --group bench" \
 	  "docs pyproject.toml --group docs" "browser pyproject.toml --group browser" "audit pyproject.toml --group audit"; do set -- $$set; \
 	  name=$$1; shift; $(PYTHON) -m uv pip compile --quiet --universal --upgrade --python-version 3.11 \
-	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
+	    --generate-hashes --no-strip-extras --no-emit-index-url --no-header --no-annotate \
 	    $$@ --output-file requirements/$$name.txt || exit 1; done
 
 clean:  ## remove virtual environments and build output
