@@ -26,7 +26,7 @@ import click
 from msgspec import Struct
 
 from bench.phone_office import PIN, device, office
-from phoneprov_adapters.testing.records import a_user
+from support.records import a_user
 
 BOTH = {0, 1}
 ALONE = 200

@@ -13,15 +13,15 @@ from bench.process import Server, server
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.auth.model import Credentials
 from phoneprov_core.directory.model import CompanyContact
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.profiles.model import CreateProfile
 from phoneprov_core.users.model import Registration
 from phoneprov_core.vendor_users import VendorUser
+from support.phone_records import a_phone
 from support.postgres import Server as Postgres
+from support.records import a_mac, a_user, identifier
 
 OBSERVED = Path(__file__).parent / "observed"
 SERVING = {0}

@@ -22,7 +22,7 @@ from bench.load import Load, plain, round_of
 from bench.phone_logins import BOTH, logins
 from bench.phone_office import DATABASES, device, office
 from bench.process import Server
-from phoneprov_adapters.testing.records import a_mac
+from support.records import a_mac
 
 READ_GOAL, SEARCH_GOAL = 0.6, 3.0
 ASKING = {1}

@@ -22,14 +22,6 @@ from faults.served import Served
 from phoneprov_adapters.composition.lifecycle import prepare, running
 from phoneprov_adapters.rendering.renderer import render
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_adapters.testing.phone_records import a_phone, a_profile, a_revision
-from phoneprov_adapters.testing.records import (
-    a_link,
-    a_mac,
-    a_user,
-    an_extension,
-    identifier,
-)
 from phoneprov_core.batches.changes import judge_first
 from phoneprov_core.batches.commands import CreateBatch
 from phoneprov_core.batches.model import PhoneState
@@ -41,7 +33,15 @@ from phoneprov_core.profiles.model import from_template
 from phoneprov_core.templates.model import CreateTemplate, TemplatePatch
 from phoneprov_core.templates.recipes import given_by
 from races.wire import Line
+from support.phone_records import a_phone, a_profile, a_revision
 from support.postgres import new_database
+from support.records import (
+    a_link,
+    a_mac,
+    a_user,
+    an_extension,
+    identifier,
+)
 
 BODY = (Path(__file__).parents[1] / "examples/templates/7945-sccp.cnf.xml").read_text("utf-8")
 

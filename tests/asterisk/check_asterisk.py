@@ -15,12 +15,12 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import an_extension
 from phoneprov_core.devices.restart import RestartType, sip_restart
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.transfer.asterisk import Sections
+from support.phone_records import a_phone
 from support.polling import until
+from support.records import an_extension
 
 PHONE = a_phone(1, mac="00:1B:D4:12:34:56", software_type="SIP", phone_ip="127.0.0.1")
 NUMBER, PASSWORD = "1001", "s1p-secret"

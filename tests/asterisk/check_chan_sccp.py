@@ -13,12 +13,12 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import an_extension
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.devices.restart import RestartType, sccp_restart
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_core.transfer.asterisk import Sections
+from support.phone_records import a_phone
+from support.records import an_extension
 
 PHONE = a_phone(1, mac="00:1B:D4:12:34:56", model="CP-7945G", software_type="SCCP")
 OTHER = a_phone(2, mac="00:1B:D4:12:34:57", model="CP-7945G", software_type="SCCP")

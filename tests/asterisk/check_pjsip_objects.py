@@ -14,8 +14,8 @@ from faults.served import Served
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.registrations import ManagerRegistrations
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_adapters.testing.phone_records import a_phone
 from support.api import data_of
+from support.phone_records import a_phone
 from support.polling import until
 
 NUMBERS = {"ada": "1001", "bob": "1002", "cy": "1003"}

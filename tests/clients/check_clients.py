@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_http.main.commands.openapi import describe
+from support.phone_records import a_phone
 from support.served import Served, served
 
 TOOLS = Path(os.environ["PHONEPROV_TEST_CLIENTS"])

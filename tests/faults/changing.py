@@ -29,7 +29,6 @@ from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_adapters.runtime.system import system_clock
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.batches.commands import BatchTarget, CreateBatch
 from phoneprov_core.deployments.observation import DeviceInformation
 from phoneprov_core.desks.change import Changed
@@ -42,6 +41,7 @@ from phoneprov_core.profiles.model import SwitchRequest
 from phoneprov_core.users.model import UserPatch
 from support.keys import argon2_parameters
 from support.polling import until
+from support.records import identifier
 
 PIN = "24681357"
 ADMIN = Actor(identifier(1), SUPERADMIN)

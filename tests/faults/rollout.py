@@ -11,7 +11,7 @@ from faults.desk import Desk
 from faults.exchange import Exchange
 from faults.served import Served
 from faults.test_batch_crashes import Asked, file_of, over
-from phoneprov_adapters.testing.phone_records import a_phone
+from support.phone_records import a_phone
 from support.polling import until
 
 BODY = "<device>\n<name>{{ phone.hex }}</name>\n<load>old</load>\n</device>"

@@ -10,9 +10,9 @@ import pytest
 
 from faults.desk import Desk, desk
 from faults.served import Served
-from phoneprov_adapters.testing.records import a_mac
 from races.wire import Line
 from support.polling import until
+from support.records import a_mac
 from support.scale import note, rounds
 
 PHONES = rounds(10, 60)

@@ -27,13 +27,13 @@ from faults.phones import LOAD, MODEL, Phones, host
 from faults.served import Served
 from faults.test_batch_crashes import file_of
 from phoneprov_adapters.simulator.web import WebPhone
-from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.deployments.model import Outcome
 from support.ami_stub import failure, listing
 from support.command_line import PROGRAM, output_of, without_settings
+from support.phone_records import a_deployment, a_phone
 from support.polling import until
 from support.postgres import new_database
+from support.records import a_mac
 from support.scale import note, rounds
 
 PHONES, TIMES = rounds((100, 30), (5000, 1))

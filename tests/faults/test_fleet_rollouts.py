@@ -18,8 +18,8 @@ from faults.exchange import SOON, Exchange
 from faults.rollout import Rollout, device_of
 from faults.served import Served
 from faults.test_batch_crashes import file_of, over
-from phoneprov_adapters.testing.records import a_mac
 from support.polling import until
+from support.records import a_mac
 from support.scale import note, rounds
 
 PHONES, FIRST = rounds((40, 5), (2000, 20))

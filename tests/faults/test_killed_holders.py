@@ -15,11 +15,11 @@ from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.sql.engines import processes
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.processes import BOOT, Processes
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.kernel.errors import Unavailable
 from races.direct import KEY
 from support.polling import until
 from support.postgres import new_database
+from support.records import a_mac
 
 
 @asynccontextmanager

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from faults.served import Served
-from phoneprov_adapters.testing.records import a_mac
 from support.postgres import new_database
+from support.records import a_mac
 from support.scale import note, rounds
 
 MAC = a_mac(1)

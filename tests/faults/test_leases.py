@@ -14,10 +14,10 @@ import pytest
 from faults import impatient
 from faults.desk import Desk, desk
 from faults.served import Served
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from races.wire import Line, Reply
 from support.postgres import new_database
+from support.records import a_mac
 from support.scale import note, random_choices, rounds, spread
 
 XML = "<device><deviceProtocol>SCCP</deviceProtocol></device>"

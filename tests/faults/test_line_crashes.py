@@ -32,15 +32,6 @@ from faults.desk import Desk, desk
 from faults.killer import Killer, killer
 from phoneprov_adapters.composition.lifecycle import create_database, prepare
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.testing.records import (
-    a_link,
-    a_mac,
-    a_permission,
-    a_user,
-    an_assignment,
-    an_extension,
-    identifier,
-)
 from phoneprov_core.desks.model import DeskPatch
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
@@ -50,6 +41,15 @@ from phoneprov_core.vendor_users import CreatePin
 from phoneprov_http.main.serving.asgi import http_settings
 from support.phone_browser import PhoneBrowser
 from support.postgres import new_database
+from support.records import (
+    a_link,
+    a_mac,
+    a_permission,
+    a_user,
+    an_assignment,
+    an_extension,
+    identifier,
+)
 from support.scale import long_only, note
 from support.shared_app import shared_app
 

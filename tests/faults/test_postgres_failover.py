@@ -14,11 +14,11 @@ import pytest
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.timelines import Timelines
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.errors import Unavailable
 from support.polling import until
 from support.postgres import ask
 from support.postgres_databases import database_at
+from support.records import a_user, identifier
 from support.replication import Pair, refusing_host
 from support.scale import LONG, note, rounds
 

@@ -18,9 +18,9 @@ from faults.desk import desk
 from faults.exchange import SOON, Exchange
 from faults.rollout import Rollout, device_of
 from faults.served import Served
-from phoneprov_adapters.testing.records import a_mac
 from support.polling import until
 from support.postgres import new_database
+from support.records import a_mac
 from support.replication import Pair
 from support.scale import note, rounds
 

@@ -4,9 +4,9 @@ import random
 from typing import Any
 
 from faults.ledger import Content, Writer
-from phoneprov_adapters.testing.records import a_mac
 from races.direct import PASSWORD
 from races.wire import Line, Reply
+from support.records import a_mac
 
 Request = tuple[str, str, str, Any, Content]
 

@@ -4,9 +4,9 @@ import asyncio
 import time
 from collections import Counter
 
-from phoneprov_adapters.testing.records import a_mac
 from races.harness import WORKERS, Service
 from races.wire import kept_open, replies
+from support.records import a_mac
 from support.scale import note, rounds, spread
 
 WRITERS = 150

@@ -13,9 +13,9 @@ from phoneprov_adapters.sql.maintenance.key_rotation import PIECE, MissingKeys
 from phoneprov_adapters.sql.stores.sealed import PINS, SEALED_COLUMNS
 from phoneprov_adapters.sql.tables import metadata
 from phoneprov_adapters.sql.tables.inventory import extensions
-from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.kernel.errors import WrongKey
 from support.keys import BOTH_KEYS, NEW_KEY, NEW_KEYS, OLD_KEY, OLD_KEYS
+from support.records import identifier
 from support.sealing import Sealer, Vault, expected, put_secrets, secrets_of, set_pin
 
 COUNT = 2 * PIECE + 3

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from phoneprov_adapters.security.keys import SecretKeys, key_file
-from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_http.main.cli import main
 from support.command_line import PROGRAM, spawn_on_terminal, without_settings
 from support.keys import BOTH_KEYS, NEW_KEY, NEW_KEYS, OLD_KEY, OLD_KEYS
+from support.records import a_session, a_user, identifier
 from support.sealing import Vault, empty_database, set_pin
 
 Run = Callable[..., Result]

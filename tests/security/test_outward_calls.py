@@ -13,10 +13,10 @@ from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
 from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.ports import Upload
 from phoneprov_core.devices.restart import CLEAR_SERVICES
 from phoneprov_core.kernel.errors import Conflict
+from support.phone_records import a_phone
 from support.phone_stub import PhoneStub
 
 BYPASSES = [

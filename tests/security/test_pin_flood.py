@@ -10,8 +10,8 @@ from statistics import median
 import pytest
 
 from faults.served import Served
-from phoneprov_adapters.testing.phone_records import a_phone
 from races.direct import PASSWORD
+from support.phone_records import a_phone
 from support.scale import note, rounds
 
 CONNECTIONS = 300

@@ -6,17 +6,17 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from phoneprov_adapters.security.tokens import JwtTokens
-from phoneprov_adapters.testing.records import (
+from phoneprov_core.auth.model import Claims, TokenKind
+from support.api import Api
+from support.keys import OLD_KEYS
+from support.kinds import a_token
+from support.records import (
     a_permission,
     a_session,
     a_user,
     an_assignment,
     identifier,
 )
-from phoneprov_core.auth.model import Claims, TokenKind
-from support.api import Api
-from support.keys import OLD_KEYS
-from support.kinds import a_token
 
 HOUR = 3600 * 1000
 

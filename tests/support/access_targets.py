@@ -3,7 +3,14 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from phoneprov_adapters.testing.phone_records import (
+from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.desk_records import DeskRecord, DeskUse
+from phoneprov_core.kems import Kem
+from phoneprov_core.vendor_phones import VendorPhoneRecord
+from support.access_rig import KNOWN, TOKENS, Body, Rig
+from support.api import PASSWORD
+from support.kinds import TEMPLATES, Kind, a_token, add
+from support.phone_records import (
     CNF_XML,
     a_batch,
     a_deployment,
@@ -11,7 +18,7 @@ from phoneprov_adapters.testing.phone_records import (
     a_profile,
     a_revision,
 )
-from phoneprov_adapters.testing.records import (
+from support.records import (
     a_company_contact,
     a_link,
     a_mac,
@@ -24,13 +31,6 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
-from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.desk_records import DeskRecord, DeskUse
-from phoneprov_core.kems import Kem
-from phoneprov_core.vendor_phones import VendorPhoneRecord
-from support.access_rig import KNOWN, TOKENS, Body, Rig
-from support.api import PASSWORD
-from support.kinds import TEMPLATES, Kind, a_token, add
 
 
 async def nothing(_: Rig) -> dict[str, str]:

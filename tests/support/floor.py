@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.commands import CreateBatch
 from phoneprov_core.batches.model import Batch, BatchPhone
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.phones.model import CreatePhone
 from phoneprov_core.profiles.model import CreateProfile, Profile
 from support.office import Office
+from support.records import a_mac
 from support.switching import XML
 
 FLOOR = "2nd floor"

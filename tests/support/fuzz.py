@@ -15,7 +15,11 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth
 
-from phoneprov_adapters.testing.records import (
+from phoneprov_core.access.model import Assignment
+from phoneprov_core.auth.model import Claims, TokenKind
+from phoneprov_core.users.names import check_new_username
+from support.fuzz_records import COUNT, RECORDS, fill
+from support.records import (
     a_mac,
     a_permission,
     a_session,
@@ -23,10 +27,6 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
-from phoneprov_core.access.model import Assignment
-from phoneprov_core.auth.model import Claims, TokenKind
-from phoneprov_core.users.names import check_new_username
-from support.fuzz_records import COUNT, RECORDS, fill
 from support.served import Served
 
 HOUR = 3600 * 1000

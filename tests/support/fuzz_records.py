@@ -4,7 +4,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_adapters.testing.phone_records import (
+from phoneprov_core.batches.transitions import BatchItem
+from phoneprov_core.kems import Kem
+from phoneprov_core.vendor_phones import VendorPhoneRecord
+from support.kinds import KINDS, a_token
+from support.phone_records import (
     CNF_XML,
     a_batch,
     a_deployment,
@@ -12,7 +16,7 @@ from phoneprov_adapters.testing.phone_records import (
     a_profile,
     a_revision,
 )
-from phoneprov_adapters.testing.records import (
+from support.records import (
     a_company_contact,
     a_link,
     a_mac,
@@ -24,10 +28,6 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
-from phoneprov_core.batches.transitions import BatchItem
-from phoneprov_core.kems import Kem
-from phoneprov_core.vendor_phones import VendorPhoneRecord
-from support.kinds import KINDS, a_token
 
 COUNT = 40
 

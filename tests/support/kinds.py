@@ -15,22 +15,6 @@ from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
 from phoneprov_adapters.sql.stores.store import SqlStore
 from phoneprov_adapters.sql.tables.records import Records
-from phoneprov_adapters.testing.phone_records import (
-    a_flag,
-    a_kem,
-    a_phone,
-    a_profile,
-    a_template,
-)
-from phoneprov_adapters.testing.records import (
-    a_company_contact,
-    a_permission,
-    a_personal_contact,
-    a_user,
-    an_extension,
-    identifier,
-    moment,
-)
 from phoneprov_core.access.model import Assignment
 from phoneprov_core.api_tokens import ApiTokenRecord
 from phoneprov_core.audit.model import TracedEntry
@@ -44,6 +28,22 @@ from phoneprov_core.links import Link
 from phoneprov_core.provisioning.model import Fetch
 from phoneprov_core.vendor_users import VendorUser
 from support.keys import NEW_KEYS
+from support.phone_records import (
+    a_flag,
+    a_kem,
+    a_phone,
+    a_profile,
+    a_template,
+)
+from support.records import (
+    a_company_contact,
+    a_permission,
+    a_personal_contact,
+    a_user,
+    an_extension,
+    identifier,
+    moment,
+)
 
 OTHER_OWNER = identifier(901)
 OWNERS = (a_user(900), a_user(901))

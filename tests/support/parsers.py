@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.auth.model import Credentials
 from phoneprov_core.configuration.well_formed import device_xml_rule
 from phoneprov_core.kernel import addresses
@@ -21,6 +20,7 @@ from phoneprov_core.users.model import CreateUser
 from phoneprov_http.bodies import collected, decoded, require_json
 from support.parser import Parser, text_of
 from support.parsers_of_callers import AUTHORIZATION, FORWARDED, JWT
+from support.records import identifier
 
 OWN_WORDS = re.compile(r"(must|is|are|contains|declares) ")
 

@@ -13,7 +13,6 @@ from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import START, FixedClock
 from phoneprov_adapters.security.api_tokens import KeyedTokens
 from phoneprov_adapters.security.tokens import JwtTokens
-from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.auth.sessions import Authenticate
 from phoneprov_core.kernel.actor import LevelRule
@@ -23,6 +22,7 @@ from phoneprov_http.front import client_ip
 from phoneprov_http.routes.handlers import Authentication
 from support.keys import BOTH_KEYS, NEW_KEYS, OLD_KEYS
 from support.parser import Parser, text_of
+from support.records import a_session, a_user, identifier
 
 HOUR = 3600 * 1000
 

@@ -12,15 +12,6 @@ from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.choice import OwnDatabase, database_at
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
-from phoneprov_adapters.testing.phone_records import a_deployment, a_profile, a_template
-from phoneprov_adapters.testing.records import (
-    a_mac,
-    a_pin,
-    a_user,
-    an_extension,
-    identifier,
-    moment,
-)
 from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.profiles.model import Revision
 from phoneprov_core.provisioning.model import ServedFile
@@ -28,6 +19,15 @@ from phoneprov_core.templates.ports import Rendered
 from support import postgres
 from support.data_folder import create_database
 from support.keys import argon2_parameters
+from support.phone_records import a_deployment, a_profile, a_template
+from support.records import (
+    a_mac,
+    a_pin,
+    a_user,
+    an_extension,
+    identifier,
+    moment,
+)
 
 E = TypeVar("E")
 

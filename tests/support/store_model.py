@@ -3,7 +3,6 @@
 from typing import Any
 
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
-from phoneprov_adapters.testing.records import an_assignment
 from phoneprov_core.access.model import Permission
 from phoneprov_core.directory.model import PersonalContact
 from phoneprov_core.extensions import Extension
@@ -12,6 +11,7 @@ from phoneprov_core.kernel.errors import AlreadyExists, InUse, NotFound
 from phoneprov_core.links import Link
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.users.model import User
+from support.records import an_assignment
 
 
 class Model:

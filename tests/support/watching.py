@@ -14,12 +14,12 @@ from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_adapters.simulator.web import WebPhone
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.deployments.observation import PhoneWatch
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_core.phones.model import Phone
 from support.ami_stub import SECRET, USER, AmiStub, event
+from support.phone_records import a_phone
 from support.phone_simulated import FTP_PASSWORD, web
 from support.phone_web import IP, LOOPBACK
 

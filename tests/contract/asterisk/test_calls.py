@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.asterisk.calls import ManagerCalls
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_client import connection
 from support.ami_stub import AmiStub, endpoint, event, failure, listing, success
+from support.phone_records import a_phone
 
 SCCP = a_phone(1, mac="00:1B:D4:00:00:01")
 SIP = a_phone(2, mac="00:1B:D4:00:00:02", software_type="SIP")

@@ -10,12 +10,12 @@ from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.devices.restart import sip_restart
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_client import RESTART, TIMEOUT, connection
 from support.ami_stub import AmiStub, endpoint, event, failure, listing
+from support.phone_records import a_phone
 from support.polling import until
 
 SCCP = a_phone(1)

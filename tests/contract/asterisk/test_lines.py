@@ -3,10 +3,10 @@
 import pytest
 
 from phoneprov_adapters.asterisk.lines import ManagerLines
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_client import connection
 from support.ami_stub import AmiStub, Say, failure, listing, raw
+from support.phone_records import a_phone
 
 PHONE = a_phone(1, mac="00:1B:D4:00:00:01")
 

@@ -3,11 +3,11 @@
 import pytest
 
 from phoneprov_adapters.asterisk.registrations import ManagerRegistrations
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.fleet.watch import Registered
 from phoneprov_core.kernel.errors import Refused
 from support.ami_client import connection
 from support.ami_stub import AmiStub, failure, listing
+from support.phone_records import a_phone
 
 A, B, C, D = (f"00:1B:D4:00:00:0{number}" for number in range(1, 5))
 

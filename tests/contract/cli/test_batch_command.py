@@ -13,10 +13,10 @@ from click.testing import CliRunner, Result
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.phones.model import CreatePhone
 from phoneprov_http.main.cli import main
 from support.desk import ADA, MAC, configuration, phone_beside, populate, settings_for
+from support.records import a_mac
 
 NO_USER = "00000000-0000-4000-8000-ffffffffffff"
 

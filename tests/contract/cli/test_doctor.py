@@ -14,11 +14,11 @@ from click.testing import CliRunner
 from phoneprov_adapters.composition.lifecycle import opened, prepare
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.sql.stores.statistics import SqlStatistics
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_mac, moment
 from phoneprov_core.fleet.states import FleetState, SeenPhone
 from phoneprov_http.main.cli import main
 from support.data_folder import populate
+from support.phone_records import a_phone
+from support.records import a_mac, moment
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import pytest
 
 from phoneprov_adapters.composition.doctor import examine
 from phoneprov_adapters.composition.findings import CheckResult, Verdict
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.phones.model import Phone
 from support.ami_stub import SECRET, USER, AmiStub, failure, listing
 from support.keys import NEW_KEY
+from support.phone_records import a_phone
 from support.served import Served, served
 
 TOKEN = "a token of Asterisk"

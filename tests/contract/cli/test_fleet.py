@@ -9,12 +9,12 @@ from click.testing import CliRunner
 
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.fleet.states import FleetState, SeenPhone
 from phoneprov_http.main.cli import main
 from support.command_line import without_settings
 from support.forked_commands import Forked
+from support.phone_records import a_phone
+from support.records import a_mac
 
 AT = "2026-01-31T08:15:30.250Z"
 

@@ -11,13 +11,13 @@ from click.testing import CliRunner, Result
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov, opened, prepare
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.phones.model import CreatePhone
 from phoneprov_core.profiles.model import CreateProfile
 from phoneprov_core.templates.model import CreateTemplate
 from phoneprov_core.users.model import CreateUser
 from phoneprov_http.main.cli import main
 from support.data_folder import populate
+from support.records import a_mac
 
 BODY = "<device><name>{{ user.last_name }}</name><n>{{ values.n|default('1') }}</n></device>"
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_deployment
 from phoneprov_core.deployments.model import Action, Outcome
 from phoneprov_core.desk_records import DeskRecord
 from phoneprov_core.kernel.errors import Refused, Unavailable
 from phoneprov_core.kernel.system import shown
 from support.hotdesk import IP, LOBBY, OTHER_IP, OTHER_MAC, PIN, Hotdesk
+from support.phone_records import a_deployment
 from support.switch_rig import MAC, XML, a_desk_phone
 
 

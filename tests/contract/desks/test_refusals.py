@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from prometheus_client import REGISTRY
 
-from phoneprov_adapters.testing.records import identifier
 from support.api import data_of
 from support.hotdesk import IP, PIN, Hotdesk, hotdesk
 from support.log_lines import lines_of
 from support.phone_browser import read
+from support.records import identifier
 from support.switch_rig import MAC
 
 

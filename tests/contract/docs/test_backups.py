@@ -13,7 +13,6 @@ from pathlib import Path
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.application import UseCases
 from phoneprov_core.directory.model import CreateCompanyContact
 from phoneprov_core.extensions import CreateExtension
@@ -23,6 +22,7 @@ from support import data_folder
 from support.polling import until
 from support.postgres import new_database
 from support.postgres_binaries import binaries
+from support.records import a_user, identifier
 
 PAGE = (Path(__file__).parents[3] / "docs/how-to/back-up-and-restore.md").read_text("utf-8")
 ACTOR = Actor(identifier(1), SUPERADMIN)

@@ -14,12 +14,12 @@ import pytest_asyncio
 from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, MemoryUploader
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.audit.model import AuditEntry, WantedEntries
 from phoneprov_http.app import HttpSettings, litestar_app
 from support.access_rig import KNOWN, UNKNOWN, Rig
 from support.access_table import TABLE, V1
 from support.api import opened_api
+from support.records import identifier
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.audit import use_cases
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.audit.use_cases import REFUSALS
 from support.api import PASSWORD, STRANGER, Api, Caller, data_of, error_of, opened_api
 from support.log_lines import lines_of
+from support.records import a_mac
 from support.switch_rig import World, a_desk_phone, a_profile_of
 
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_mac
 from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
 from support.polling import until
+from support.records import a_mac
 from support.switch_rig import World, a_desk_phone, a_profile_of
 
 COUNTS = ("waiting", "running", "done", "unknown", "failed", "left_out", "total")

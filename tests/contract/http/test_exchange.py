@@ -12,11 +12,11 @@ import httpx
 import pytest
 
 from phoneprov_adapters.sql.engines.sqlite import SqliteReadConnection
-from phoneprov_adapters.testing.records import moment
 from phoneprov_core.desk_records import DeskUse
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_http.exchange import app as exchange
 from support.api import Api, Caller, data_of, error_of, opened_api
+from support.records import moment
 from support.weight import passed_by
 
 TOKEN = "a token of Asterisk"

@@ -1,8 +1,8 @@
 """Section 4.2 of the interface: every phone with its modules and flags."""
 
-from phoneprov_adapters.testing.phone_records import a_flag, a_kem, a_phone
-from phoneprov_adapters.testing.records import a_mac
 from support.api import Api, Caller, data_of, error_of
+from support.phone_records import a_flag, a_kem, a_phone
+from support.records import a_mac
 
 FIELDS = [
     "mac", "brand", "model", "description", "name", "hostname", "location", "phone_ip",

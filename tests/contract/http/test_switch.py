@@ -11,12 +11,12 @@ import httpx
 import pytest
 
 from phoneprov_adapters.memory.system import CountingIds
-from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.deployments.model import Deployment, Outcome, StepName
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 from support import api as support
 from support.api import STRANGER, Api, Caller, error_of, opened_api
+from support.records import identifier
 from support.switch_rig import FILE, MAC, STARS, XML, World, a_desk_phone, a_profile_of, switch
 
 data_of = partial(support.data_of, metadata=False)

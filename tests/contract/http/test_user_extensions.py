@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.testing.records import an_extension, identifier
 from support.api import STRANGER, Api, Caller, data_of, error_of
+from support.records import an_extension, identifier
 
 FULL = [
     "uuid", "user_uuid", "extension_uuid", "username", "first_name", "last_name", "extension",

@@ -4,16 +4,16 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from phoneprov_adapters.testing.phone_records import a_profile
-from phoneprov_adapters.testing.records import (
+from support.accounts import NEW
+from support.api import PASSWORD, Api, Caller, data_of, error_of, opened_api
+from support.phone_records import a_profile
+from support.records import (
     a_link,
     a_personal_contact,
     a_pin,
     an_extension,
     identifier,
 )
-from support.accounts import NEW
-from support.api import PASSWORD, Api, Caller, data_of, error_of, opened_api
 
 
 async def user(admin: Caller, **fields: Any) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_flag
-from phoneprov_adapters.testing.records import a_mac
 from support.api import Api, Caller, data_of, error_of
+from support.phone_records import a_flag
+from support.records import a_mac
 
 DESK, OTHER_DESK = "00:1B:D4:12:34:56", "00:1B:D4:65:43:21"
 

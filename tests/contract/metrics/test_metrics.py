@@ -21,12 +21,12 @@ from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.metrics import counters
 from phoneprov_adapters.metrics.exposition import Exposition
 from phoneprov_adapters.metrics.shared import FOLDER, shared_counts
-from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
-from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.deployments.model import Confirmation, Outcome, StepName
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
 from phoneprov_http.front import Front
 from phoneprov_http.main.serving.metrics import Metrics
+from support.phone_records import a_deployment, a_phone
+from support.records import a_mac, identifier
 from support.scale import long_only
 from support.served import served
 

@@ -12,10 +12,10 @@ from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.memory.devices import MemoryPhone
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.ports import KeyPress, PhoneCommands
 from phoneprov_core.devices.restart import CiscoPhones, RestartBy
 from support.ami_stub import SECRET, USER, AmiStub, endpoint, failure
+from support.phone_records import a_phone
 from support.phone_stub import PhoneStub, http, nothing, sends
 from support.phone_web import IP, LOOPBACK, web
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.devices.restart import CLEAR_SERVICES
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.phone_stub import PhoneStub, http, nothing, sends
 from support.phone_web import IP, LOOPBACK, TIMEOUT, until_idle, web
+from support.records import a_mac
 
 
 async def test_request_is_a_form_with_one_field(stub: PhoneStub) -> None:

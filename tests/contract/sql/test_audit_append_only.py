@@ -9,12 +9,12 @@ import asyncpg
 import pytest
 
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.kernel.actor import Actor
 from support import postgres
+from support.phone_records import a_phone
 from support.postgres_databases import database_at
+from support.records import a_mac, identifier
 
 PAGE = Path(__file__).parents[3] / "docs/how-to/audit.md"
 ADA = Actor(identifier(77), 0, username="ada")

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.errors import PhoneprovError
+from support.phone_records import a_phone
+from support.records import a_mac, identifier
 from support.stores import DATABASES
 
 ADA = Actor(identifier(77), 0, username="ada")

@@ -22,8 +22,8 @@ from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.sql.stores.audit import SqlAudit
-from phoneprov_adapters.testing.records import identifier, moment
 from phoneprov_core.audit.model import TracedEntry, WantedEntries
+from support.records import identifier, moment
 from support.stores import DATABASES
 
 ENTRIES = 4000

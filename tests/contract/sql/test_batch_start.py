@@ -10,11 +10,11 @@ from phoneprov_adapters.memory.system import CountingIds, FixedClock
 from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.batches.commands import CreateBatch
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
+from support.phone_records import a_phone
+from support.records import a_mac, identifier
 from support.stores import DATABASES
 
 ROOT = Actor(identifier(900), SUPERADMIN)

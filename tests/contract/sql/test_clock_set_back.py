@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 from phoneprov_adapters.sql.engines.statements import now_ms
 from phoneprov_adapters.sql.tables.switching import leases
-from phoneprov_adapters.testing.records import a_mac
+from support.records import a_mac
 
 _HOUR = 3_600_000
 

@@ -10,10 +10,10 @@ from sqlalchemy import func, select
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.revisions import LOCK_REVISION, newest
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.errors import Unavailable
 from support import pgbouncer, postgres
 from support.postgres_databases import database_at
+from support.records import a_user, identifier
 
 pytestmark = pytest.mark.skipif(
     pgbouncer.binary() is None and not pgbouncer.REQUIRED, reason=pgbouncer.MISSING

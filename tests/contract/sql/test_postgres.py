@@ -8,12 +8,12 @@ import pytest
 
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.postgres_pool import SIZE
-from phoneprov_adapters.testing.records import a_permission, a_user, an_assignment, identifier
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import Conflict, Unavailable
 from phoneprov_core.users.model import User
 from support import postgres
 from support.postgres_databases import SHORT, database_at
+from support.records import a_permission, a_user, an_assignment, identifier
 
 ON_EACH_NEW_USER = """
 CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -10,12 +10,12 @@ import pytest
 
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.postgres_pool import SIZE
-from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.errors import Unavailable
 from support import postgres
 from support.polling import until
 from support.postgres_databases import SHORT, database_at
 from support.postgres_proxy import Proxy
+from support.records import a_user, identifier
 
 LATEST = SHORT.total + SHORT.answer + 0.5
 """Maximum seconds of a request, with a reserve for a slow machine."""

@@ -14,11 +14,11 @@ from phoneprov_adapters.sql.engines.address import Host, PostgresAddress
 from phoneprov_adapters.sql.engines.hosts import Hosts, NotPostgres
 from phoneprov_adapters.sql.engines.timelines import Timelines
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.errors import Unavailable
 from support import postgres
 from support.postgres_databases import SHORT, database_at
 from support.postgres_proxy import Proxy
+from support.records import a_user, identifier
 from support.replication import refusing_host
 
 

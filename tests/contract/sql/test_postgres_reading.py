@@ -17,16 +17,16 @@ from phoneprov_adapters.sql.engines.postgres_reading import (
     for_many,
 )
 from phoneprov_adapters.sql.tables.accounts import users
-from phoneprov_adapters.testing.records import (
+from phoneprov_core.auth.model import Principal
+from phoneprov_core.kernel.errors import Unavailable
+from support.kinds import KINDS, Kind, add
+from support.records import (
     a_permission,
     a_session,
     a_user,
     an_assignment,
     identifier,
 )
-from phoneprov_core.auth.model import Principal
-from phoneprov_core.kernel.errors import Unavailable
-from support.kinds import KINDS, Kind, add
 from support.stores import DATABASES
 
 NAME = select(users.c.username).where(users.c.uuid == bindparam("key"))

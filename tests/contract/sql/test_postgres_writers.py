@@ -6,11 +6,11 @@ import time
 import msgspec
 
 from contract.stores.test_audit import ADA
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.directory.model import PersonalContact
+from support.phone_records import a_phone
 from support.postgres_databases import database_at
+from support.records import a_user, identifier
 
 WRITERS = 150
 SLOW = 0.03

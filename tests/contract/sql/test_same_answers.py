@@ -11,16 +11,16 @@ from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
-from phoneprov_adapters.testing import phone_records, records
-from phoneprov_adapters.testing.phone_records import a_flag, a_kem
-from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.deployments.model import Outcome, Step, StepName
 from phoneprov_core.desk_records import DeskRecord, Due
 from phoneprov_core.directory.terms import TermSearch
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.rates import Rate
+from support import phone_records, records
 from support.kinds import KINDS
+from support.phone_records import a_flag, a_kem
+from support.records import a_mac, identifier, moment
 from support.stores import DATABASES
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from phoneprov_adapters.sql.engines import sqlite_writing
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_adapters.testing.phone_records import a_phone
+from support.phone_records import a_phone
 from support.polling import until
 from support.stores import DATABASES
 

@@ -19,9 +19,9 @@ from phoneprov_adapters.sql.engines.revisions import newest
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
-from phoneprov_adapters.testing.records import a_user
 from phoneprov_core.kernel.errors import Unavailable
 from support.polling import until
+from support.records import a_user
 from support.stores import KEY
 
 

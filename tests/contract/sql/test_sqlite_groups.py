@@ -10,9 +10,9 @@ import pytest
 
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.kernel.errors import Unavailable
+from support.phone_records import a_phone
+from support.records import a_mac
 from support.stores import DATABASES
 
 Tx = Any

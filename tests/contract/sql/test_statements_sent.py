@@ -11,13 +11,13 @@ import pytest
 
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.postgres_pool import SIZE
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.auth.model import Exchange
 from phoneprov_core.auth.sessions import exchange
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.errors import Conflict
+from support.phone_records import a_phone
+from support.records import a_session, a_user, identifier
 
 ADA = Actor("00000000-0000-4000-8000-000000000001", 0, "10.0.0.1", username="ada")
 

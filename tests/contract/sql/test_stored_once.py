@@ -8,9 +8,9 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.choice import database_at
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_adapters.testing.phone_records import a_deployment, a_profile, a_revision
-from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.profiles.model import Content, whole
+from support.phone_records import a_deployment, a_profile, a_revision
+from support.records import a_mac, a_user, identifier
 
 OWNER = identifier(900)
 KEYS = SecretKeys.parse("k" * 32)

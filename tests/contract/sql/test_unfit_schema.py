@@ -17,13 +17,13 @@ from phoneprov_adapters.sql.engines.choice import OwnDatabase, database_at
 from phoneprov_adapters.sql.engines.postgres import PRIVILEGES
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema, known, obstacle
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
 from support import later_revision, postgres
 from support.command_line import PROGRAM, without_settings
+from support.phone_records import a_phone
 from support.polling import until
+from support.records import a_session, a_user, identifier
 from support.scale import rounds
 from support.stores import KEY
 

@@ -4,16 +4,16 @@ import asyncio
 
 import pytest
 
-from phoneprov_adapters.testing.records import (
+from phoneprov_core.access.model import Assignment
+from phoneprov_core.kernel.actor import LevelRule
+from phoneprov_core.kernel.errors import Conflict, NotFound
+from support.records import (
     a_permission,
     a_user,
     an_assignment,
     identifier,
     moment,
 )
-from phoneprov_core.access.model import Assignment
-from phoneprov_core.kernel.actor import LevelRule
-from phoneprov_core.kernel.errors import Conflict, NotFound
 from support.store_tests import DatabaseTests, existing
 
 ADA, BOB, CLEO = identifier(1), identifier(2), identifier(3)

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import identifier, moment
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
 from phoneprov_core.kernel.actor import Actor, Event, Origin, belonging_to
+from support.phone_records import a_phone
+from support.records import identifier, moment
 from support.store_tests import DatabaseTests
 
 ADA = Actor(identifier(77), 0, "10.0.0.7", username="ada")

@@ -5,11 +5,11 @@ import asyncio
 import msgspec
 
 from contract.stores.test_batches import NOW, BatchTests
-from phoneprov_adapters.testing.phone_records import a_batch
-from phoneprov_adapters.testing.records import identifier, moment
 from phoneprov_core.batches.changes import halt, put_back
 from phoneprov_core.batches.model import BatchState, Counts, PhoneState
 from phoneprov_core.batches.transitions import Hold
+from support.phone_records import a_batch
+from support.records import identifier, moment
 from support.store_tests import existing
 from support.stores import process_of
 

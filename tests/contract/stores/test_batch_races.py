@@ -9,8 +9,6 @@ from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.batches.commands import CreateBatch
 from phoneprov_core.batches.model import Counts
 from phoneprov_core.batches.run import RunBatches
@@ -24,6 +22,8 @@ from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.profiles.model import CreateProfile
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.templates.recipes import Rendering
+from support.phone_records import a_phone
+from support.records import a_mac, a_user, identifier
 
 PHONES = 30
 ROOT = system_actor(LevelRule.STRICT)

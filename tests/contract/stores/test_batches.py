@@ -5,8 +5,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_batch, a_deployment
-from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.batches.changes import halt, put_back
 from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import (
@@ -20,6 +18,8 @@ from phoneprov_core.batches.model import (
 from phoneprov_core.batches.transitions import BatchItem, Claim, FirstPhones, Hold, claimed, ended
 from phoneprov_core.deployments.model import Confirmation
 from phoneprov_core.kernel.errors import Conflict, NotFound
+from support.phone_records import a_batch, a_deployment
+from support.records import a_mac, identifier, moment
 from support.store_tests import DatabaseTests, existing
 
 NOW = moment(50)

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_deployment
-from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.kernel.errors import Conflict, NotFound
+from support.phone_records import a_deployment
+from support.records import a_mac, identifier, moment
 from support.store_tests import DatabaseTests, existing
 
 ONE, TWO = a_mac(1), a_mac(2)

@@ -7,9 +7,9 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
-from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.deployments.model import Deployment, Outcome, Step, StepName
+from support.phone_records import a_deployment, a_phone
+from support.records import a_mac, identifier, moment
 from support.store_tests import DatabaseTests, existing
 from support.stores import process_of
 

@@ -6,10 +6,10 @@ import contextlib
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_flag, a_phone, a_profile
-from phoneprov_adapters.testing.records import a_mac, a_user, an_extension, identifier, moment
 from phoneprov_core.desk_records import DeskChanged, DeskRecord, DeskUse, Due, end_uses
 from phoneprov_core.desks.model import Desk, ListedDesk, PhoneState
+from support.phone_records import a_flag, a_phone, a_profile
+from support.records import a_mac, a_user, an_extension, identifier, moment
 from support.store_tests import DatabaseTests, existing
 from support.stores import process_of
 

@@ -1,6 +1,7 @@
 """The contracts of contacts, and of finding the user of an extension."""
 
-from phoneprov_adapters.testing.records import (
+from phoneprov_core.directory.terms import searched
+from support.records import (
     a_company_contact,
     a_link,
     a_personal_contact,
@@ -8,7 +9,6 @@ from phoneprov_adapters.testing.records import (
     an_extension,
     identifier,
 )
-from phoneprov_core.directory.terms import searched
 from support.store_tests import DatabaseTests, existing
 
 

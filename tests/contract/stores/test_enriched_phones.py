@@ -9,8 +9,8 @@ import pytest
 from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.phones import SqlEnrichedPhones
-from phoneprov_adapters.testing.phone_records import a_flag, a_kem, a_phone
-from phoneprov_adapters.testing.records import a_mac
+from support.phone_records import a_flag, a_kem, a_phone
+from support.records import a_mac
 from support.stores import DATABASES
 
 

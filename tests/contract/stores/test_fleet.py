@@ -8,8 +8,6 @@ import msgspec
 import pytest
 
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
-from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.fleet.overview import FleetQuery, ViewFleet
@@ -20,6 +18,8 @@ from phoneprov_core.phones.model import PhoneSearch
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.retention import Expiring, KeepDays, Prune
 from support.kinds import add
+from support.phone_records import a_deployment, a_phone
+from support.records import a_mac, identifier, moment
 
 ROOT = system_actor(LevelRule.STRICT)
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)

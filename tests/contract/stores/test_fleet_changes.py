@@ -7,14 +7,6 @@ import pytest
 
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_adapters.testing.phone_records import (
-    a_deployment,
-    a_flag,
-    a_kem,
-    a_phone,
-    a_profile,
-)
-from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.deployments.model import Wanted
@@ -30,6 +22,14 @@ from phoneprov_core.phones.ports import PhoneBusy
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.provisioning.model import ServedFile
 from support.kinds import add
+from support.phone_records import (
+    a_deployment,
+    a_flag,
+    a_kem,
+    a_phone,
+    a_profile,
+)
+from support.records import a_mac, a_user, identifier, moment
 
 ROOT = system_actor(LevelRule.STRICT)
 OLD, NEW, OTHER = a_mac(1), a_mac(2), a_mac(3)

@@ -1,7 +1,9 @@
 """The contract of ``LineStore``."""
 
-from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
-from phoneprov_adapters.testing.records import (
+from phoneprov_core.desk_records import DeskRecord, DeskUse
+from phoneprov_core.lines.model import Number, PhoneNumbers, UsedPhone
+from support.phone_records import a_deployment, a_phone
+from support.records import (
     a_link,
     a_mac,
     a_user,
@@ -9,8 +11,6 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
-from phoneprov_core.desk_records import DeskRecord, DeskUse
-from phoneprov_core.lines.model import Number, PhoneNumbers, UsedPhone
 from support.store_tests import DatabaseTests
 
 ADA, BOB, CARLA = identifier(31), identifier(32), identifier(33)

@@ -7,14 +7,14 @@ import msgspec
 import pytest
 
 from contract.stores.test_search import PHONES, moments_of
-from phoneprov_adapters.testing.phone_records import a_batch, a_deployment, a_phone
-from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.desk_records import DeskRecord, DeskUse, end_uses
 from phoneprov_core.fleet.states import FleetState, SeenPhone
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.statistics import Statistics
+from support.phone_records import a_batch, a_deployment, a_phone
+from support.records import a_mac, a_user, identifier, moment
 from support.store_tests import DatabaseTests
 
 

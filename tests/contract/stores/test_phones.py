@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_flag, a_kem, a_phone
-from phoneprov_adapters.testing.records import a_mac, moment
 from phoneprov_core.me import EnrichedPhone, enriched
 from phoneprov_core.vendor_phones import VendorPhone, VendorPhoneRecord
+from support.phone_records import a_flag, a_kem, a_phone
+from support.records import a_mac, moment
 from support.store_tests import DatabaseTests
 
 PHONE, OTHER_PHONE = a_mac(1), a_mac(2)

@@ -7,7 +7,10 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from phoneprov_adapters.testing.records import (
+from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser
+from phoneprov_core.vendor_users import VendorUser
+from support.records import (
     a_link,
     a_pin,
     a_user,
@@ -15,9 +18,6 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
-from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser
-from phoneprov_core.vendor_users import VendorUser
 from support.store_tests import DatabaseTests
 
 ADA, BOB, NO_USER = identifier(1), identifier(2), identifier(99)

@@ -8,8 +8,6 @@ import msgspec
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_adapters.testing.phone_records import a_phone, a_profile, a_revision
-from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
 from phoneprov_core.deployments.model import Action
 from phoneprov_core.deployments.order import Order, change_use
 from phoneprov_core.desk_records import DeskRecord, Due, end_uses
@@ -27,6 +25,8 @@ from phoneprov_core.profiles.model import (
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users
+from support.phone_records import a_phone, a_profile, a_revision
+from support.records import a_mac, a_user, identifier, moment
 
 ROOT = system_actor(LevelRule.STRICT)
 

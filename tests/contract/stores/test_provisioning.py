@@ -2,14 +2,14 @@
 
 import asyncio
 
-from phoneprov_adapters.testing.phone_records import a_fetch, a_phone
-from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.provisioning.model import (
     MOST_DISCOVERED,
     MOST_NAMES,
     DiscoveredPhone,
     ServedFile,
 )
+from support.phone_records import a_fetch, a_phone
+from support.records import a_mac, identifier, moment
 from support.store_tests import DatabaseTests
 
 NAME = "SEP001BD4123456.cnf.xml"

@@ -5,15 +5,6 @@ from typing import Any
 import pytest
 
 from contract.stores.test_audit import an_entry
-from phoneprov_adapters.testing.phone_records import (
-    a_batch,
-    a_deployment,
-    a_fetch,
-    a_phone,
-    a_profile,
-    a_revision,
-)
-from phoneprov_adapters.testing.records import OWNER, a_mac, a_session, a_user, identifier, moment
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.batches.transitions import BatchItem
@@ -21,6 +12,15 @@ from phoneprov_core.deployments.model import Outcome, Wanted
 from phoneprov_core.deployments.order import rollback_target
 from phoneprov_core.fleet.states import FleetState, SeenPhone
 from phoneprov_core.retention import Expiring, Moment, Place
+from support.phone_records import (
+    a_batch,
+    a_deployment,
+    a_fetch,
+    a_phone,
+    a_profile,
+    a_revision,
+)
+from support.records import OWNER, a_mac, a_session, a_user, identifier, moment
 from support.store_tests import DatabaseTests, existing
 
 PROFILE = a_profile(800)

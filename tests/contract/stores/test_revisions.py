@@ -2,12 +2,12 @@
 
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_batch, a_deployment, a_profile, a_revision
-from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.profiles.model import Content, Revision, whole
+from support.phone_records import a_batch, a_deployment, a_profile, a_revision
+from support.records import a_mac, a_user, identifier, moment
 from support.store_tests import DatabaseTests
 
 OWNER = identifier(900)

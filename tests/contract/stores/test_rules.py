@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import (
+from phoneprov_core.kernel.errors import Conflict
+from support.phone_records import a_phone
+from support.records import (
     OWNER,
     a_permission,
     a_user,
@@ -13,7 +14,6 @@ from phoneprov_adapters.testing.records import (
     an_extension,
     identifier,
 )
-from phoneprov_core.kernel.errors import Conflict
 from support.store_tests import DatabaseTests, existing
 
 UNIQUE = [

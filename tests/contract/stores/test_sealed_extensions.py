@@ -13,9 +13,9 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_adapters.testing.records import an_extension, identifier
 from phoneprov_core.extensions import Extension
 from phoneprov_core.kernel.errors import WrongKey
+from support.records import an_extension, identifier
 from support.stores import DATABASES, KEY
 
 ONE = an_extension(1, password="line secret one", voicemail_passcode="97531")

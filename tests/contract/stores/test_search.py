@@ -10,8 +10,6 @@ import pytest_asyncio
 from msgspec import Struct
 
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
-from phoneprov_adapters.testing.phone_records import CNF_XML, a_phone, a_profile, a_revision
-from phoneprov_adapters.testing.records import OWNER, a_company_contact, identifier, moment
 from phoneprov_core.directory.model import ContactSearch
 from phoneprov_core.extensions import ExtensionSearch
 from phoneprov_core.kernel.paging import Window, listing
@@ -22,6 +20,8 @@ from phoneprov_core.profiles.model import ProfileSearch
 from phoneprov_core.users.model import UserSearch
 from support import kinds
 from support.kinds import OTHER_OWNER, OWNERS, Kind
+from support.phone_records import CNF_XML, a_phone, a_profile, a_revision
+from support.records import OWNER, a_company_contact, identifier, moment
 from support.store_tests import DatabaseTests
 
 

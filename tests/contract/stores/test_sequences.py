@@ -13,8 +13,10 @@ from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_adapters.testing.phone_records import a_profile
-from phoneprov_adapters.testing.records import (
+from phoneprov_core.kernel.actor import LevelRule
+from phoneprov_core.kernel.errors import PhoneprovError
+from support.phone_records import a_profile
+from support.records import (
     a_link,
     a_permission,
     a_personal_contact,
@@ -23,8 +25,6 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
-from phoneprov_core.kernel.actor import LevelRule
-from phoneprov_core.kernel.errors import PhoneprovError
 from support.store_model import Model, Real
 from support.stores import DATABASES
 

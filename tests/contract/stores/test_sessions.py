@@ -4,16 +4,16 @@ import asyncio
 
 import pytest
 
-from phoneprov_adapters.testing.records import (
+from phoneprov_core.auth.model import Exchange, Principal
+from phoneprov_core.auth.sessions import exchange
+from phoneprov_core.kernel.errors import NotFound
+from support.records import (
     a_permission,
     a_session,
     a_user,
     an_assignment,
     identifier,
 )
-from phoneprov_core.auth.model import Exchange, Principal
-from phoneprov_core.auth.sessions import exchange
-from phoneprov_core.kernel.errors import NotFound
 from support.store_tests import DatabaseTests
 
 ADA, BOB, NO_USER = identifier(1), identifier(2), identifier(99)

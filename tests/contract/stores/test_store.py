@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phoneprov_adapters.testing.records import OWNER, moment
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from support.kinds import NO_USER, OTHER_OWNER, PERSONAL_CONTACTS, PROFILES, Kind
+from support.records import OWNER, moment
 from support.store_tests import DatabaseTests
 
 

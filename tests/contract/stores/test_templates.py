@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from phoneprov_adapters.testing.phone_records import (
+from phoneprov_core.kernel.errors import AlreadyExists, Conflict
+from support.phone_records import (
     a_deployment,
     a_profile,
     a_revision,
     a_template,
 )
-from phoneprov_adapters.testing.records import a_mac, a_user
-from phoneprov_core.kernel.errors import AlreadyExists, Conflict
+from support.records import a_mac, a_user
 from support.store_tests import DatabaseTests
 
 

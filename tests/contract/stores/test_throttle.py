@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.auth.ports import Familiarity
 from phoneprov_core.auth.throttle import RECENT
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.rates import Rate
+from support.records import a_mac, a_user, identifier
 from support.store_tests import DatabaseTests
 
 ADA, BOB = identifier(1), identifier(2)

@@ -7,15 +7,6 @@ import msgspec
 import pytest
 
 from contract.stores.test_audit import ADA
-from phoneprov_adapters.testing.phone_records import a_phone, a_profile, a_revision
-from phoneprov_adapters.testing.records import (
-    a_permission,
-    a_user,
-    an_assignment,
-    an_extension,
-    identifier,
-    moment,
-)
 from phoneprov_core.desk_records import DeskRecord, DeskUse, Due, end_use, end_uses
 from phoneprov_core.directory.model import PersonalContact
 from phoneprov_core.kernel.actor import Event
@@ -23,6 +14,15 @@ from phoneprov_core.links import Link
 from phoneprov_core.vendor_services import VendorService
 from phoneprov_core.vendor_users import VendorUser
 from support.kinds import KINDS, Kind
+from support.phone_records import a_phone, a_profile, a_revision
+from support.records import (
+    a_permission,
+    a_user,
+    an_assignment,
+    an_extension,
+    identifier,
+    moment,
+)
 from support.store_tests import DatabaseTests
 
 SECRETS = {"password", "voicemail_passcode", "body"}

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.errors import Conflict, Unavailable
+from support.phone_records import a_phone
+from support.records import a_user, identifier
 from support.store_tests import DatabaseTests, existing
 
 

@@ -5,8 +5,9 @@ import asyncio
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_deployment, a_profile
-from phoneprov_adapters.testing.records import (
+from phoneprov_core.kernel.errors import AlreadyExists, NotFound
+from support.phone_records import a_deployment, a_profile
+from support.records import (
     a_mac,
     a_permission,
     a_pin,
@@ -15,7 +16,6 @@ from phoneprov_adapters.testing.records import (
     an_assignment,
     identifier,
 )
-from phoneprov_core.kernel.errors import AlreadyExists, NotFound
 from support.store_tests import DatabaseTests, existing
 
 ADA, BOB = identifier(1), identifier(2)

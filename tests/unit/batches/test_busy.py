@@ -2,13 +2,13 @@
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.model import Counts, PhoneState
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import TimedOut
 from phoneprov_core.profiles.model import Profile
 from support.floor import begin, ended, phones_of
 from support.office import Office
+from support.records import a_mac
 from support.switching import Journal, deployments
 
 

@@ -6,8 +6,6 @@ import dataclasses
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_deployment
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.model import Batch, BatchState, Counts, PhoneState
 from phoneprov_core.batches.transitions import Claim, claimed
 from phoneprov_core.deployments.model import Outcome
@@ -17,6 +15,8 @@ from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import Profile
 from support.floor import begin, ended, phones_of
 from support.office import Office
+from support.phone_records import a_deployment
+from support.records import a_mac
 from support.switching import Journal, deployments
 
 

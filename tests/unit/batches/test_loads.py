@@ -8,7 +8,6 @@ import pytest
 
 from phoneprov_adapters.memory.system import compare_directly
 from phoneprov_adapters.provisioning.folder import Folder
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.commands import BatchTarget, CreateBatch
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.batches.plan import PlanBatch
@@ -19,6 +18,7 @@ from phoneprov_core.profiles.model import CreateProfile, Profile
 from phoneprov_core.provisioning.loads import CheckLoad
 from support.floor import ended
 from support.office import Office
+from support.records import a_mac
 
 LOAD = "SCCP45.9-4-2SR4-2S"
 XML = f"<device><loadInformation>{LOAD}</loadInformation></device>"

@@ -9,7 +9,6 @@ import pytest
 
 from phoneprov_adapters.memory.system import compare_directly
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches import plan as plans
 from phoneprov_core.batches.commands import BatchTarget, CreateBatch
 from phoneprov_core.batches.model import Batch, BatchAction, BatchState, PhoneState
@@ -28,6 +27,7 @@ from phoneprov_core.templates.model import CreateTemplate, Template, TemplatePat
 from phoneprov_core.templates.use_cases import Templates
 from support.floor import FLOOR, begin, create_floor, ended, phones_of
 from support.office import Office, Settings
+from support.records import a_mac
 from support.switching import NOWHERE, XML, switch
 
 BODY = (

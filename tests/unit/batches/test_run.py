@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 
 from phoneprov_adapters.memory.system import FixedClock
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.batches.model import BatchState, Counts, PhoneState
 from phoneprov_core.batches.rules import Pace
@@ -19,6 +18,7 @@ from phoneprov_core.phones.model import CreatePhone
 from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
 from support.floor import begin, create_floor, ended, phones_of
 from support.office import Office, Settings
+from support.records import a_mac
 from support.switching import Journal, deployments, is_free, switch
 
 NO = Refused("The FTP server refused.")

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.commands import CreateBatch, WantedPhones
 from phoneprov_core.batches.model import BatchState, Counts
 from phoneprov_core.kernel.actor import Actor
@@ -15,6 +14,7 @@ from phoneprov_core.phones.model import CreatePhone, PhonePatch
 from phoneprov_core.profiles.model import Profile, ProfilePatch
 from support.floor import FLOOR, begin, ended, phones_of
 from support.office import Office
+from support.records import a_mac
 from support.switching import NOWHERE
 
 

@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_batch
 from phoneprov_core.batches.model import BatchState, Counts, PhoneState
 from phoneprov_core.batches.transitions import (
     SKIPPED,
@@ -14,6 +13,7 @@ from phoneprov_core.batches.transitions import (
     ended,
     postponed,
 )
+from support.phone_records import a_batch
 
 NOW = "2026-01-31T08:15:30.250Z"
 AGAIN = Claim("batch", 3, "00:1B:D4:12:34:56", "attempt", 2, 1, NOW)

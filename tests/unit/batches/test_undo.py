@@ -7,7 +7,6 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.changes import halt
 from phoneprov_core.batches.model import Batch, BatchAction, BatchPhone, BatchState, PhoneState
 from phoneprov_core.batches.transitions import Claim, claimed
@@ -18,6 +17,7 @@ from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import CreateProfile, Profile
 from support.floor import begin, create_floor, phones_of
 from support.office import Office, Settings
+from support.records import a_mac
 from support.store_tests import existing
 from support.switching import XML, switch
 from unit.batches.test_rollouts import until_it_ended

@@ -24,10 +24,10 @@ from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.restart import CiscoPhones
 from phoneprov_core.kernel.errors import Conflict
 from support.keys import NEW_KEY
+from support.phone_records import a_phone
 
 
 def distribution(folder: Path, name: str, modules: Mapping[str, str], entry_points: str) -> None:

@@ -7,7 +7,6 @@ from typing import cast
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_deployment
 from phoneprov_core.deployments.confirm import CONFIRM_SECONDS
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome, Step, StepName
 from phoneprov_core.deployments.use_cases import SwitchProfile
@@ -20,6 +19,7 @@ from phoneprov_core.lines.comparison import CompareLines
 from phoneprov_core.profiles.model import Profile
 from phoneprov_http.main.commands.output import how_it_went, is_seen_through, lines_of
 from support.office import Office, Settings
+from support.phone_records import a_deployment
 from support.switching import MAC, Journal, a_desk, last_deployment, switch
 
 BACK = "The phone was seen."

@@ -5,9 +5,9 @@ import logging
 import pytest
 
 from phoneprov_adapters.runtime.journal import log_deployment
-from phoneprov_adapters.testing.phone_records import a_deployment
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.deployments.model import Outcome, Step, StepName
+from support.phone_records import a_deployment
+from support.records import a_mac
 
 DONE = a_deployment(
     1,

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.deployments.limits import SwitchLimits
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, TooManyAttempts
 from phoneprov_core.phones.model import CreatePhone
 from phoneprov_core.profiles.model import CreateProfile, Profile, SwitchRequest
 from support.office import Office, Settings
+from support.records import a_mac
 from support.switching import MAC, XML, a_desk, deployments, switch
 
 

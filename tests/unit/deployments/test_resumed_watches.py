@@ -5,13 +5,13 @@ import dataclasses
 import pytest
 
 from phoneprov_adapters.memory.system import MemoryBackground
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.model import Confirmation, Deployment
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.system import shown
 from support.floor import create_floor
 from support.office import Office, Settings
+from support.records import a_mac
 from support.switching import deployments, switch
 
 

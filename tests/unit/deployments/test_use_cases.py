@@ -2,14 +2,14 @@
 
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
-from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.fleet.model import Replacement
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Invalid, NotFound
 from phoneprov_core.kernel.paging import NEWEST, Listing, Window
 from support.office import Office
+from support.phone_records import a_deployment, a_phone
+from support.records import identifier
 
 MAC = "00:1B:D4:12:34:56"
 OTHER = "00:1B:D4:12:34:99"

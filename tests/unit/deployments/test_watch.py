@@ -7,9 +7,9 @@ from phoneprov_adapters.composition.adapters import connection_of, watch_of
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.memory.devices import MemoryPhone
 from phoneprov_adapters.memory.watch import MemoryWatch
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.deployments.confirm import Watch
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
+from support.phone_records import a_phone
 
 PHONE = a_phone(1)
 

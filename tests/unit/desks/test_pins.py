@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.auth.model import LoginFailure
 from phoneprov_core.auth.throttle import AddressLimit
@@ -15,6 +14,7 @@ from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
 from phoneprov_core.kernel.system import millis
 from phoneprov_core.vendor_users import CreatePin, VendorUsers, guess_key
 from support.office import Office
+from support.records import a_mac
 
 MAC, OTHER_MAC = a_mac(1), a_mac(2)
 IP = "10.0.0.5"

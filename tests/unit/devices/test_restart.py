@@ -3,7 +3,6 @@
 import pytest
 
 from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.ports import PhoneDriver
 from phoneprov_core.devices.restart import (
     CLEAR_SERVICES,
@@ -16,6 +15,7 @@ from phoneprov_core.devices.restart import (
 )
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
 from phoneprov_core.phones.model import Phone
+from support.phone_records import a_phone
 
 PHONE = a_phone(1)
 KEYS = [key.uri for key in restart_keys(PHONE.model)]

@@ -5,7 +5,6 @@ import dataclasses
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.directory.model import (
     CreatePersonalContact,
     PersonalContact,
@@ -13,6 +12,7 @@ from phoneprov_core.directory.model import (
 )
 from phoneprov_core.kernel.actor import Actor
 from support.office import Office
+from support.records import a_user, identifier
 
 ADMIN = Actor(identifier(0xAD), level=0)
 ADA = Actor(identifier(0xA), level=None)

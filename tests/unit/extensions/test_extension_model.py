@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, strategies as st
 from msgspec import UNSET
 
-from phoneprov_adapters.testing.records import an_extension
 from phoneprov_core.extensions import CreateExtension, ExtensionPatch
 from phoneprov_core.kernel.errors import Invalid
+from support.records import an_extension
 
 GOOD: dict[str, Any] = {
     "type": "custom",

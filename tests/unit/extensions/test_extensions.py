@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.extensions import CreateExtension, Extension, ExtensionPatch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from support.office import Office
+from support.records import identifier
 
 ADMIN = Actor(identifier(0xAD), level=0, ip="10.1.1.1")
 ROOT = Actor(identifier(0xAE), level=0, ip="10.1.1.2")

@@ -14,8 +14,6 @@ from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.memory.system import FixedClock
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
-from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.deployments.observation import FileState, ServerFile
 from phoneprov_core.devices.ports import ConfigUploader, FilesOnServer, Upload, Uploaded
@@ -30,6 +28,8 @@ from phoneprov_core.fleet.files import (
 from phoneprov_core.fleet.states import FleetState, SeenPhone, WatchedFile, after_file
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.system import millis, shown
+from support.phone_records import a_deployment, a_phone
+from support.records import a_mac, identifier, moment
 
 SERVER = "10.9.9.9:21"
 

@@ -3,8 +3,6 @@
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.deployments.information import read_device_information
 from phoneprov_core.deployments.observation import DeviceInformation, FileState
 from phoneprov_core.fleet.states import (
@@ -16,6 +14,8 @@ from phoneprov_core.fleet.states import (
     status_of,
 )
 from phoneprov_core.phones.model import Phone
+from support.phone_records import a_phone
+from support.records import a_mac
 
 PHONE = a_phone(1, model="CP-7945G", software_version="SCCP45.9", phone_ip="10.0.0.5")
 OWN = DeviceInformation(PHONE.mac, "CP-7945G", "SCCP45.9", "FCH1")

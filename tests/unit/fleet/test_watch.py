@@ -15,8 +15,6 @@ from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.memory.system import FixedClock
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.deployments.observation import DeviceInformation
 from phoneprov_core.devices.ports import FilesOnServer
@@ -25,6 +23,8 @@ from phoneprov_core.fleet.files import CompareFiles
 from phoneprov_core.fleet.watch import Registered, WatchFleet
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.system import millis
+from support.phone_records import a_deployment, a_phone
+from support.records import a_mac
 
 
 class Phones:

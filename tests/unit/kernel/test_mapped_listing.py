@@ -3,10 +3,10 @@
 import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.kernel.paging import Listing, Page, Window, listing
 from phoneprov_core.phones.model import Phone
+from support.phone_records import a_phone
+from support.records import a_mac
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.desk_records import DeskRecord, DeskUse, Due
 from phoneprov_core.lines.model import Number, PhoneNumbers, UsedPhone
 from phoneprov_core.lines.rules import (
@@ -14,6 +13,7 @@ from phoneprov_core.lines.rules import (
     line_options,
     numbers_of,
 )
+from support.phone_records import a_phone
 
 ADA, BOB, LOBBY = "ada", "bob", "lobby"
 PHONE = a_phone(1, name="Desk 4", location="Berlin", model="CP-7945G")

@@ -14,11 +14,11 @@ import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
-from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from support.audited import AuditedDatabase
 from support.data_folder import create_database
+from support.phone_records import a_phone
+from support.records import a_mac, a_user, identifier
 
 
 async def names(database: MemoryDatabase) -> list[str]:

@@ -6,8 +6,6 @@ import pytest
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import FixedClock
 from phoneprov_adapters.sql.stores.phones import SqlKems
-from phoneprov_adapters.testing.phone_records import a_flag, a_kem, a_phone
-from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.desk_records import DeskRecord
@@ -16,6 +14,8 @@ from phoneprov_core.kernel.errors import Conflict, Forbidden, NotFound, Unavaila
 from phoneprov_core.phones.model import CreatePhone
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.provisioning.model import ServedFile
+from support.phone_records import a_flag, a_kem, a_phone
+from support.records import a_mac, identifier
 
 ADMIN = Actor(identifier(0xAD), level=0)
 ADA = Actor(identifier(0xA), level=None)

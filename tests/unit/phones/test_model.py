@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.phones.model import (
     CreatePhone,
@@ -12,6 +11,7 @@ from phoneprov_core.phones.model import (
     software_type_of,
     speaks_sip,
 )
+from support.phone_records import a_phone
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_phone, a_profile
-from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.profiles.model import (
@@ -14,6 +12,8 @@ from phoneprov_core.profiles.model import (
     SwitchRequest,
     whole,
 )
+from support.phone_records import a_phone, a_profile
+from support.records import identifier
 
 OWNER = identifier(1)
 

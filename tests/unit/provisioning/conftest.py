@@ -9,11 +9,11 @@ import pytest
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.provisioning.folder import Folder
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
 from phoneprov_core.devices.binding import Binding
 from phoneprov_core.provisioning.model import ServedFile
 from phoneprov_core.provisioning.use_cases import ProvideFile
+from support.phone_records import a_deployment, a_phone
 
 MAC = "00:1B:D4:12:34:56"
 NAME = "SEP001BD4123456.cnf.xml"

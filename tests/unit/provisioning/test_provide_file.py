@@ -2,11 +2,11 @@
 
 import pytest
 
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.deployments.model import Confirmation, Outcome
 from phoneprov_core.devices.binding import Binding
 from phoneprov_core.provisioning.model import FetchResult, Transport
 from phoneprov_core.provisioning.use_cases import FileRequest, Provided
+from support.phone_records import a_phone
 from unit.provisioning.conftest import CONTENT, MAC, NAME, OTHER_IP, PHONE_IP, Office
 
 

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
 from phoneprov_core.retention import PIECE, Expiring, KeepDays, Moment, Prune, Pruned, limits
+from support.records import a_mac, identifier
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

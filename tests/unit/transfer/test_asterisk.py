@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from phoneprov_adapters.api import open_in_memory
-from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.api import (
     CreatePhone,
     CreateProfile,
@@ -18,6 +17,7 @@ from phoneprov_core.api import (
 from phoneprov_core.extensions import CreateExtension, Extension
 from phoneprov_core.links import CreateLink
 from phoneprov_core.transfer.asterisk import Sections
+from support.phone_records import a_phone
 
 WHEN = "2026-01-31T08:15:30.250Z"
 

@@ -1,10 +1,10 @@
 """Vendor phone flags, over the memory database."""
 
-from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.vendor_phones import VendorPhoneFlag, VendorPhoneRecord
 from support.office import Office, Settings
+from support.records import identifier
 
 ADA = Actor(identifier(0xA), level=None)
 DESK = "00:1B:D4:12:34:56"

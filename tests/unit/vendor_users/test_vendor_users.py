@@ -5,12 +5,12 @@ import asyncio
 import pytest
 
 from phoneprov_adapters.memory.system import CountingIds, PlainHasher
-from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid, NotFound
 from phoneprov_core.vendor_users import CreatePin, PinHasher, VendorUser, VendorUsers
 from support.office import Office
+from support.records import a_user, identifier
 
 ADA = Actor(identifier(0xA), level=None)
 
