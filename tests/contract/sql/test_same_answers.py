@@ -46,7 +46,9 @@ ids = numbers.map(identifier)
 macs = numbers.map(a_mac)
 truths = st.booleans()
 moments = numbers.map(moment)
-texts = st.sampled_from(["a", "A", "\u00e9", "\U0001f4de", "it's 100% $1 :a ?", ""])
+texts = st.sampled_from(
+    ["a", "A", "\u00e9", "\U0001f4de", "it's 100% $1 :a ?", '"],[\\n\t\n\u2028\x7f', ""]
+)
 perhaps = st.none() | texts
 pages = {"offset": st.integers(0, 2)}
 

@@ -29,6 +29,7 @@ from phoneprov_adapters.runtime.system import random_id
 from phoneprov_adapters.runtime.tasks import to_its_end
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import (
+    Compiled,
     Connection,
     Row,
     first,
@@ -48,6 +49,7 @@ from phoneprov_adapters.sql.engines.sqlite_writing import (
     UNUSABLE,
     Checkpoints,
     WriteConnection,
+    compiled_as_json,
     compiled_for,
     unavailable,
 )
@@ -87,13 +89,12 @@ class SqliteReadConnection(Connection):
         self._long = long
 
     async def fetch_all(self, statement: Statement, **values: Any) -> Sequence[Row]:
-        return await self._fetch(self._long, statement, values)
+        return await self._fetch(self._long, compiled_as_json(statement), values)
 
     async def fetch_one(self, statement: Statement, **values: Any) -> Row | None:
-        return first(await self._fetch(self._short, statement, values))
+        return first(await self._fetch(self._short, compiled_for(statement), values))
 
-    async def _fetch(self, ask: Ask, statement: Statement, values: dict[str, Any]) -> Sequence[Row]:
-        compiled = compiled_for(statement)
+    async def _fetch(self, ask: Ask, compiled: Compiled, values: dict[str, Any]) -> Sequence[Row]:
         try:
             rows = await ask(compiled.sql, compiled.parameters(values))
         except (sqlite3.Error, ValueError) as error:

@@ -14,6 +14,7 @@ from phoneprov_adapters.runtime.tasks import to_its_end
 from phoneprov_adapters.sql.engines.connection import (
     Compiler,
     Connection,
+    JsonCompiler,
     Row,
     foreign_key_violation,
     log_failure,
@@ -38,6 +39,7 @@ when the thread does not keep up."""
 log = logging.getLogger("phoneprov.database")
 
 compiled_for = Compiler(dialect.dialect(paramstyle="qmark"))
+compiled_as_json = JsonCompiler(dialect.dialect(paramstyle="qmark"))
 
 _require_revision = compiled_for(REQUIRE_REVISION)
 _BEGIN = (
