@@ -4,10 +4,13 @@ import re
 import shlex
 import tomllib
 from configparser import ConfigParser
+from importlib.metadata import distributions
 from pathlib import Path
 
 import click
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from phoneprov_http.main.cli import main
 from phoneprov_http.main.commands.provision import provision
@@ -127,6 +130,29 @@ def test_lock_of_the_service_has_no_build_tools() -> None:
     assert "/opt/phoneprov/bin/pip install --no-cache-dir --require-hashes -r build.txt" not in (
         CONTAINERFILE
     )
+
+
+def test_lock_names_each_extra_that_a_locked_package_requires() -> None:
+    """pip takes ``coverage[toml]`` for another requirement than ``coverage``, and refuses a newer
+    version of it, which has no hash here."""
+    lines = (ROOT / "requirements/dev.txt").read_text("utf-8").splitlines()
+    locked = [Requirement(line.rstrip("\\ ")) for line in lines if line[:1].isalnum()]
+    installed = {canonicalize_name(one.name): one for one in distributions()}
+    required = [
+        Requirement(text)
+        for requirement in locked
+        if requirement.name in installed
+        for text in installed[requirement.name].requires or ()
+    ]
+    extras = {
+        (canonicalize_name(one.name), extra)
+        for one in required
+        if one.marker is None or one.marker.evaluate({"extra": ""})
+        for extra in one.extras
+    }
+
+    assert ("coverage", "toml") in extras
+    assert extras <= {(one.name, extra) for one in locked for extra in one.extras}
 
 
 def test_workflow_tests_every_python_that_the_package_declares() -> None:
