@@ -149,6 +149,7 @@ def _current(phones: int, count: int) -> Iterator[Row]:
             "mac": mac(number % phones), "number": number // phones + 1,
             "created_at": _moment(YEARS_DAYS * (1 - number / count)),
             "uuid": uuid(number, "a003"), "owner_uuid": person(number % phones % PEOPLE),
+            "profile_name": f"Profile {(number % phones + number // phones % 2) % PROFILES}",
         }  # fmt: skip
 
 

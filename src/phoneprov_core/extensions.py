@@ -1,7 +1,7 @@
 """Telephone extensions, managed by superadmins."""
 
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, Literal, Protocol
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -28,7 +28,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.search import Query, SearchFields, Whether
+from phoneprov_core.kernel.search import ORDER, Query, SearchFields, Whether
 from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 
@@ -152,6 +152,9 @@ class ExtensionPatch(Command, frozen=True, kw_only=True):
 EXTENSION_FIELDS = SearchFields(texts=("name",), numbers=("extension",))
 
 
+ExtensionSort = Literal["extension", "-extension", "name", "-name", "type", "-type"]
+
+
 class ExtensionSearch(QueryCommand, frozen=True, kw_only=True):
     """Which extensions a list shows; None of a field means all."""
 
@@ -159,6 +162,7 @@ class ExtensionSearch(QueryCommand, frozen=True, kw_only=True):
     type: Annotated[ExtensionType, schema("Only extensions of this type")] | None = None
     voicemail: Whether | None = None
     is_active: Whether | None = None
+    sort: Annotated[ExtensionSort, ORDER] | None = None
 
 
 class ExtensionsTransaction(Protocol):

@@ -1,6 +1,6 @@
 """Contacts of the company and of single users."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -17,7 +17,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
+from phoneprov_core.kernel.search import ORDER, Filter, Query, SearchFields, Whether
 
 Name = Annotated[Line, schema("Name of the contact", examples=["Ada Lovelace"])]
 WorkNumber = Annotated[
@@ -125,6 +125,11 @@ class PersonalContactPatch(ContactPatch, frozen=True, kw_only=True):
 CONTACT_FIELDS = SearchFields(texts=("name", "email"), numbers=("work", "mobile", "home"))
 
 
+ContactSort = Literal[
+    "name", "-name", "email", "-email", "department", "-department", "location", "-location"
+]
+
+
 class ContactSearch(QueryCommand, frozen=True, kw_only=True):
     """Which company contacts a list shows; None of a field means all."""
 
@@ -134,6 +139,7 @@ class ContactSearch(QueryCommand, frozen=True, kw_only=True):
     location: Filter | None = None
     building: Filter | None = None
     is_active: Whether | None = None
+    sort: Annotated[ContactSort, ORDER] | None = None
 
 
 class TooManyContacts(Conflict):

@@ -128,6 +128,10 @@ Query = Annotated[
 ]
 Filter = Annotated[AnyLine, schema("Only rows with exactly this value")]
 Whether = Annotated[bool, schema("Only rows with this value")]
+ORDER = schema(
+    "Order by this field, with a `-` backwards; otherwise the oldest first, or the best match"
+)
+"""Of a command's field ``sort``. Capital and small letters are the same in such an order."""
 
 
 def search_for(wanted: Struct | None) -> Search | None:

@@ -22,7 +22,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
+from phoneprov_core.kernel.search import ORDER, Filter, Query, SearchFields, Whether
 from phoneprov_core.kernel.system import Timestamp
 
 Model = Annotated[OptionalLine, schema("Model", examples=["CP-7945G"])]
@@ -154,7 +154,6 @@ SummarySort = Literal[
     "username", "-username", "profile_name", "-profile_name", "state", "-state",
     "seen_at", "-seen_at",
 ]  # fmt: skip
-_SORT = "Order by this field, with a `-` backwards; otherwise the oldest first, or the best match"
 LastOutcome = Literal["none", "running", "deployed", "failed", "unknown", "interrupted"]
 """The outcome of the newest deployment of a phone, the one with the largest number. ``none``: the
 phone has no deployment."""
@@ -209,13 +208,13 @@ class PhoneFilters(QueryCommand, frozen=True, kw_only=True):
 class PhoneSearch(PhoneFilters, frozen=True, kw_only=True):
     """Which phones a list shows, and their order."""
 
-    sort: Annotated[Sort, schema(_SORT)] | None = None
+    sort: Annotated[Sort, ORDER] | None = None
 
 
 class SummarySearch(PhoneFilters, frozen=True, kw_only=True):
     """Which phones a list with their use shows, and their order."""
 
-    sort: Annotated[SummarySort, schema(_SORT)] | None = None
+    sort: Annotated[SummarySort, ORDER] | None = None
 
 
 CountedField = Literal["brand", "model", "location", "software_type"]

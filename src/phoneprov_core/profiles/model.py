@@ -30,7 +30,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.search import Query, SearchFields
+from phoneprov_core.kernel.search import ORDER, Query, SearchFields
 from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.phones.model import Family, Phone, bare_model, family_of
 from phoneprov_core.templates.model import TemplateName, Values
@@ -319,12 +319,18 @@ class Switched(Struct, frozen=True):
 PROFILE_FIELDS = SearchFields(texts=("name",))
 
 
+ProfileSort = Literal[
+    "name", "-name", "software_type", "-software_type", "updated_at", "-updated_at"
+]
+
+
 class ProfileSearch(QueryCommand, frozen=True, kw_only=True):
     """Which profiles a list shows; None of a field means all."""
 
     q: Query | None = None
     user_uuid: Annotated[Uuid, schema("Only profiles of this user")] | None = None
     software_type: Annotated[Family, schema("Only profiles for this firmware family")] | None = None
+    sort: Annotated[ProfileSort, ORDER] | None = None
 
 
 class ProfileDeletion(QueryCommand, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 import hashlib
 import unicodedata
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -24,7 +24,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
+from phoneprov_core.kernel.search import ORDER, Filter, Query, SearchFields, Whether
 from phoneprov_core.kernel.system import Timestamp
 
 # No blank but a space, only between other characters; ``check_new_username`` has more rules.
@@ -164,6 +164,12 @@ USER_FIELDS = SearchFields(
 )
 
 
+UserSort = Literal[
+    "first_name", "-first_name", "last_name", "-last_name", "username", "-username", "email",
+    "-email", "location", "-location", "last_login_at", "-last_login_at",
+]  # fmt: skip
+
+
 class UserSearch(QueryCommand, frozen=True, kw_only=True):
     """Which accounts a list shows; None of a field means all."""
 
@@ -173,3 +179,4 @@ class UserSearch(QueryCommand, frozen=True, kw_only=True):
     nationality: Filter | None = None
     timezone: Filter | None = None
     is_active: Whether | None = None
+    sort: Annotated[UserSort, ORDER] | None = None

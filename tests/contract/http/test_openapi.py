@@ -141,8 +141,8 @@ def test_every_body_has_every_refusal() -> None:
 
 
 FILTERS = {
-    "GET /api/v1/users": {"q", "lang", "location", "nationality", "timezone", "is_active"},
-    "GET /api/v1/extensions": {"q", "type", "voicemail", "is_active"},
+    "GET /api/v1/users": {"q", "lang", "location", "nationality", "timezone", "is_active", "sort"},
+    "GET /api/v1/extensions": {"q", "type", "voicemail", "is_active", "sort"},
     "GET /api/v1/phones": {
         "q",
         "brand",
@@ -166,8 +166,9 @@ FILTERS = {
         "location",
         "building",
         "is_active",
+        "sort",
     },
-    "GET /api/v1/phone-profiles": {"q", "user_uuid", "software_type"},
+    "GET /api/v1/phone-profiles": {"q", "user_uuid", "software_type", "sort"},
     "GET /api/v1/phone-profiles/{uuid}/revisions/diff": {"from", "to"},
     "GET /api/v1/batches": {"before"},
     "GET /api/v1/batches/{uuid}/phones": {"state", "after"},

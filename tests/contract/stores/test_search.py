@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 import pytest_asyncio
@@ -146,6 +146,24 @@ class TestSearch(DatabaseTests):
             both = {name: value for name, (_, value) in list(case.filters.items())[:2]}
             assert await moments_of(tx, case, **both) == []
 
+    async def test_sorted_list_ignores_case_and_has_each_record_once(self, case: _Case) -> None:
+        key = case.kind.key
+        order = get_args(get_args(get_type_hints(case.command)["sort"])[0])
+        for field in {one.removeprefix("-") for one in order} - {key}:
+            async with self.database.write() as tx:
+                store: SearchedStore[Any] = case.kind.store(tx)
+                for number, value in enumerate(("b", "A", "É", "a1", "B2", "Z"), 1):
+                    await store.add(case.kind.make(number, **{field: value}))
+                for sort, is_backwards in ((field, False), (f"-{field}", True)):
+                    rows = selected(store, case.command(sort=sort))
+                    everything = await rows.rows(1000)
+                    values = [getattr(one, field) for one in everything]
+                    assert values == ["A", "a1", "b", "B2", "Z", "É"][:: -1 if is_backwards else 1]
+                    assert await rows.rows(9, after=everything[2]) == everything[3:]
+                    await _pages_agree(rows)
+                for one in everything:
+                    await store.remove(getattr(one, key))
+
     async def test_search_follows_changes_of_the_transaction(self, case: _Case) -> None:
         one, two = case.kind.make(1), case.kind.make(2)
         name = case.fields[0]
@@ -230,6 +248,7 @@ class TestSearch(DatabaseTests):
             return [profile.uuid for profile in found]
 
         assert await uuids(q="emilie") == [identifier(1), identifier(2)]
+        assert await uuids(sort="-name") == [identifier(number) for number in (1, 3, 2)]
         assert await uuids(q="desk", software_type="SIP") == [identifier(2), identifier(3)]
         assert await uuids(user_uuid=OTHER_OWNER) == [identifier(2)]
         assert await uuids(OWNER, q="emilie") == [identifier(1)]

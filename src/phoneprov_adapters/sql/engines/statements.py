@@ -152,6 +152,14 @@ class like(_ByDialect):  # noqa: N801 - see above
     postgresql = "{} LIKE {}"
 
 
+class in_order(_ByDialect):  # noqa: N801 - see above
+    """A text as lists are sorted by it: without the case of ASCII letters, byte by byte."""
+
+    type = Text()
+    sqlite = "lower({})"
+    postgresql = 'lower({} COLLATE "C")'
+
+
 class json_items(_ByDialect):  # noqa: N801 - see above
     """The texts in a JSON list, as rows of one column ``value``."""
 

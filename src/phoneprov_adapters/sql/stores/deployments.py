@@ -121,7 +121,7 @@ _REMEMBER = (
 _KEEP_CURRENT = upsert(
     current_deployments,
     ["mac"],
-    *("number", "created_at", "uuid", "owner_uuid"),
+    *("number", "created_at", "uuid", "owner_uuid", "profile_name"),
     where=lambda new: current_deployments.c.number < new.number,
 )
 _PLACED = (

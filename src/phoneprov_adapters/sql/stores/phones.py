@@ -142,16 +142,14 @@ _SUMMARY = (
 _on, _desk, _there, _seen = (
     table.alias(f"sort_{table.name}") for table in (current_deployments, desks, users, phone_states)
 )
-_on_phones = phones.outerjoin(_on, _on.c.mac == phones.c.mac).outerjoin(
-    _current, _current.c.uuid == _on.c.uuid
-)
+_on_phones = phones.outerjoin(_on, _on.c.mac == phones.c.mac)
 _at_phones = phones.outerjoin(_desk, _desk.c.mac == phones.c.mac).outerjoin(
     _there, _there.c.uuid == _desk.c.user_uuid
 )
 _observed = phones.outerjoin(_seen, _seen.c.mac == phones.c.mac)
 _ORDERS = {
     "username": (_there.c.username, _at_phones),
-    "profile_name": (_current.c.profile_name, _on_phones),
+    "profile_name": (_on.c.profile_name, _on_phones),
     "state": (_seen.c.state, _observed),
     "seen_at": (_seen.c.seen_at, _observed),
 }

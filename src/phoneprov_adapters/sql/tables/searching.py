@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.sql import FromClause
 from sqlalchemy.sql.util import ClauseAdapter
 
-from phoneprov_adapters.sql.engines.statements import Query, json_items, like, page
+from phoneprov_adapters.sql.engines.statements import Query, in_order, json_items, like, page
 from phoneprov_core.kernel.search import Search, SearchFields
 
 _MOST_STATEMENTS = 100
@@ -152,7 +152,7 @@ class SearchedTable:
         created_at, key = (getattr(entity, column.name) for column in self._position)
         if search.sort is not None:
             value = getattr(entity, search.sort.removeprefix("-")) or ""
-            return {"after_time": value, "after_key": key}
+            return {"after_time": value.encode().lower().decode(), "after_key": key}
         place = {"after_time": created_at, "after_key": key}
         if search.words:
             place["after_rank"] = search.rank(self._fields.text(entity))
@@ -193,10 +193,14 @@ class SearchedTable:
         joined = None
         if sort is not None and (other := self._orders.get(sort.removeprefix("-"))):
             value, joined = other
-            position = [value.is_(None) != backwards, value, key]  # last in both directions
+            position = [
+                value.is_(None) != backwards,
+                in_order(value),
+                key,
+            ]  # last in both directions
         elif sort is not None:
             column = columns[sort.removeprefix("-")]
-            position = [key] if column is key else [func.coalesce(column, ""), key]
+            position = [key] if column is key else [in_order(func.coalesce(column, "")), key]
         elif words:
             finds_users = people and len(words) == 1
             position = [_rank(columns.search, phrases, finds_users=finds_users), *position]

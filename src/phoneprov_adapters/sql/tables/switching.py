@@ -123,7 +123,7 @@ renderings = Table(
     Index(None, "content_key_id", "uuid"),
 )
 
-# The newest deployment with a place, for each MAC; the owner is that of its profile then.
+# The newest deployment with a place, for each MAC; owner and name are those of its profile then.
 current_deployments = Table(
     "current_deployments",
     metadata,
@@ -132,6 +132,7 @@ current_deployments = Table(
     moment("created_at"),
     Column("uuid", string(36), nullable=False),
     Column("owner_uuid", string(36), nullable=False, server_default=""),
+    Column("profile_name", text, nullable=False, server_default=""),
     Index(None, "created_at", "uuid"),
     Index(None, "owner_uuid", "mac"),
 )

@@ -334,6 +334,7 @@ CREATE TABLE current_deployments (
 	created_at VARCHAR(24) COLLATE "C" NOT NULL,
 	uuid VARCHAR(36) COLLATE "C" NOT NULL,
 	owner_uuid VARCHAR(36) COLLATE "C" DEFAULT '' NOT NULL,
+	profile_name TEXT COLLATE "C" DEFAULT '' NOT NULL,
 	CONSTRAINT pk_current_deployments PRIMARY KEY (mac)
 );
 

@@ -334,6 +334,7 @@ CREATE TABLE current_deployments (
 	created_at VARCHAR(24) NOT NULL,
 	uuid VARCHAR(36) NOT NULL,
 	owner_uuid VARCHAR(36) DEFAULT '' NOT NULL,
+	profile_name TEXT DEFAULT '' NOT NULL,
 	CONSTRAINT pk_current_deployments PRIMARY KEY (mac)
 );
 

@@ -38,9 +38,10 @@ export const yesOrNo = (name, label) => ({
  * @param {Filter[]} filters
  * @param {URLSearchParams} initial
  * @param {(values: Record<string, string>) => void} changed
- * @param {{isSearched?: boolean}} [options]
+ * @param {{isSearched?: boolean, list?: import("./data-list.js").DataList<any>}} [options] the
+ *   order of a `list` is kept in the address, too
  */
-export function searchBar(path, filters, initial, changed, { isSearched = true } = {}) {
+export function searchBar(path, filters, initial, changed, { isSearched = true, list } = {}) {
   /** @type {number | undefined} */
   let timer;
   /** @type {Map<string, Field>} */
@@ -57,9 +58,13 @@ export function searchBar(path, filters, initial, changed, { isSearched = true }
 
   function now() {
     clearTimeout(timer);
-    readdress(withQuery(path, values()));
+    keep();
     draw();
     changed(values());
+  }
+
+  function keep() {
+    readdress(withQuery(path, { ...values(), sort: list?.sort }));
   }
 
   function draw() {
@@ -118,7 +123,7 @@ export function searchBar(path, filters, initial, changed, { isSearched = true }
     ),
   );
   draw();
-  return { element, values, set, isUsed };
+  return { element, values, set, isUsed, keep };
 }
 
 /** What a list of choices that is not loaded yet will show. @param {Field} field */

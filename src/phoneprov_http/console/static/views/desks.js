@@ -19,6 +19,7 @@ export async function view({ element, query }) {
     [yesOrNo("in_use", texts.onlyUsed)],
     query,
     () => void list.reload(),
+    { list },
   );
   element.classList.add("with-list");
   fill(element, heading(texts.desks, help("how-to/hot-desking")), search.element, list);
@@ -26,10 +27,10 @@ export async function view({ element, query }) {
     caption: texts.desks,
     name: "desks",
     columns: [
-      { title: texts.mac, cell: (one) => one.mac, width: "11.5rem" },
-      { title: texts.name, cell: (one) => one.name },
-      { title: texts.location, cell: (one) => one.location, isOptional: true },
-      { title: texts.deskUser, cell: (one) => one.use.username },
+      { title: texts.mac, cell: (one) => one.mac, sort: "mac", width: "11.5rem" },
+      { title: texts.name, cell: (one) => one.name, sort: "name" },
+      { title: texts.location, cell: (one) => one.location, sort: "location", isOptional: true },
+      { title: texts.deskUser, cell: (one) => one.use.username, sort: "username" },
       {
         title: texts.since,
         cell: (one) => ago(one.use.since),
@@ -37,16 +38,18 @@ export async function view({ element, query }) {
         isOptional: true,
         width: "9rem",
       },
-      { title: texts.profile, cell: (one) => one.use.profile_name, isOptional: true },
+      { title: texts.profile, cell: (one) => one.use.profile_name, sort: "profile_name", isOptional: true },
       { title: texts.defaultProfile, cell: (one) => one.use.default_profile_name },
       { title: texts.hotdesk, cell: (one) => (one.use.hotdesk ? texts.yes : texts.no), isOptional: true, width: "9rem" },
     ],
+    sort: query.get("sort") ?? "",
+    sorted: search.keep,
     key: (one) => one.mac,
     actions: (macs) => [batchButton(macs)],
     href: (one) => `#/phones/${one.mac}?tab=desk`,
     empty: () => (search.isUsed() ? texts.noMatch : texts.noDesks),
-    load: async (offset, limit, signal) => {
-      const path = withQuery("phones/summaries", { ...search.values(), offset, limit });
+    load: async (offset, limit, signal, sort) => {
+      const path = withQuery("phones/summaries", { ...search.values(), offset, limit, sort });
       const { data, metadata } = await api.get(path, signal);
       return { rows: data, total: metadata.total ?? data.length };
     },

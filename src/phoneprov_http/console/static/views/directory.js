@@ -24,6 +24,7 @@ export async function view({ element, query }) {
     })),
     query,
     () => void list.reload(),
+    { list },
   );
   const personal = h("section");
   /** @param {CompanyContact | null} contact */
@@ -57,16 +58,19 @@ export async function view({ element, query }) {
             session.mayWriteShared
               ? h("button", { className: "plain link", onclick: () => edit(one) }, one.name)
               : one.name,
+          sort: "name",
         },
         { title: texts.work, cell: (one) => one.work },
         { title: texts.mobile, cell: (one) => one.mobile },
-        { title: texts.email, cell: (one) => one.email, isOptional: true },
-        { title: texts.department, cell: (one) => one.department, isOptional: true },
-        { title: texts.location, cell: (one) => one.location, isOptional: true },
+        { title: texts.email, cell: (one) => one.email, sort: "email", isOptional: true },
+        { title: texts.department, cell: (one) => one.department, sort: "department", isOptional: true },
+        { title: texts.location, cell: (one) => one.location, sort: "location", isOptional: true },
       ],
+      sort: query.get("sort") ?? "",
+      sorted: search.keep,
       empty: () => (search.isUsed() ? texts.noMatch : texts.noContacts),
-      load: async (offset, limit, signal) => {
-        const path = withQuery("company-directory", { ...search.values(), offset, limit });
+      load: async (offset, limit, signal, sort) => {
+        const path = withQuery("company-directory", { ...search.values(), offset, limit, sort });
         const { data, metadata } = await api.get(path, signal);
         return { rows: data, total: metadata.total ?? data.length };
       },

@@ -33,6 +33,7 @@ export async function view({ element, query }) {
     ],
     query,
     () => void list.reload(),
+    { list },
   );
   element.classList.add("with-list");
   fill(
@@ -53,23 +54,26 @@ export async function view({ element, query }) {
     caption: texts.people,
     name: "people",
     columns: [
-      { title: texts.name, cell: (user) => fullName(user) },
-      { title: texts.username, cell: (user) => user.username },
-      { title: texts.email, cell: (user) => user.email, isOptional: true },
-      { title: texts.location, cell: (user) => user.location, isOptional: true },
+      { title: texts.name, cell: (user) => fullName(user), sort: "first_name" },
+      { title: texts.username, cell: (user) => user.username, sort: "username" },
+      { title: texts.email, cell: (user) => user.email, sort: "email", isOptional: true },
+      { title: texts.location, cell: (user) => user.location, sort: "location", isOptional: true },
       {
         title: texts.lastLogin,
         cell: (user) => ago(user.last_login_at),
         text: (user) => user.last_login_at,
+        sort: "last_login_at",
         isOptional: true,
         width: "10rem",
       },
       { title: texts.isActive, cell: (user) => (user.is_active ? texts.yes : texts.no), isOptional: true, width: "6rem" },
     ],
+    sort: query.get("sort") ?? "",
+    sorted: search.keep,
     href: (user) => `#/people/${user.uuid}`,
     empty: () => (search.isUsed() ? texts.noMatch : texts.noUsers),
-    load: async (offset, limit, signal) => {
-      const path = withQuery("users", { ...search.values(), offset, limit });
+    load: async (offset, limit, signal, sort) => {
+      const path = withQuery("users", { ...search.values(), offset, limit, sort });
       const { data, metadata } = await api.get(path, signal);
       return { rows: data, total: metadata.total ?? data.length };
     },

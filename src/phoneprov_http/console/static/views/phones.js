@@ -10,7 +10,7 @@ import { recordForm } from "../elements/record-form.js";
 import { searchBar, yesOrNo } from "../elements/search-bar.js";
 import { SOFTWARE_TYPES, phoneFields } from "../fields.js";
 import { ago, count } from "../format.js";
-import { go, readdress } from "../navigation.js";
+import { go } from "../navigation.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { phoneTitle } from "./accounts.js";
@@ -128,7 +128,6 @@ function columns() {
 /** @type {import("../router.js").View} */
 export async function view({ element, query }) {
   const list = /** @type {import("../elements/data-list.js").DataList<PhoneSummary>} */ (dataList());
-  const address = () => withQuery("/phones", { ...search.values(), sort: list.sort });
   const search = searchBar(
     "/phones",
     [
@@ -140,10 +139,8 @@ export async function view({ element, query }) {
       yesOrNo("is_active", texts.isActive),
     ],
     query,
-    () => {
-      readdress(address());
-      void list.reload();
-    },
+    () => void list.reload(),
+    { list },
   );
   element.classList.add("with-list");
   fill(
@@ -165,7 +162,7 @@ export async function view({ element, query }) {
     name: "phones",
     columns: columns(),
     sort: query.get("sort") ?? "",
-    sorted: () => readdress(address()),
+    sorted: search.keep,
     href: (phone) => `#/phones/${phone.mac}`,
     key: session.isAdmin ? (phone) => phone.mac : undefined,
     actions: (macs) => [batchButton(macs)],

@@ -21,6 +21,7 @@ export async function view({ element, query }) {
     [{ name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES }],
     query,
     () => void list.reload(),
+    { list },
   );
   const add = h("a", { className: "button primary", href: "#/profiles/new" }, texts.newProfile);
   element.classList.add("with-list");
@@ -29,9 +30,9 @@ export async function view({ element, query }) {
     caption: texts.profiles,
     name: "profiles",
     columns: [
-      { title: texts.name, cell: (one) => one.name },
+      { title: texts.name, cell: (one) => one.name, sort: "name" },
       { title: texts.description, cell: (one) => one.description, isOptional: true },
-      { title: texts.softwareType, cell: (one) => one.software_type ?? texts.any, width: "8rem" },
+      { title: texts.softwareType, cell: (one) => one.software_type ?? texts.any, sort: "software_type", width: "8rem" },
       { title: texts.models, cell: (one) => one.compatible_models.join(", ") || texts.any, isOptional: true },
       { title: texts.template, cell: (one) => one.template ?? "", isOptional: true },
       { title: texts.owner, cell: (one) => one.owner, isOptional: true, isHidden: !session.isAdmin },
@@ -39,15 +40,18 @@ export async function view({ element, query }) {
         title: texts.changed,
         cell: (one) => ago(one.updated_at),
         text: (one) => one.updated_at,
+        sort: "updated_at",
         isOptional: true,
         width: "10rem",
       },
     ],
+    sort: query.get("sort") ?? "",
+    sorted: search.keep,
     href: (one) => `#/profiles/${one.uuid}`,
     empty: () => (search.isUsed() ? texts.noMatch : texts.noProfiles),
     // This group of the API carries no total: a page that is not full is the last one.
-    load: async (offset, limit, signal) => {
-      const path = withQuery("phone-profiles", { ...search.values(), offset, limit });
+    load: async (offset, limit, signal, sort) => {
+      const path = withQuery("phone-profiles", { ...search.values(), offset, limit, sort });
       const { data } = await api.get(path, signal);
       const rows = await Promise.all(
         data.map(async (/** @type {Row} */ one) => ({ ...one, owner: await username(one.user_uuid) })),

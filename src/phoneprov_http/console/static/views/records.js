@@ -19,7 +19,7 @@ import { linkedPart } from "./linked.js";
  * @property {import("../fields.js").Field[]} fields
  * @property {string[]} [fixed] fields that a record keeps
  * @property {string[]} columns fields shown; the first one opens the record
- * @property {string} [key] the field that identifies a record
+ * @property {string[]} [sorted] the columns that the server sorts by
  * @property {import("../elements/search-bar.js").Filter[]} [filters] of a list that is searched
  * @property {string} [empty] what is shown without records
  * @property {string} help a page of the documentation
@@ -36,6 +36,7 @@ const KINDS = {
     empty: texts.noExtensions,
     filters: [{ name: "type", label: texts.type, choices: EXTENSION_TYPES }],
     columns: ["extension", "name", "type", "voicemail", "is_active", "description"],
+    sorted: ["extension", "name", "type"],
     fields: EXTENSION,
   },
   permissions: {
@@ -93,7 +94,7 @@ export async function view({ element, parameters: [name], query, signal }) {
     const after = name === "extensions" ? linkedPart(record.uuid, signal) : undefined;
     recordDialog({ title: named(record), path, fields, record, name: named, changed, after });
   };
-  const search = searchBar(`/${name}`, kind.filters ?? [], query, changed);
+  const search = searchBar(`/${name}`, kind.filters ?? [], query, changed, { list });
   element.classList.add("with-list");
   fill(
     element,
@@ -107,6 +108,7 @@ export async function view({ element, parameters: [name], query, signal }) {
     columns: kind.columns.map((field, position) => ({
       title: kind.fields.find((one) => one.name === field)?.label ?? field,
       isOptional: position > 1,
+      sort: kind.sorted?.includes(field) ? field : undefined,
       cell: (record) => {
         const value = record[field];
         const text = typeof value === "boolean" ? (value ? texts.yes : texts.no) : String(value ?? "");
@@ -116,10 +118,12 @@ export async function view({ element, parameters: [name], query, signal }) {
           : named(record);
       },
     })),
+    sort: query.get("sort") ?? "",
+    sorted: search.keep,
     empty: () => (search.isUsed() ? texts.noMatch : (kind.empty ?? texts.noRows)),
-    load: async (offset, limit, abort) => {
+    load: async (offset, limit, abort, sort) => {
       const { data, metadata } = await api.get(
-        withQuery(kind.path, { ...(kind.filters ? search.values() : {}), offset, limit }),
+        withQuery(kind.path, { ...(kind.filters ? search.values() : {}), offset, limit, sort }),
         abort,
       );
       return { rows: data, total: metadata.total ?? data.length };
