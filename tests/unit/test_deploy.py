@@ -137,7 +137,7 @@ def test_lock_names_each_extra_that_a_locked_package_requires() -> None:
     version of it, which has no hash here."""
     lines = (ROOT / "requirements/dev.txt").read_text("utf-8").splitlines()
     locked = [Requirement(line.rstrip("\\ ")) for line in lines if line[:1].isalnum()]
-    installed = {canonicalize_name(one.name): one for one in distributions()}
+    installed = {str(canonicalize_name(one.name)): one for one in distributions()}
     required = [
         Requirement(text)
         for requirement in locked
