@@ -27,7 +27,7 @@ from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.runtime.system import system_clock
 from phoneprov_adapters.simulator.web import WebPhone
 from phoneprov_adapters.sql import tables
-from phoneprov_adapters.sql.stores.sealed import SealedColumn
+from phoneprov_adapters.sql.tables.fields import SealedColumn
 
 ROUND = 1800.0
 """Seconds of a round."""
@@ -76,7 +76,7 @@ def deployment_rows(phones: int, count: int, *, are_files: bool) -> Iterator[Row
         found: dict[str, Any] = {"created_at": at, "outcome": OUTCOMES[number % len(OUTCOMES)]}
         if are_files:
             digest = hashlib.sha256(content(number)).digest()
-            found |= hashes.sealed(scale._BOX, digest, row["uuid"])
+            found |= hashes.seal(scale._BOX, digest, row["uuid"])
             found |= {"size": SIZE, "filename": filename(number), "outcome": "deployed"}
         yield row | found
 

@@ -34,7 +34,7 @@ from bench.world import KEY, PostgresWorld, SqliteWorld, World, person
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql import tables
-from phoneprov_adapters.sql.stores.sealed import SealedColumn
+from phoneprov_adapters.sql.tables.fields import SealedColumn
 from phoneprov_core.phones.model import PHONE_FIELDS, Phone
 from support.postgres_binaries import as_server_user, binaries
 
@@ -104,9 +104,9 @@ def _revisions(count: int) -> Iterator[Row]:
         key = uuid(number, "a002")
         yield {
             "uuid": key, "profile_uuid": uuid(number, "a001"), "number": 1,
-            **hashes.sealed(_BOX, bytes.fromhex(f"{number:064x}"), key),
+            **hashes.seal(_BOX, bytes.fromhex(f"{number:064x}"), key),
             "size": len(CONFIGURATION) + number % 97,
-            **configurations.sealed(_BOX, CONFIGURATION.encode(), key),
+            **configurations.seal(_BOX, CONFIGURATION.encode(), key),
             "created_at": _moment(YEARS_DAYS), "created_by": None,
         }  # fmt: skip
 
@@ -123,7 +123,7 @@ def _deployments(phones: int, count: int) -> Iterator[Row]:
         yield {
             "uuid": key, "mac": mac(phone), "number": turn + 1, "action": "switch",
             "profile_uuid": uuid(profile, "a001"), "profile_name": f"Profile {profile}",
-            "revision": 1, **hashes.sealed(_BOX, bytes.fromhex(f"{profile:064x}"), key),
+            "revision": 1, **hashes.seal(_BOX, bytes.fromhex(f"{profile:064x}"), key),
             "size": len(CONFIGURATION) + profile % 97, "owner_uuid": person(profile % PEOPLE),
             "user_uuid": person(profile % PEOPLE),
             "filename": f"SEP{mac(phone).replace(':', '')}.cnf.xml", "place": "ftp://10.0.0.1:21/",

@@ -28,7 +28,7 @@ _RECORDS = [
 _AUDITED: dict[Any, tuple[Table, str]] = {
     Assignment: (accounts.assignments, "user_uuid"),
     DeskRecord: (switching.desks, "mac"),
-    **{records.entity: (records.table, records.key) for records in _RECORDS},
+    **{records.fields.kind: (records.table, records.key) for records in _RECORDS},
 }
 
 # Who uses a desk is recorded by events: logins, logouts and switches. A desk that only they made

@@ -8,9 +8,10 @@ from operator import attrgetter
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from phoneprov_adapters.security.box import SecretBox
-from phoneprov_adapters.sql.engines.connection import Connection, Row
+from phoneprov_adapters.sql.engines.connection import Connection, Context, Row
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
 from phoneprov_adapters.sql.stores.store import SqlStore
@@ -171,7 +172,8 @@ EXTENSIONS = Kind(
 def _sample(records: Records[Any], number: int, *, changed: bool = False) -> dict[str, Any]:
     """Values of the fields of a record that belongs to none, by type and name."""
     values: dict[str, Any] = {}
-    for place, field in enumerate(fields_of(records.entity)):
+    kind: type[Struct] = records.fields.kind
+    for place, field in enumerate(fields_of(kind)):
         column = records.table.c[field.name]
         last = field.name.rpartition("_")[2]
         value: Any = f"{field.name} {number}"
@@ -200,7 +202,7 @@ def _standard(name: str, records: Records[Any]) -> Kind:
     return Kind(
         name,
         attrgetter(name),
-        lambda number, **changes: records.entity(**_sample(records, number) | changes),
+        lambda number, **changes: records.fields.kind(**_sample(records, number) | changes),
         change,
         key=records.key,
     )
@@ -213,14 +215,14 @@ class _Nowhere(Connection):
 
 def standard_kinds() -> list[Kind]:
     """The kinds whose store has the common methods alone, and which refer to no other record."""
-    tx = SqlTransaction(_Nowhere(), SecretBox(NEW_KEYS))
+    tx = SqlTransaction(_Nowhere(Context(SecretBox(NEW_KEYS))))
     named = {type(kind.make(1)) for kind in _NAMED}
     names = [name for name, it in vars(SqlTransaction).items() if isinstance(it, cached_property)]
     stores = {name: getattr(tx, name) for name in names}
     return [
         _standard(name, store.records)
         for name, store in stores.items()
-        if type(store) is SqlStore and store.records.entity not in named
+        if type(store) is SqlStore and store.records.fields.kind not in named
     ]
 
 

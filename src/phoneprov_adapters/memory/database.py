@@ -13,6 +13,7 @@ from typing import Any
 from phoneprov_adapters.runtime.system import random_id
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.sql.engines.connection import Context
 from phoneprov_adapters.sql.engines.sqlite import SqliteReadConnection
 from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
@@ -128,8 +129,10 @@ class MemoryDatabase(ReadAndWrite[SqlTransaction]):
     def __init__(self, clock: Millis = _now) -> None:
         self.process = random_id()
         self._sqlite = sqlite = _Sqlite(clock)
-        reading = SqliteReadConnection(_PATH, sqlite.committed_rows, sqlite.committed_rows)
-        self._reading = nullcontext(SqlTransaction(reading, _BOX))
+        reading = SqliteReadConnection(
+            Context(_BOX), _PATH, sqlite.committed_rows, sqlite.committed_rows
+        )
+        self._reading = nullcontext(SqlTransaction(reading))
         self._loop: asyncio.AbstractEventLoop | None = None
         self._one_writer = asyncio.Lock()
 
@@ -149,9 +152,10 @@ class MemoryDatabase(ReadAndWrite[SqlTransaction]):
     async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
         async with self._lock():
             self._sqlite.require_open()
-            connection = WriteConnection(_PATH, self._sqlite, Trail(by))
+            context = Context(_BOX, self.process, Trail(by))
+            connection = WriteConnection(context, _PATH, self._sqlite)
             try:
-                transaction = SqlTransaction(connection, _BOX, self.process)
+                transaction = SqlTransaction(connection)
                 yield transaction
                 for entry in transaction.audit.of_trail():
                     await connection.execute(ADD_ENTRY, **entry)

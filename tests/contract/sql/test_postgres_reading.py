@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy import bindparam, select, update
 
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.sql.engines.connection import Context
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.postgres_reading import (
     LANES,
@@ -31,6 +34,7 @@ from support.stores import DATABASES
 
 NAME = select(users.c.username).where(users.c.uuid == bindparam("key"))
 PEOPLE = 5
+BOX = SecretBox(SecretKeys.parse("k" * 32))
 
 
 @pytest.fixture
@@ -51,7 +55,7 @@ class Asking:
         self.gate = asyncio.Event()
         self.gate.set()
         self._database = database
-        self.connection = PostgresReadConnection(self._ask)
+        self.connection = PostgresReadConnection(Context(BOX), self._ask)
 
     async def _ask(self, sql: str, parameters: Sequence[Any]) -> Sequence[Any]:
         self.asked.append(sql)

@@ -24,6 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.compiler import SQLCompiler
 
+from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.revisions import REVISION
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_core.kernel.actor import Trail
@@ -153,6 +154,16 @@ class JsonCompiler(Compiler):
         return super()._compile(select(func.group_concat(rows.c.row)))._replace(is_json=True)
 
 
+class Context(NamedTuple):
+    """What the stores of a connection need: ``box`` encrypts secrets, ``process`` holds the leases
+    that are acquired, ``trail`` has what this transaction changes; that of a reading connection
+    records nothing."""
+
+    box: SecretBox
+    process: str = ""
+    trail: Trail = Trail()
+
+
 class Connection(ABC):
     """One connection, inside a transaction when ``writing``; otherwise each query runs by itself.
 
@@ -161,8 +172,9 @@ class Connection(ABC):
     """
 
     writing: bool = False
-    trail: Trail = Trail()
-    """What this transaction changes; a reading connection has one that records nothing."""
+
+    def __init__(self, context: Context) -> None:
+        self.box, self.process, self.trail = context
 
     @abstractmethod
     async def fetch_all(self, statement: Statement, **values: Any) -> Sequence[Row]:

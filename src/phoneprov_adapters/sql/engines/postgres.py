@@ -14,7 +14,7 @@ from msgspec import Struct
 from phoneprov_adapters.runtime.system import random_id
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.address import PostgresAddress
-from phoneprov_adapters.sql.engines.connection import Row, revision_at
+from phoneprov_adapters.sql.engines.connection import Context, Row, revision_at
 from phoneprov_adapters.sql.engines.hosts import Hosts, Opened, log_host_failure
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_pool import PostgresPool
@@ -125,8 +125,8 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         self._pool: PostgresPool | None = None
         self._watching: asyncio.Task[None] | None = None
         # Reads hold no state, so that all readers share it.
-        self._read_connection = PostgresReadConnection(self.answered)
-        self._reading = nullcontext(SqlTransaction(self._read_connection, box))
+        self._read_connection = PostgresReadConnection(Context(box), self.answered)
+        self._reading = nullcontext(SqlTransaction(self._read_connection))
 
     async def open(self) -> None:
         """Connect, to check that the database works. The schema must exist already. Raises
@@ -227,20 +227,19 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
 
     @asynccontextmanager
     async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
-        async with self._lent() as connection:
-            connection.trail = Trail(by)
-            transaction = SqlTransaction(connection, self._box, self.process)
+        async with self._lent(Context(self._box, self.process, Trail(by))) as connection:
+            transaction = SqlTransaction(connection)
             yield transaction
             await connection.commit(transaction.audit.of_trail())
 
     @asynccontextmanager
-    async def _lent(self) -> AsyncIterator[WriteConnection]:
+    async def _lent(self, context: Context) -> AsyncIterator[WriteConnection]:
         pool = self._require_pool()
         opened = await pool.borrow()
         deadline = asyncio.timeout(self._deadlines.total)
         try:
             async with deadline:
-                connection = WriteConnection(opened.driver, self._begin, deadline)
+                connection = WriteConnection(context, opened.driver, self._begin, deadline)
                 try:
                     yield connection
                 finally:

@@ -30,7 +30,7 @@ from sqlalchemy.dialects.postgresql import asyncpg as dialect
 from sqlalchemy.sql import visitors
 from sqlalchemy.types import TypeEngine
 
-from phoneprov_adapters.sql.engines.connection import Compiler, Connection, Row, first
+from phoneprov_adapters.sql.engines.connection import Compiler, Connection, Context, Row, first
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_core.kernel.errors import Unavailable
 
@@ -92,7 +92,8 @@ class _Query(NamedTuple):
 class PostgresReadConnection(Connection):
     """``ask`` executes one statement with a deadline of its own."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, context: Context, ask: Ask) -> None:
+        super().__init__(context)
         self._ask = ask
         self._waiting: defaultdict[Statement, list[_Query]] = defaultdict(list)
         self._lanes: Counter[Statement] = Counter()

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import asyncpg
 from sqlalchemy.dialects import postgresql
 
-from phoneprov_adapters.sql.engines.connection import Connection, Row, first
+from phoneprov_adapters.sql.engines.connection import Connection, Context, Row, first
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_reading import compiled_for
 from phoneprov_adapters.sql.engines.revisions import REQUIRE_REVISION
@@ -46,7 +46,14 @@ class WriteConnection(Connection):
 
     writing = True
 
-    def __init__(self, driver: asyncpg.Connection, begin: str, deadline: asyncio.Timeout) -> None:
+    def __init__(
+        self,
+        context: Context,
+        driver: asyncpg.Connection,
+        begin: str,
+        deadline: asyncio.Timeout,
+    ) -> None:
+        super().__init__(context)
         self._driver = driver
         self._begin = begin
         self._deadline = deadline

@@ -31,6 +31,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import (
     Compiled,
     Connection,
+    Context,
     Row,
     first,
     log_failure,
@@ -83,7 +84,8 @@ Group: TypeAlias = "asyncio.Future[Unavailable | None]"
 class SqliteReadConnection(Connection):
     """``short`` executes a query for one row, ``long`` one that may take long."""
 
-    def __init__(self, path: Path, short: Ask, long: Ask) -> None:
+    def __init__(self, context: Context, path: Path, short: Ask, long: Ask) -> None:
+        super().__init__(context)
         self._path = path
         self._short = short
         self._long = long
@@ -124,8 +126,10 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self._opened: list[aiosqlite.Connection] = []
         self._reader_free = asyncio.Semaphore(READERS)
         # Reads hold no state, so that all readers share it.
-        self._read_connection = SqliteReadConnection(path, self._short_rows, self._long_rows)
-        self._reading = nullcontext(SqlTransaction(self._read_connection, box))
+        self._read_connection = SqliteReadConnection(
+            Context(box), path, self._short_rows, self._long_rows
+        )
+        self._reading = nullcontext(SqlTransaction(self._read_connection))
 
     @property
     def url(self) -> str:
@@ -229,11 +233,11 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         leads = False
         async with self._writing():
             group = self._group
-            connection = WriteConnection(
-                self.path, self._writer, Trail(by), within=group is not None
-            )
+            context = Context(self._box, self.process, Trail(by))
+            within = group is not None
+            connection = WriteConnection(context, self.path, self._writer, within=within)
             try:
-                transaction = SqlTransaction(connection, self._box, self.process)
+                transaction = SqlTransaction(connection)
                 yield transaction
                 for entry in transaction.audit.of_trail():
                     await connection.execute(ADD_ENTRY, **entry)

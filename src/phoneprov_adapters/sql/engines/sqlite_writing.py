@@ -14,6 +14,7 @@ from phoneprov_adapters.runtime.tasks import to_its_end
 from phoneprov_adapters.sql.engines.connection import (
     Compiler,
     Connection,
+    Context,
     JsonCompiler,
     Row,
     foreign_key_violation,
@@ -23,7 +24,6 @@ from phoneprov_adapters.sql.engines.connection import (
 from phoneprov_adapters.sql.engines.revisions import REQUIRE_REVISION, REVISION_COLUMN, UNFIT
 from phoneprov_adapters.sql.engines.sqlite_file import damages
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_core.kernel.actor import Trail
 from phoneprov_core.kernel.errors import DiskFull, Unavailable
 
 DAMAGED = "The database file is damaged; restore a backup."
@@ -102,9 +102,9 @@ class WriteConnection(Connection):
     writing = True
 
     def __init__(
-        self, path: Path, driver: Driver, trail: Trail | None = None, *, within: bool = False
+        self, context: Context, path: Path, driver: Driver, *, within: bool = False
     ) -> None:
-        self.trail = trail or Trail()
+        super().__init__(context)
         self._path = path
         self._driver = driver
         self._within = within

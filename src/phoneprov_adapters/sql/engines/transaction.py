@@ -6,7 +6,6 @@ from typing import Protocol
 
 from sqlalchemy import Text, bindparam, select
 
-from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import claimed
 from phoneprov_adapters.sql.stores.audit import SqlAudit
@@ -50,13 +49,10 @@ _CLAIM = select(claimed(bindparam("kind", type_=Text())))
 
 class SqlTransaction:
     """The stores of one transaction, listed here alone. It satisfies the transaction protocol of
-    every feature. A store is made when it is first used: a transaction uses few of them.
-    ``process`` acquires its leases."""
+    every feature. A store is made when it is first used: a transaction uses few of them."""
 
-    def __init__(self, connection: Connection, box: SecretBox, process: str = "") -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._box = box
-        self._process = process
         self.trail = connection.trail
 
     async def flush(self) -> None:
@@ -85,25 +81,23 @@ class SqlTransaction:
     vendor_phones = cached_property(lambda self: SqlVendorPhones(self._connection))
     enriched_phones = cached_property(lambda self: SqlEnrichedPhones(self._connection))
     vendor_services = cached_property(lambda self: SqlStore(self._connection, VENDOR_SERVICES))
-    templates = cached_property(lambda self: SqlTemplates(self._connection, self._box))
+    templates = cached_property(lambda self: SqlTemplates(self._connection))
     profiles = cached_property(lambda self: SqlProfiles(self._connection))
-    whole_profiles = cached_property(lambda self: SqlWholeProfiles(self._connection, self._box))
-    deployments = cached_property(lambda self: SqlDeployments(self._connection, self._box))
-    revisions = cached_property(
-        lambda self: SqlRevisions(self._connection, self._box, self.deployments)
-    )
-    renderings = cached_property(lambda self: SqlRenderings(self._connection, self._box))
-    leases = cached_property(lambda self: SqlLeases(self._connection, self._process))
-    batches = cached_property(lambda self: SqlBatches(self._connection, self._process))
+    whole_profiles = cached_property(lambda self: SqlWholeProfiles(self._connection))
+    deployments = cached_property(lambda self: SqlDeployments(self._connection))
+    revisions = cached_property(lambda self: SqlRevisions(self._connection, self.deployments))
+    renderings = cached_property(lambda self: SqlRenderings(self._connection))
+    leases = cached_property(lambda self: SqlLeases(self._connection))
+    batches = cached_property(lambda self: SqlBatches(self._connection))
     desks = cached_property(lambda self: SqlDesks(self._connection))
     listed_desks = cached_property(lambda self: listed_desks(self._connection))
     retention = cached_property(lambda self: SqlRetention(self._connection, self.deployments))
     statistics = cached_property(lambda self: SqlStatistics(self._connection))
-    served_files = cached_property(lambda self: SqlServedFiles(self._connection, self._box))
+    served_files = cached_property(lambda self: SqlServedFiles(self._connection))
     fetches = cached_property(lambda self: SqlFetches(self._connection))
     discovered_phones = cached_property(lambda self: SqlDiscoveredPhones(self._connection))
     vendor_users = cached_property(lambda self: SqlVendorUsers(self._connection))
-    extensions = cached_property(lambda self: SqlExtensions(self._connection, self._box))
+    extensions = cached_property(lambda self: SqlExtensions(self._connection))
     links = cached_property(lambda self: SqlLinks(self._connection))
     lines = cached_property(lambda self: SqlLines(self._connection))
     company_contacts = cached_property(lambda self: SqlCompanyContacts(self._connection))

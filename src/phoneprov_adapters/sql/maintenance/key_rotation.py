@@ -15,9 +15,9 @@ from phoneprov_adapters.sql.stores.sealed import (
     SEALED_COLUMNS,
     TOKENS,
     KeyUse,
-    SealedColumn,
     SqlSecrets,
 )
+from phoneprov_adapters.sql.tables.fields import SealedColumn
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from phoneprov_core.kernel.errors import WrongKey
 from phoneprov_core.kernel.store import ReadAndWrite

@@ -25,6 +25,7 @@ from phoneprov_adapters.sql.engines.statements import (
     json_items,
     now_ms,
 )
+from phoneprov_adapters.sql.tables.fields import Fields
 from phoneprov_adapters.sql.tables.switching import (
     batch_phones as phones,
     batches,
@@ -36,31 +37,30 @@ from phoneprov_core.deployments.model import Confirmation
 
 _WAITING, _RUNNING = PhoneState.WAITING.value, PhoneState.RUNNING.value
 _MILLIS = batches.c.expires_at.type
-_CLAIM = [phones.c[name] for name in Claim.__struct_fields__]
+_CLAIM = Fields(Claim, phones).columns
 
 ADD = insert(batches)
-FIELDS = tuple(name for name in Batch.__struct_fields__ if name not in {"phones", "undone_by"})
+BATCH = Fields(Batch, batches)
 
 
 _ADDED = json_items(bindparam("phones", type_=Text())).table_valued("value")
-_ITEM = BatchItem.__struct_fields__
+_ITEM = Fields(BatchItem, phones).columns
 ADD_PHONES = insert(phones).from_select(
     _ITEM,
     select(
         *(
-            cast(json_field(_ADDED.c.value, literal_column(str(place))), phones.c[name].type)
-            for place, name in enumerate(_ITEM)
+            cast(json_field(_ADDED.c.value, literal_column(str(place))), column.type)
+            for place, column in enumerate(_ITEM)
         )
     ),
 )
 """The phones are a JSON list of lists."""
 
 STATE = select(batches.c.state).where(batches.c.uuid == bindparam("the_uuid"))
-LOCK_STATE = STATE.with_for_update()
 PUT = (
     update(batches)
     .where(batches.c.uuid == bindparam("the_uuid"))
-    .values({name: bindparam(name) for name in FIELDS if name != "uuid"})
+    .values({name: bindparam(name) for name in BATCH.names if name != "uuid"})
     .returning(batches.c.uuid)
 )
 

@@ -12,11 +12,11 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query, Statement
 from phoneprov_adapters.sql.stores import batch_statements as sql
 from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlRows
+from phoneprov_adapters.sql.tables.fields import Fields, json_text
 from phoneprov_adapters.sql.tables.switching import batch_phones, batches
 from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import (
     Batch,
-    BatchAction,
     BatchPhone,
     BatchState,
     Counts,
@@ -30,7 +30,7 @@ from phoneprov_core.kernel.store import Rows
 from phoneprov_core.kernel.system import millis
 
 _STATES = tuple(state.value for state in PhoneState)
-_PHONE_COLUMNS = [batch_phones.c[name] for name in BatchPhone.__struct_fields__]
+_PHONE = Fields(BatchPhone, batch_phones)
 
 _COUNTS: Statement = (
     select(batch_phones.c.state, func.count())
@@ -45,14 +45,6 @@ def _counts_in(rows: Any) -> Counts:
     return Counts(**found, total=sum(found.values()))
 
 
-def _batch_in(row: Row, phones: Counts) -> Batch:
-    """The batch in a row of its columns, in the order of ``_BATCH_COLUMNS``."""
-    fields = dict(zip((*sql.FIELDS, "undone_by"), row, strict=True))
-    fields["action"] = BatchAction(fields["action"])
-    fields["state"] = BatchState(fields["state"])
-    return Batch(**fields, phones=phones)
-
-
 @cache
 def _phones(*, state: bool) -> Query:
     def narrowed(statement: Select[Any]) -> Select[Any]:
@@ -64,14 +56,8 @@ def _phones(*, state: bool) -> Query:
 
     count = select(func.count()).select_from(batch_phones)
     return Query(
-        narrowed(select(*_PHONE_COLUMNS)), (batch_phones.c.position,), counted=narrowed(count)
+        narrowed(select(*_PHONE.columns)), (batch_phones.c.position,), counted=narrowed(count)
     )
-
-
-def _phone_in(row: Row) -> BatchPhone:
-    fields = dict(zip(BatchPhone.__struct_fields__, row, strict=True))
-    fields["state"] = PhoneState(fields["state"])
-    return BatchPhone(**fields)
 
 
 _undo = batches.alias("undo")
@@ -82,8 +68,8 @@ _UNDONE_BY = (
     .correlate(batches)
     .scalar_subquery()
 )
-_BATCH_COLUMNS = [*(batches.c[name] for name in sql.FIELDS), _UNDONE_BY.label("undone_by")]
-_FIND = select(*_BATCH_COLUMNS).where(batches.c.uuid == bindparam("uuid"))
+_COLUMNS = [*sql.BATCH.columns, _UNDONE_BY.label("undone_by")]
+_FIND = select(*_COLUMNS).where(batches.c.uuid == bindparam("uuid"))
 _FIND_AND_HOLD: Statement = _FIND.with_for_update(of=batches)
 
 
@@ -98,61 +84,62 @@ def _counted(state: str) -> Any:
 
 
 _BATCHES = Query(
-    select(*_BATCH_COLUMNS, *(_counted(state) for state in _STATES)),
+    select(*_COLUMNS, *(_counted(state) for state in _STATES)),
     (batches.c.created_at, batches.c.uuid),
     owner=batches.c.user_uuid == bindparam("owner"),
 )
 """Batches, with the counts of their phones by state after the other columns."""
 
 
-def _counted_batch_in(row: Row) -> Batch:
-    """The batch in a row of ``_BATCHES``."""
-    size = len(_BATCH_COLUMNS)
-    return _batch_in(row[:size], _counts_in(zip(_STATES, row[size:], strict=True)))
-
-
 class SqlBatches(SqlNewestRows[Batch], BatchStore):
-    """Batches, by uuid. ``process`` acquires them."""
+    """Batches, by uuid. The process of the connection acquires them."""
 
-    def __init__(self, connection: Connection, process: str) -> None:
-        super().__init__(connection, _BATCHES, _counted_batch_in)
-        self._process = process
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection, _BATCHES, self._counted)
+
+    def _batch(self, row: Row, phones: Counts) -> Batch:
+        """The batch in a row of ``_COLUMNS``."""
+        *fields, undone_by = row
+        return sql.BATCH.read(fields, self._connection.box, phones=phones, undone_by=undone_by)
+
+    def _counted(self, row: Row) -> Batch:
+        """The batch in a row of ``_BATCHES``."""
+        size = len(_COLUMNS)
+        return self._batch(row[:size], _counts_in(zip(_STATES, row[size:], strict=True)))
 
     async def add(self, batch: Batch) -> None:
-        begins_at = 0
+        row = sql.BATCH.row(batch, self._connection.box)
+        row |= {"holder": "", "process": "", "fence": 0, "expires_at": 0, "begins_at": 0}
         if batch.start_at is not None:
-            begins_at = millis(datetime.fromisoformat(batch.start_at))
-        free = {"holder": "", "process": "", "fence": 0, "expires_at": 0, "begins_at": begins_at}
-        await self._connection.fetch_all(sql.ADD, **msgspec.to_builtins(batch), **free)
+            row["begins_at"] = millis(datetime.fromisoformat(batch.start_at))
+        await self._connection.fetch_all(sql.ADD, **row)
 
     async def add_phones(self, phones: Sequence[BatchItem]) -> None:
         rows = [msgspec.structs.astuple(phone) for phone in phones]
-        await self._connection.fetch_all(sql.ADD_PHONES, phones=msgspec.json.encode(rows).decode())
+        await self._connection.fetch_all(sql.ADD_PHONES, phones=json_text(rows))
 
     async def find(self, key: str) -> Batch | None:
         if not key:
             return None
         statement = _FIND_AND_HOLD if self._connection.writing else _FIND
         row = await self._connection.fetch_one(statement, uuid=key)
-        return None if row is None else _batch_in(row, await self.counts(key))
+        return None if row is None else self._batch(row, await self.counts(key))
 
     def phones(self, batch_uuid: str, wanted: WantedPhones) -> Rows[BatchPhone]:
         values = {"batch_uuid": batch_uuid, "begin": wanted.after or 0}
         if wanted.state is not None:
             values["state"] = wanted.state
         query = _phones(state=wanted.state is not None)
-        return SqlRows(self._connection, query, _phone_in, **values)
+        return SqlRows(self._connection, query, _PHONE.reader(self._connection.box), **values)
 
     async def counts(self, batch_uuid: str) -> Counts:
         return _counts_in(await self._connection.fetch_all(_COUNTS, batch_uuid=batch_uuid))
 
     async def state(self, batch_uuid: str) -> BatchState | None:
-        statement = sql.LOCK_STATE if self._connection.writing else sql.STATE
-        row = await self._connection.fetch_one(statement, the_uuid=batch_uuid)
-        return None if row is None else BatchState(row[0])
+        return await self._one(BatchState, self._held(sql.STATE), the_uuid=batch_uuid)
 
     async def put(self, batch: Batch) -> None:
-        row = msgspec.to_builtins(batch)
+        row = sql.BATCH.row(batch, self._connection.box)
         row["the_uuid"] = row.pop("uuid")
         if await self._connection.fetch_one(sql.PUT, **row) is None:
             raise NotFound("There is no such batch.")
@@ -161,13 +148,11 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
         return await self._connection.fetch_one(sql.ANY_FREE) is not None
 
     async def take(self, holder: str, seconds: int) -> Hold | None:
-        values = {"the_process": self._process, "lifetime_ms": seconds * 1000}
-        row = await self._connection.fetch_one(sql.TAKE, the_holder=holder, **values)
-        return None if row is None else Hold(*row)
+        values = {"the_process": self._connection.process, "lifetime_ms": seconds * 1000}
+        return await self._one(Hold, sql.TAKE, the_holder=holder, **values)
 
     async def keep(self, hold: Hold, seconds: int) -> BatchState | None:
-        row = await self._connection.fetch_one(sql.KEEP, **_held(hold), lifetime_ms=seconds * 1000)
-        return None if row is None else BatchState(row[0])
+        return await self._one(BatchState, sql.KEEP, **_held(hold), lifetime_ms=seconds * 1000)
 
     async def release(self, hold: Hold) -> None:
         await self._connection.fetch_all(sql.RELEASE, **_held(hold))
@@ -178,52 +163,38 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
     async def claim(
         self, hold: Hold, most: int, transition: Transition, *, first: int | None = None
     ) -> list[Claim]:
-        statement, values = sql.claim(_shape(transition)), _values(transition)
-        rows = await self._connection.fetch_all(
-            statement, the_uuid=hold.batch_uuid, most=most, last=first or 2**31 - 1, **values
-        )
-        return sorted((Claim(*row) for row in rows), key=lambda claim: claim.position)
+        values = {"the_uuid": hold.batch_uuid, "most": most, "last": first or 2**31 - 1}
+        statement = sql.claim(_shape(transition))
+        claims = await self._all(Claim, statement, **values, **_values(transition))
+        return sorted(claims, key=lambda claim: claim.position)
 
     async def first_phones(self, batch_uuid: str, first: int, now: str) -> list[FirstPhones]:
-        rows = await self._connection.fetch_all(
-            sql.FIRST_PHONES, the_uuid=batch_uuid, the_first=first, now=now
-        )
-        return [
-            FirstPhones(
-                PhoneState(state),
-                None if confirmation is None else Confirmation(confirmation),
-                bool(is_lost),
-                position,
-                ended_at,
-            )
-            for state, confirmation, is_lost, position, ended_at in rows
-        ]
+        values = {"the_uuid": batch_uuid, "the_first": first, "now": now}
+        return await self._all(_first_phones, sql.FIRST_PHONES, **values)
 
     async def tried(self, batch_uuid: str, after: int, most: int) -> list[Claim]:
-        rows = await self._connection.fetch_all(
-            sql.TRIED, the_uuid=batch_uuid, after=after, most=most
-        )
-        return [Claim(*row) for row in rows]
+        return await self._all(Claim, sql.TRIED, the_uuid=batch_uuid, after=after, most=most)
 
     async def abandoned(self, hold: Hold, most: int) -> list[Claim]:
-        rows = await self._connection.fetch_all(
-            sql.ABANDONED, the_uuid=hold.batch_uuid, the_fence=hold.fence, most=most
-        )
-        return [Claim(*row) for row in rows]
+        values = {"the_uuid": hold.batch_uuid, "the_fence": hold.fence, "most": most}
+        return await self._all(Claim, sql.ABANDONED, **values)
 
     async def move(self, claim: Claim, transition: Transition) -> bool:
-        rows = await self._connection.fetch_all(
-            sql.move(_shape(transition)),
-            the_uuid=claim.batch_uuid,
-            the_position=claim.position,
-            the_fence=claim.fence,
-            **_values(transition),
-        )
-        return bool(rows)
+        values = {"the_uuid": claim.batch_uuid, "the_fence": claim.fence, **_values(transition)}
+        statement = sql.move(_shape(transition))
+        moved = await self._connection.fetch_all(statement, the_position=claim.position, **values)
+        return bool(moved)
 
     async def move_all(self, batch_uuid: str, transition: Transition) -> None:
         statement = sql.move_all(_shape(transition))
         await self._connection.fetch_all(statement, the_uuid=batch_uuid, **_values(transition))
+
+
+def _first_phones(
+    state: str, confirmation: str | None, is_lost: int, position: int, ended_at: str | None
+) -> FirstPhones:
+    known = None if confirmation is None else Confirmation(confirmation)
+    return FirstPhones(PhoneState(state), known, bool(is_lost), position, ended_at)
 
 
 def _shape(transition: Transition) -> sql.Shape:

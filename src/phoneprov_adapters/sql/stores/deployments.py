@@ -1,7 +1,6 @@
 """Deployments and leases of phones in SQL."""
 
 from collections.abc import Sequence
-from enum import Enum
 from functools import cache
 from typing import Any
 
@@ -20,42 +19,22 @@ from sqlalchemy import (
     update,
 )
 
-from phoneprov_adapters.security.box import SecretBox
-from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query, is_over, json_items, now_ms, upsert
-from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries, SqlStore
+from phoneprov_adapters.sql.tables.fields import json_text
 from phoneprov_adapters.sql.tables.inventory import phones
-from phoneprov_adapters.sql.tables.records import Records
 from phoneprov_adapters.sql.tables.switching import (
+    DEPLOYMENTS,
     current_deployments,
     deployments,
     leases,
     profile_revisions as revisions,
     templates,
 )
-from phoneprov_core.deployments.model import (
-    Action,
-    Confirmation,
-    Deployment,
-    Outcome,
-    Step,
-    StepName,
-    Wanted,
-)
+from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore
 from phoneprov_core.kernel.store import NewestRows
 
-_ENUMS: dict[str, type[Enum]] = {
-    "action": Action,
-    "outcome": Outcome,
-    "failed_step": StepName,
-    "confirmation": Confirmation,
-}
-_SHA256 = SealedColumn(deployments, "sha256")
-_PLAIN = [name for name in Deployment.__struct_fields__ if name != "sha256"]
-_NAMES = (*_PLAIN, "sha256_key_id", "sha256_sealed")
-_COLUMNS = [deployments.c[name] for name in _NAMES]
 _OWNER = or_(
     deployments.c.owner_uuid == bindparam("owner"), deployments.c.user_uuid == bindparam("owner")
 )
@@ -89,7 +68,7 @@ def _query(names: frozenset[str]) -> Query:
     count = select(func.count())
     order = current_deployments if "current" in names else deployments
     return Query(
-        _from(select(*_COLUMNS), names),
+        _from(select(*DEPLOYMENTS.fields.columns), names),
         (order.c.created_at, order.c.uuid),
         owner=_OWNER,
         counted=_from(count if "current" in names else count.select_from(deployments), names),
@@ -125,7 +104,7 @@ _KEEP_CURRENT = upsert(
     where=lambda new: current_deployments.c.number < new.number,
 )
 _PLACED = (
-    select(*_COLUMNS)
+    select(*DEPLOYMENTS.fields.columns)
     .where(deployments.c.mac == bindparam("mac"), deployments.c.place.is_not(None))
     .order_by(deployments.c.number.desc())
     .limit(bindparam("limit"))
@@ -146,7 +125,7 @@ IS_IN_PLACE = and_(
 )
 """A deployment is the one in place: see ``DeploymentStore.in_place``."""
 _IN_PLACE = (
-    select(*_COLUMNS)
+    select(*DEPLOYMENTS.fields.columns)
     .join_from(phones, current_deployments, current_deployments.c.mac == phones.c.mac)
     .join(deployments, IS_IN_PLACE)
     .where(phones.c.mac == bindparam("mac"))
@@ -171,26 +150,7 @@ _FIRST_PIECE, _LARGEST_PIECE = 4, 1024
 class SqlDeployments(SqlStore[Deployment], DeploymentStore):
     """Deployments, by uuid."""
 
-    records = Records(Deployment, deployments, columns=_NAMES, one_name="deployment", audited=False)
-
-    def __init__(self, connection: Connection, box: SecretBox) -> None:
-        super().__init__(connection)
-        self._box = box
-
-    def _row_of(self, entity: Deployment) -> dict[str, Any]:
-        row: dict[str, Any] = msgspec.to_builtins(entity)
-        row |= _SHA256.sealed(self._box, bytes.fromhex(entity.sha256), entity.uuid)
-        row["steps"] = msgspec.json.encode(entity.steps).decode()
-        return row
-
-    def _entity_of(self, row: Row) -> Deployment:
-        *plain, key_id, data = row
-        fields = dict(zip(_PLAIN, plain, strict=True))
-        fields["sha256"] = _SHA256.opened(self._box, key_id, data, fields["uuid"]).hex()
-        for name, kind in _ENUMS.items():
-            fields[name] = None if fields[name] is None else kind(fields[name])
-        fields["steps"] = msgspec.json.decode(fields["steps"], type=tuple[Step, ...])
-        return Deployment(**fields)
+    records = DEPLOYMENTS
 
     async def add(self, entity: Deployment) -> None:
         await super().add(entity)
@@ -207,16 +167,16 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
             if (value := getattr(wanted, name)) is not None and value is not False
         }
         if also:
-            values["macs"] = msgspec.json.encode([values.pop("mac"), *also]).decode()
+            values["macs"] = json_text([values.pop("mac"), *also])
         query = _query(frozenset(values))
         values.pop("current", None)
         return SqlNewestRows(self._connection, query, self._entity_of, **values)
 
     async def current(self, mac: str) -> Deployment | None:
-        return await self._one(_PLACED, mac=mac, limit=1)
+        return await self._found(_PLACED, mac=mac, limit=1)
 
     async def in_place(self, mac: str) -> Deployment | None:
-        return await self._one(_IN_PLACE, mac=mac)
+        return await self._found(_IN_PLACE, mac=mac)
 
     async def previous(self, current: Deployment) -> Deployment | None:
         number, limit = current.number, _FIRST_PIECE
@@ -234,11 +194,10 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
             limit = min(4 * limit, _LARGEST_PIECE)
 
     async def placed_before(self, deployment: Deployment) -> Deployment | None:
-        return await self._one(_BEFORE, mac=deployment.mac, number=deployment.number, limit=1)
+        return await self._found(_BEFORE, mac=deployment.mac, number=deployment.number, limit=1)
 
     async def rendered_from(self, name: str) -> set[str]:
-        rows = await self._connection.fetch_all(_RENDERED_FROM, name=name)
-        return {row[0] for row in rows}
+        return set(await self._all(str, _RENDERED_FROM, name=name))
 
     async def interrupt_abandoned(self, now: str) -> int:
         interrupted = await self._connection.fetch_all(_INTERRUPT, now=now)
@@ -299,27 +258,18 @@ _RELEASE_OF = (
 
 class SqlLeases(SqlQueries, LeaseStore):
     """Leases, by MAC. The row of a released lease is kept, so that its fence continues to grow.
-    ``process`` acquires them."""
-
-    def __init__(self, connection: Connection, process: str) -> None:
-        super().__init__(connection)
-        self._process = process
+    The process of the connection acquires them."""
 
     async def take(self, mac: str, holder: str, seconds: int) -> int | None:
-        values = {"holder": holder, "process": self._process, "lifetime_ms": seconds * 1000}
-        row = await self._connection.fetch_one(_TAKE, mac=mac, **values)
-        return None if row is None else int(row[0])
+        values = {"process": self._connection.process, "lifetime_ms": seconds * 1000}
+        return await self._one(int, _TAKE, mac=mac, holder=holder, **values)
 
     async def release(self, mac: str, holder: str, fence: int) -> bool:
-        return bool(
-            await self._connection.fetch_all(
-                _RELEASE, the_mac=mac, the_holder=holder, the_fence=fence
-            )
-        )
+        values = {"the_mac": mac, "the_holder": holder, "the_fence": fence}
+        return bool(await self._connection.fetch_all(_RELEASE, **values))
 
     async def holder(self, mac: str) -> str | None:
-        row = await self._connection.fetch_one(_HOLDER, mac=mac)
-        return None if row is None else str(row[0])
+        return await self._one(str, _HOLDER, mac=mac)
 
     async def release_of(self, process: str) -> None:
         await self._connection.fetch_all(_RELEASE_OF, the_process=process)

@@ -3,7 +3,6 @@
 from functools import cache
 from typing import Any
 
-import msgspec
 from sqlalchemy import (
     ColumnElement,
     bindparam,
@@ -23,6 +22,7 @@ from phoneprov_adapters.sql.tables.directory import (
     company_contacts,
     contact_terms,
 )
+from phoneprov_adapters.sql.tables.fields import json_text
 from phoneprov_core.directory.model import CompanyContact
 from phoneprov_core.directory.ports import CompanyContactStore
 from phoneprov_core.directory.terms import LAST, NAME, FoundContact, TermSearch, terms_of
@@ -137,5 +137,5 @@ class SqlCompanyContacts(SqlSearchedStore[CompanyContact], CompanyContactStore):
     async def _add_terms(self, contact: CompanyContact) -> None:
         if terms := sorted(terms_of(contact)):
             await self._connection.execute(
-                _ADD_TERMS, terms=msgspec.json.encode(terms).decode(), contact_uuid=contact.uuid
+                _ADD_TERMS, terms=json_text(terms), contact_uuid=contact.uuid
             )

@@ -6,10 +6,7 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import ColumnElement, bindparam, select
 
-from phoneprov_adapters.security.box import SecretBox
-from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query
-from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.store import Removes, SqlRows, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables.accounts import users
 from phoneprov_adapters.sql.tables.inventory import (
@@ -22,39 +19,14 @@ from phoneprov_core.extensions import Extension
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
 
-_PASSWORD = SealedColumn(extensions, "password")
-_PASSCODE = SealedColumn(extensions, "voicemail_passcode")
-_PLAIN = [name for name in Extension.__struct_fields__ if name in extensions.c]
-
 
 class SqlExtensions(SqlSearchedStore[Extension]):
     """Extensions, by uuid; passwords and passcodes are encrypted."""
 
     records = EXTENSIONS
 
-    def __init__(self, connection: Connection, box: SecretBox) -> None:
-        super().__init__(connection)
-        self._box = box
-
     def _dependents(self) -> Sequence[tuple[Removes, str]]:
         return [(SqlLinks(self._connection), "extension_uuid")]
-
-    def _row_of(self, entity: Extension) -> dict[str, Any]:
-        row = super()._row_of(entity)
-        for column in (_PASSWORD, _PASSCODE):
-            secret = row.pop(column.name)
-            plain = None if secret is None else secret.encode()
-            row |= column.sealed(self._box, plain, entity.uuid)
-        return row
-
-    def _entity_of(self, row: Row) -> Extension:
-        *plain, key_id, password, passcode_key_id, passcode = row
-        fields = dict(zip(_PLAIN, plain, strict=True))
-        uuid = fields["uuid"]
-        fields["password"] = _PASSWORD.opened(self._box, key_id, password, uuid).decode()
-        if passcode is not None:
-            passcode = _PASSCODE.opened(self._box, passcode_key_id, passcode, uuid).decode()
-        return Extension(**fields, voicemail_passcode=passcode)
 
 
 _OF_USER = {name: users.c[name] for name in ("username", "first_name", "last_name")}

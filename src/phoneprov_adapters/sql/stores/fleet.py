@@ -1,13 +1,15 @@
 """What was seen of phones, and the numbers of the fleet in SQL."""
 
-import msgspec
-from sqlalchemy import Text, bindparam, func, insert, literal_column, select
+from typing import Any
+
+from sqlalchemy import Select, Text, bindparam, func, insert, literal_column, select
 
 from phoneprov_adapters.runtime.system import ordered_id
 from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
 from phoneprov_adapters.sql.stores.deployments import IS_IN_PLACE
 from phoneprov_adapters.sql.stores.store import SqlQueries
+from phoneprov_adapters.sql.tables.fields import Fields
 from phoneprov_adapters.sql.tables.fleet import deployment_days, phone_state_changes, phone_states
 from phoneprov_adapters.sql.tables.inventory import phones
 from phoneprov_adapters.sql.tables.switching import current_deployments, deployments
@@ -22,10 +24,9 @@ from phoneprov_core.fleet.states import (
 )
 from phoneprov_core.phones.model import Phone
 
-_NAMES = SeenPhone.__struct_fields__
-_SEEN = [phone_states.c[name] for name in _NAMES]
-_FIND = select(*_SEEN).where(phone_states.c.mac == bindparam("mac"))
-_PUT = upsert(phone_states, ["mac"], *(name for name in _NAMES if name != "mac"))
+_SEEN, _PHONE = Fields(SeenPhone, phone_states), Fields(Phone, phones)
+_FIND = select(*_SEEN.columns).where(phone_states.c.mac == bindparam("mac"))
+_PUT = upsert(phone_states, ["mac"], *_SEEN.names[1:])
 _ADD_CHANGE = insert(phone_state_changes)
 _HISTORY = (
     select(phone_state_changes.c.state, phone_state_changes.c.at)
@@ -33,33 +34,31 @@ _HISTORY = (
     .order_by(phone_state_changes.c.at.desc(), phone_state_changes.c.uuid.desc())
     .limit(bindparam("limit"))
 )
-_PHONE = Phone.__struct_fields__
-_WATCHED = (
-    select(*(phones.c[name] for name in _PHONE), *_SEEN)
-    .outerjoin_from(phones, phone_states, phone_states.c.mac == phones.c.mac)
-    .where(
-        phones.c.mac > bindparam("after"),
-        phones.c.is_active.is_(True),
-        phones.c.phone_ip.is_not(None),
+
+
+def _watched(*columns: Any) -> Select[Any]:
+    """Active phones with an address, by MAC."""
+    return (
+        select(*columns)
+        .outerjoin_from(phones, phone_states, phone_states.c.mac == phones.c.mac)
+        .where(
+            phones.c.mac > bindparam("after"),
+            phones.c.is_active.is_(True),
+            phones.c.phone_ip.is_not(None),
+        )
+        .order_by(phones.c.mac)
+        .limit(bindparam("limit"))
     )
-    .order_by(phones.c.mac)
-    .limit(bindparam("limit"))
-)
+
+
+_WATCHED = _watched(*_PHONE.columns, *_SEEN.columns)
 _FILES = (
-    select(
+    _watched(
         *(phones.c.mac, phones.c.phone_ip, phone_states.c.file, phone_states.c.answers),
         *(deployments.c.uuid, deployments.c.filename),
     )
-    .outerjoin_from(phones, phone_states, phone_states.c.mac == phones.c.mac)
     .outerjoin(current_deployments, current_deployments.c.mac == phones.c.mac)
     .outerjoin(deployments, IS_IN_PLACE)
-    .where(
-        phones.c.mac > bindparam("after"),
-        phones.c.is_active.is_(True),
-        phones.c.phone_ip.is_not(None),
-    )
-    .order_by(phones.c.mac)
-    .limit(bindparam("limit"))
 )
 # Each reads an index alone. Few phones are inactive: their states are subtracted.
 _RECORDED = (
@@ -120,27 +119,24 @@ class SqlFleet(SqlQueries, FleetStore):
     """What was seen of phones."""
 
     async def find(self, mac: str) -> SeenPhone | None:
-        row = await self._connection.fetch_one(_FIND, mac=mac)
-        return None if row is None else _seen(row)
+        return await self._one(self._seen, _FIND, mac=mac)
 
     async def put(self, seen: SeenPhone, *, is_change: bool) -> None:
-        await self._connection.execute(_PUT, **msgspec.to_builtins(seen))
+        await self._connection.execute(_PUT, **_SEEN.row(seen, self._connection.box))
         if is_change:
             change = {"uuid": ordered_id(), "mac": seen.mac, "at": seen.since}
             await self._connection.execute(_ADD_CHANGE, state=seen.state.value, **change)
 
     async def history(self, mac: str, limit: int) -> list[StateChange]:
-        rows = await self._connection.fetch_all(_HISTORY, mac=mac, limit=limit)
-        return [StateChange(FleetState(state), at) for state, at in rows]
+        return await self._all(
+            lambda state, at: StateChange(FleetState(state), at), _HISTORY, mac=mac, limit=limit
+        )
 
     async def watched(self, after: str, limit: int) -> list[tuple[Phone, SeenPhone | None]]:
-        rows = await self._connection.fetch_all(_WATCHED, after=after, limit=limit)
+        size = len(_PHONE.columns)
         return [
-            (
-                Phone(*row[: len(_PHONE)]),
-                None if row[len(_PHONE)] is None else _seen(row[len(_PHONE) :]),
-            )
-            for row in rows
+            (Phone(*row[:size]), _SEEN.first(row[size:], self._connection.box)[0])
+            for row in await self._connection.fetch_all(_WATCHED, after=after, limit=limit)
         ]
 
     async def files(self, after: str, limit: int) -> list[WatchedFile]:
@@ -148,18 +144,16 @@ class SqlFleet(SqlQueries, FleetStore):
         return [WatchedFile(row[0], row[1], row[2] or "unknown", *row[3:]) for row in rows]
 
     async def counts(self) -> CountedFleet:
-        recorded = await self._connection.fetch_all(_RECORDED)
         observed = {(row[0], row[1]): row[2] for row in await self._connection.fetch_all(_OBSERVED)}
         for state, load, count in await self._connection.fetch_all(_OF_INACTIVE):
             observed[state, load] -= count
         return CountedFleet(
-            [(outcome, model, count) for outcome, model, count in recorded],
+            await self._all(lambda *row: row, _RECORDED),
             [(state, load, count) for (state, load), count in observed.items() if count > 0],
         )
 
     async def summed_until(self) -> str | None:
-        row = await self._connection.fetch_one(_SUMMED_UNTIL)
-        return None if row is None else row[0]
+        return await self._one(lambda day: day, _SUMMED_UNTIL)
 
     async def sum_days(self, begin: str, until: str) -> None:
         await self._connection.fetch_all(_SUM, from_day=begin, to_day=until)
@@ -179,6 +173,5 @@ class SqlFleet(SqlQueries, FleetStore):
             days.setdefault(day, {})[outcome] = count
         return days
 
-
-def _seen(row: Row) -> SeenPhone:
-    return SeenPhone(row[0], FleetState(row[1]), *row[2:])
+    def _seen(self, *row: Any) -> SeenPhone:
+        return _SEEN.read(row, self._connection.box)

@@ -5,10 +5,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, bindparam, or_, select
 from sqlalchemy.sql.selectable import FromClause
 
-from phoneprov_adapters.sql.engines.connection import Row
-from phoneprov_adapters.sql.stores.desks import RECORD, record_of
+from phoneprov_adapters.sql.stores.desks import DESK
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.accounts import users
+from phoneprov_adapters.sql.tables.fields import Fields
 from phoneprov_adapters.sql.tables.inventory import extensions, phones, user_extensions
 from phoneprov_adapters.sql.tables.switching import current_deployments, deployments, desks
 from phoneprov_core.desk_records import DeskRecord
@@ -18,7 +18,7 @@ from phoneprov_core.lines.ports import LineStore
 from phoneprov_core.phones.model import Phone
 
 _own = extensions.alias("own")
-_PHONE = [phones.c[name] for name in Phone.__struct_fields__]
+_PHONE = Fields(Phone, phones)
 
 
 def _number(table: FromClause) -> list[ColumnElement[Any]]:
@@ -35,8 +35,8 @@ _USED_BY = (
     .outerjoin(_own, and_(_own.c.uuid == desks.c.extension_uuid, _is_line(_own)))
 )
 _USED = [
-    *_PHONE,
-    *RECORD,
+    *_PHONE.columns,
+    *DESK.columns,
     current_deployments.c.owner_uuid,
     current_deployments.c.created_at,
     *_number(_own),
@@ -123,39 +123,31 @@ class SqlLines(SqlQueries, LineStore):
             return None
         linked = [row[len(_USED) :] for row in rows]
         numbers = [(of[0], Number(*of[1:])) for of in linked if of[0] and of[1] is not None]
-        return PhoneNumbers(_used(rows[0]), tuple(numbers))
+        return PhoneNumbers(self._used(*rows[0][: len(_USED)]), tuple(numbers))
 
     async def of_user(self, user_uuid: str) -> list[Number]:
-        rows = await self._connection.fetch_all(OF_USER, user=user_uuid, kind=CHAN_SCCP)
-        return [Number(*row) for row in rows]
+        return await self._all(Number, OF_USER, user=user_uuid, kind=CHAN_SCCP)
 
     async def find(self, number: str, kind: str = CHAN_SCCP) -> Number | None:
-        row = await self._connection.fetch_one(FIND, number=number, kind=kind)
-        return None if row is None else Number(*row[:-1])
+        return await self._one(lambda *row: Number(*row[:-1]), FIND, number=number, kind=kind)
 
     async def uuid_of(self, number: str, kind: str) -> str | None:
-        row = await self._connection.fetch_one(FIND, number=number, kind=kind)
-        return None if row is None else str(row[-1])
+        return await self._one(lambda *row: str(row[-1]), FIND, number=number, kind=kind)
 
     async def earlier_numbers(self, mac: str, kind: str) -> list[str]:
-        rows = await self._connection.fetch_all(EARLIER, mac=mac, kind=kind)
-        return [row[0] for row in rows]
+        return await self._all(str, EARLIER, mac=mac, kind=kind)
 
     async def phones_of(self, user_uuid: str) -> list[UsedPhone]:
-        return [
-            _used(row)
-            for row in await self._connection.fetch_all(PHONES_OF, user=user_uuid, kind=CHAN_SCCP)
-        ]
+        return await self._all(self._used, PHONES_OF, user=user_uuid, kind=CHAN_SCCP)
 
-
-def _used(row: Row) -> UsedPhone:
-    phone = Phone(*row[: len(_PHONE)])
-    record = row[len(_PHONE) :][: len(RECORD)]
-    owner, deployed_at, *own = row[len(_PHONE) + len(RECORD) : len(_USED)]
-    return UsedPhone(
-        phone=phone,
-        desk=DeskRecord(phone.mac) if record[0] is None else record_of(record),
-        deployed_owner=owner,
-        deployed_at=deployed_at,
-        own=None if own[0] is None else Number(*own),
-    )
+    def _used(self, *row: Any) -> UsedPhone:
+        phone, row = _PHONE.first(row, self._connection.box)
+        desk, (owner, deployed_at, *own) = DESK.first(row, self._connection.box)
+        assert phone is not None
+        return UsedPhone(
+            phone=phone,
+            desk=desk or DeskRecord(phone.mac),
+            deployed_owner=owner,
+            deployed_at=deployed_at,
+            own=None if own[0] is None else Number(*own),
+        )

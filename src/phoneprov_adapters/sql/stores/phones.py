@@ -27,6 +27,7 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query, json_items, like, upsert
 from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables.accounts import users
+from phoneprov_adapters.sql.tables.fields import json_text
 from phoneprov_adapters.sql.tables.fleet import phone_states
 from phoneprov_adapters.sql.tables.inventory import (
     KEMS,
@@ -181,8 +182,7 @@ class SqlPhones(SqlSearchedStore[Phone], PhoneStore):
     )
 
     async def unknown(self, macs: Sequence[str]) -> list[str]:
-        text = msgspec.json.encode(macs).decode()
-        unknown = {row[0] for row in await self._connection.fetch_all(_UNKNOWN, macs=text)}
+        unknown = set(await self._all(str, _UNKNOWN, macs=json_text(macs)))
         return [mac for mac in macs if mac in unknown]
 
     async def counts(self, field: str, *, active_only: bool = False) -> dict[str | None, int]:
@@ -190,8 +190,7 @@ class SqlPhones(SqlSearchedStore[Phone], PhoneStore):
         return {row[0]: row[1] for row in rows}
 
     async def uses(self, macs: Sequence[str]) -> dict[str, PhoneUse]:
-        text = msgspec.json.encode(macs).decode()
-        found = await self._connection.fetch_all(_SUMMARY, macs=text)
+        found = await self._connection.fetch_all(_SUMMARY, macs=json_text(macs))
         return {row[0]: PhoneUse(*row[1:]) for row in found}
 
 
@@ -199,7 +198,7 @@ _DISCONNECT = (
     update(kems)
     .where(kems.c.connected_phone == bindparam("phone_mac"))
     .values(connected_phone=null())
-    .returning(*[kems.c[name] for name in Kem.__struct_fields__])
+    .returning(*KEMS.fields.columns)
 )
 
 
@@ -236,11 +235,10 @@ class SqlReplacements(SqlQueries, ReplacementStore):
         await self._connection.execute(_PUT_REPLACEMENT, **msgspec.structs.asdict(replacement))
 
     async def successor(self, mac: str) -> str | None:
-        row = await self._connection.fetch_one(_SUCCESSOR, earlier=mac)
-        return None if row is None else str(row[0])
+        return await self._one(str, _SUCCESSOR, earlier=mac)
 
     async def earlier(self, mac: str) -> list[str]:
-        return [row[0] for row in await self._connection.fetch_all(_EARLIER, mac=mac)]
+        return await self._all(str, _EARLIER, mac=mac)
 
 
 _SAVE_FLAG = upsert(vendor_phones, ["mac"], "vendor")
@@ -257,8 +255,7 @@ class SqlVendorPhones(SqlStore[VendorPhoneRecord], VendorPhoneStore):
         self._changed(before, record)
 
 
-_PHONE = Phone.__struct_fields__
-_KEM = Kem.__struct_fields__
+_PHONE, _KEM = SqlPhones.records.fields, KEMS.fields
 
 
 class _EnrichedQuery(Query):
@@ -269,9 +266,9 @@ class _EnrichedQuery(Query):
         some = super()._page(owned=owned, after=after, newest_first=newest_first).subquery("page")
         return (
             select(
-                *[some.c[name] for name in _PHONE],
+                *[some.c[name] for name in _PHONE.names],
                 vendor_phones.c.vendor,
-                *[kems.c[name] for name in _KEM],
+                *_KEM.columns,
             )
             .select_from(some)
             .outerjoin(vendor_phones, vendor_phones.c.mac == some.c.mac)
@@ -280,9 +277,7 @@ class _EnrichedQuery(Query):
         )
 
 
-_ENRICHED = _EnrichedQuery(
-    select(*[phones.c[name] for name in _PHONE]), (phones.c.created_at, phones.c.mac)
-)
+_ENRICHED = _EnrichedQuery(select(*_PHONE.columns), (phones.c.created_at, phones.c.mac))
 
 
 class SqlEnrichedPhones(SqlRows[EnrichedPhone]):
@@ -296,8 +291,8 @@ class SqlEnrichedPhones(SqlRows[EnrichedPhone]):
 
 
 def _enriched(rows: list[Row]) -> EnrichedPhone:
-    phone = Phone(*rows[0][: len(_PHONE)])
-    flag = rows[0][len(_PHONE)]
+    size = len(_PHONE.columns)
+    phone, flag = Phone(*rows[0][:size]), rows[0][size]
     vendor = None if flag is None else VendorPhone(phone.mac, flag)
-    parts = [row[len(_PHONE) + 1 :] for row in rows]
+    parts = [row[size + 1 :] for row in rows]
     return enriched(phone, vendor, tuple(Kem(*part) for part in parts if part[0] is not None))

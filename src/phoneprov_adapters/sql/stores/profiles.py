@@ -2,10 +2,8 @@
 
 from typing import Any
 
-import msgspec
 from sqlalchemy import and_, bindparam, delete, exists, func, insert, or_, select
 
-from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query
 from phoneprov_adapters.sql.stores.desks import SqlDesks
@@ -16,8 +14,8 @@ from phoneprov_adapters.sql.stores.retention import (
     is_same_revision,
     revisions_since,
 )
-from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.store import SqlRows, SqlSearchedRows, SqlStore
+from phoneprov_adapters.sql.tables.fields import Fields, SealedColumn
 from phoneprov_adapters.sql.tables.searching import SearchedTable
 from phoneprov_adapters.sql.tables.switching import (
     PROFILES,
@@ -42,11 +40,11 @@ from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 
 _MOST_PHONES = 100
 _CNF_XML = SealedColumn(revisions, "cnf_xml")
-_SHA256 = SealedColumn(revisions, "sha256")
-_PLAIN = [name for name in Revision.__struct_fields__ if name != "sha256"]
-_COLUMNS = [revisions.c[name] for name in (*_PLAIN, "sha256_key_id", "sha256_sealed")]
+_REVISION = Fields(Revision, revisions)
 _ADD = insert(revisions)
-_OF_PROFILE = select(*_COLUMNS).where(revisions.c.profile_uuid == bindparam("profile_uuid"))
+_OF_PROFILE = select(*_REVISION.columns).where(
+    revisions.c.profile_uuid == bindparam("profile_uuid")
+)
 _FIND_REVISION = _OF_PROFILE.where(revisions.c.number == bindparam("number"))
 _NEWEST = _OF_PROFILE.order_by(revisions.c.number.desc()).limit(1)
 _CONTENT_OF = select(
@@ -88,7 +86,7 @@ _REMOVE = (
     delete(revisions).where(revisions.c.uuid == bindparam("the_uuid")).returning(revisions.c.uuid)
 )
 _REVISIONS = Query(
-    select(*_COLUMNS),
+    select(*_REVISION.columns),
     (revisions.c.number, revisions.c.uuid),
     owner=revisions.c.profile_uuid == bindparam("owner"),
 )
@@ -97,35 +95,31 @@ _REVISIONS = Query(
 class SqlRevisions(SqlRows[Revision], RevisionStore):
     """Revisions, by uuid."""
 
-    def __init__(self, connection: Connection, box: SecretBox, deployed: DeploymentStore) -> None:
-        super().__init__(connection, _REVISIONS, self._revision)
-        self._box = box
+    def __init__(self, connection: Connection, deployed: DeploymentStore) -> None:
+        super().__init__(connection, _REVISIONS, _REVISION.reader(connection.box))
         self._deployed = deployed
 
     async def add(self, revision: Revision, content: str) -> None:
-        row = {name: getattr(revision, name) for name in _PLAIN}
-        row |= _SHA256.sealed(self._box, bytes.fromhex(revision.sha256), revision.uuid)
-        row |= _CNF_XML.sealed(self._box, content.encode(), revision.uuid)
+        row = _REVISION.row(revision, self._connection.box)
+        row |= _CNF_XML.seal(self._connection.box, content.encode(), revision.uuid)
         await self._connection.fetch_all(_ADD, **row)
         self._connection.trail.changed(revision.uuid, None, revision)
 
     async def find(self, profile_uuid: str, number: int) -> Revision | None:
         if not 0 < number < 2**31:
             return None
-        row = await self._connection.fetch_one(
-            _FIND_REVISION, profile_uuid=profile_uuid, number=number
-        )
-        return None if row is None else self._revision(row)
+        values = {"profile_uuid": profile_uuid, "number": number}
+        return await self._one(self._revision, _FIND_REVISION, **values)
 
     async def newest(self, profile_uuid: str) -> Revision | None:
-        row = await self._connection.fetch_one(_NEWEST, profile_uuid=profile_uuid)
-        return None if row is None else self._revision(row)
+        return await self._one(self._revision, _NEWEST, profile_uuid=profile_uuid)
 
     async def content(self, uuid: str) -> Content | None:
-        row = await self._connection.fetch_one(_CONTENT_OF, uuid=uuid)
-        if row is None:
-            return None
-        return Content(_CNF_XML.opened(self._box, row[0], row[1], uuid).decode(), row[2])
+        def content(key_id: str, sealed: bytes, template: str | None) -> Content:
+            text = _CNF_XML.open(self._connection.box, key_id, sealed, uuid)
+            return Content(text.decode(), template)
+
+        return await self._one(content, _CONTENT_OF, uuid=uuid)
 
     async def remove_oldest(self, profile_uuid: str, most: int) -> int:
         newest = await self.newest(profile_uuid)
@@ -143,22 +137,18 @@ class SqlRevisions(SqlRows[Revision], RevisionStore):
     async def _is_target(self, profile_uuid: str, number: int) -> bool:
         """Whether a rollback of a phone deploys the revision again, or of too many phones to
         examine."""
-        rows = await self._connection.fetch_all(
-            _PERHAPS_TARGET_ON, profile_uuid=profile_uuid, number=number
-        )
-        if len(rows) > _MOST_PHONES:
+        values = {"profile_uuid": profile_uuid, "number": number}
+        macs = await self._all(str, _PERHAPS_TARGET_ON, **values)
+        if len(macs) > _MOST_PHONES:
             return True
-        targets = [await rollback_target(self._deployed, row[0]) for row in rows]
+        targets = [await rollback_target(self._deployed, mac) for mac in macs]
         return any(
             one is not None and (one.profile_uuid, one.revision) == (profile_uuid, number)
             for one in targets
         )
 
-    def _revision(self, row: Row) -> Revision:
-        *plain, key_id, data = row
-        fields = dict(zip(_PLAIN, plain, strict=True))
-        opened = _SHA256.opened(self._box, key_id, data, fields["uuid"])
-        return Revision(**fields, sha256=opened.hex())
+    def _revision(self, *row: Any) -> Revision:
+        return _REVISION.read(row, self._connection.box)
 
 
 _numbers = revisions.alias("numbers")
@@ -169,7 +159,7 @@ _newest = (
     .scalar_subquery()
 )
 _WHOLE = select(
-    *[profiles.c[name] for name in ProfileRecord.__struct_fields__],
+    *PROFILES.fields.columns,
     revisions.c.uuid,
     revisions.c.cnf_xml_key_id,
     revisions.c.cnf_xml_sealed,
@@ -201,21 +191,12 @@ class SqlProfiles(SqlStore[ProfileRecord]):
         await SqlDesks(self._connection).forget_default(of_user=owner)
         await super().remove_of(column, owner)
 
-    def _row_of(self, entity: ProfileRecord) -> dict[str, Any]:
-        row = super()._row_of(entity)
-        row["compatible_models"] = msgspec.json.encode(entity.compatible_models).decode()
-        return row
-
-    def _entity_of(self, row: Row) -> ProfileRecord:
-        return _record(row)
-
 
 class SqlWholeProfiles(SqlRows[Profile], WholeProfileStore):
     """Profiles joined with their newest revision."""
 
-    def __init__(self, connection: Connection, box: SecretBox) -> None:
+    def __init__(self, connection: Connection) -> None:
         super().__init__(connection, _PROFILES, self._whole)
-        self._box = box
 
     async def find(self, key: str) -> Profile | None:
         row = await self._connection.fetch_one(_FIND, uuid=key) if key else None
@@ -226,11 +207,6 @@ class SqlWholeProfiles(SqlRows[Profile], WholeProfileStore):
 
     def _whole(self, row: Row) -> Profile:
         *record, revision, key_id, sealed, template = row
-        text = _CNF_XML.opened(self._box, key_id, sealed, revision).decode()
-        return whole(_record(record), Content(text, template))
-
-
-def _record(row: Row) -> ProfileRecord:
-    fields = dict(zip(ProfileRecord.__struct_fields__, row, strict=True))
-    models = msgspec.json.decode(fields.pop("compatible_models"), type=tuple[str, ...])
-    return ProfileRecord(compatible_models=models, **fields)
+        box = self._connection.box
+        text = _CNF_XML.open(box, key_id, sealed, revision).decode()
+        return whole(PROFILES.fields.read(record, box), Content(text, template))

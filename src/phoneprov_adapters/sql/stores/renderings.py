@@ -6,10 +6,9 @@ from collections.abc import Sequence
 import msgspec
 from sqlalchemy import bindparam, delete, insert, select, update
 
-from phoneprov_adapters.security.box import SecretBox
-from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.stores.sealed import SealedColumn
+from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.stores.store import SqlQueries
+from phoneprov_adapters.sql.tables.fields import SealedColumn
 from phoneprov_adapters.sql.tables.switching import renderings
 from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.deployments.ports import RenderingStore
@@ -20,7 +19,10 @@ KEPT = 10
 
 _CONTENT = SealedColumn(renderings, "content")
 _OF_PHONE = (
-    select(*[renderings.c[name] for name in ("uuid", "profile_uuid", "size", *_CONTENT.names)])
+    select(
+        *(renderings.c.uuid, renderings.c.profile_uuid, renderings.c.size),
+        *(_CONTENT.key_id, _CONTENT.sealed),
+    )
     .where(renderings.c.mac == bindparam("mac"))
     .order_by(renderings.c.number.desc())
 )
@@ -36,10 +38,6 @@ _REMOVE = delete(renderings).where(renderings.c.uuid == bindparam("the_uuid"))
 class SqlRenderings(SqlQueries, RenderingStore):
     """Rendered texts, by phone; a row has the uuid of the first deployment with its text."""
 
-    def __init__(self, connection: Connection, box: SecretBox) -> None:
-        super().__init__(connection)
-        self._box = box
-
     async def keep(
         self, deployment: Deployment, rendered: Rendered, needed: Sequence[Deployment]
     ) -> None:
@@ -52,7 +50,9 @@ class SqlRenderings(SqlQueries, RenderingStore):
         else:
             row = {"uuid": deployment.uuid, "mac": deployment.mac, "number": deployment.number}
             row |= {"profile_uuid": deployment.profile_uuid, "size": deployment.size}
-            row |= _CONTENT.sealed(self._box, msgspec.json.encode(rendered), deployment.uuid)
+            row |= _CONTENT.seal(
+                self._connection.box, msgspec.json.encode(rendered), deployment.uuid
+            )
             await self._connection.fetch_all(_ADD, **row)
         for old in [row for row in rows if row is not same][KEPT - 1 :]:
             if not any(self._is_of(old, one) for one in needed):
@@ -66,7 +66,7 @@ class SqlRenderings(SqlQueries, RenderingStore):
 
     def _opened(self, row: Row) -> Rendered:
         uuid, _, _, key_id, data = row
-        content = _CONTENT.opened(self._box, key_id, data, uuid)
+        content = _CONTENT.open(self._connection.box, key_id, data, uuid)
         return msgspec.json.decode(content, type=Rendered)
 
     def _is_of(self, row: Row, deployment: Deployment) -> bool:

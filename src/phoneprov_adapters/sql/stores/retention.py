@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-import msgspec
 from sqlalchemy import (
     Column,
     ColumnElement,
@@ -30,6 +29,7 @@ from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.accounts import audit, login_attempts, sessions
+from phoneprov_adapters.sql.tables.fields import json_text
 from phoneprov_adapters.sql.tables.fleet import deployment_days, phone_state_changes
 from phoneprov_adapters.sql.tables.provisioning import fetches
 from phoneprov_adapters.sql.tables.switching import batches, deployments, profile_revisions
@@ -191,7 +191,7 @@ class SqlRetention(SqlQueries, RetentionStore):
     async def remove(
         self, kind: Expiring, before: Moment, piece: Piece, *, after: Place | None = None
     ) -> int:
-        keep = {"keep": msgspec.json.encode(piece.keep).decode()} if piece.keep else {}
+        keep = {"keep": json_text(piece.keep)} if piece.keep else {}
         removed = await self._connection.fetch_all(
             _remove(kind, after=after is not None, keep=bool(keep)),
             before=before,

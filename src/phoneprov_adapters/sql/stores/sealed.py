@@ -1,17 +1,18 @@
 """The keys of stored secrets, and sealing of secrets with another key."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, partial
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import Column, Select, Table, bindparam, func, literal_column, select, update
+from sqlalchemy import Select, bindparam, func, literal_column, select, update
 
-from phoneprov_adapters.security.box import Sealed, SecretBox
-from phoneprov_adapters.sql.engines.connection import Connection
+from phoneprov_adapters.security.box import Sealed
 from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables import metadata
 from phoneprov_adapters.sql.tables.accounts import api_tokens, users
+from phoneprov_adapters.sql.tables.fields import SealedColumn
 from phoneprov_adapters.sql.tables.inventory import vendor_users
 
 PINS = "pins"
@@ -40,70 +41,43 @@ def _counts(key_id: Any) -> Select[Any]:
     return select(*columns).group_by(key_id)
 
 
-class SealedColumn:
-    """A column of secrets and the one with the ids of their keys, with their statements."""
+@cache
+def _counts_of(column: SealedColumn) -> Statement:
+    return _counts(column.key_id).where(column.key_id.is_not(None))
 
-    def __init__(self, table: Table, name: str) -> None:
-        self.name = name
-        self.what = f"{table.name}.{name}"
-        self._table = table
-        self._sealed: Column[bytes] = table.c[name + _SUFFIX]
-        self._key_id: Column[str] = table.c[f"{name}_key_id"]
-        (self._key,) = table.primary_key.columns
 
-    @property
-    def names(self) -> tuple[str, str]:
-        """The names of both columns, that of the ids first."""
-        return self._key_id.name, self._sealed.name
+@cache
+def _needed(column: SealedColumn) -> Statement:
+    """The ids of the keys, one step through the index for each."""
+    key_id, other = column.key_id, column.table.alias("other").c[column.key_id.name]
+    ids = select(func.min(key_id).label("key_id")).cte("ids", recursive=True)
+    following = select(func.min(other)).where(other > ids.c.key_id).scalar_subquery()
+    ids = ids.union_all(select(following).where(ids.c.key_id.is_not(None)))
+    return select(ids.c.key_id).where(ids.c.key_id.is_not(None))
 
-    def place(self, row: str) -> str:
-        """The place of the secret of a row."""
-        return f"{self._table.name}|{self.name}|{row}"
 
-    def sealed(self, box: SecretBox, secret: bytes | None, row: str) -> dict[str, Any]:
-        """The values of both columns in the row with this key."""
-        sealed = None if secret is None else box.seal(secret, self.place(row))
-        values = (None, None) if sealed is None else (sealed.key_id, sealed.data)
-        return dict(zip(self.names, values, strict=True))
+@cache
+def _under(column: SealedColumn) -> Statement:
+    # A row that another transaction holds is skipped until the next pass: waiting for it while
+    # holding other rows could deadlock.
+    return (
+        select(column.key, column.sealed)
+        .where(column.key_id == bindparam("key_id"), column.key > bindparam("after"))
+        .order_by(column.key)
+        .limit(bindparam("limit"))
+        .with_for_update(skip_locked=True)
+    )
 
-    def opened(self, box: SecretBox, key_id: str, data: bytes, row: str) -> bytes:
-        """The secret of a row. Raises ``WrongKey``."""
-        return box.open(Sealed(key_id, data), self.place(row))
 
-    @cached_property
-    def counts(self) -> Statement:
-        return _counts(self._key_id).where(self._key_id.is_not(None))
-
-    @cached_property
-    def needed(self) -> Statement:
-        """The ids of the keys, one step through the index for each."""
-        other = self._table.alias("other").c[self._key_id.name]
-        ids = select(func.min(self._key_id).label("key_id")).cte("ids", recursive=True)
-        following = select(func.min(other)).where(other > ids.c.key_id).scalar_subquery()
-        ids = ids.union_all(select(following).where(ids.c.key_id.is_not(None)))
-        return select(ids.c.key_id).where(ids.c.key_id.is_not(None))
-
-    @cached_property
-    def under(self) -> Statement:
-        # A row that another transaction holds is skipped until the next pass: waiting for it while
-        # holding other rows could deadlock.
-        return (
-            select(self._key, self._sealed)
-            .where(self._key_id == bindparam("key_id"), self._key > bindparam("after"))
-            .order_by(self._key)
-            .limit(bindparam("limit"))
-            .with_for_update(skip_locked=True)
-        )
-
-    @cached_property
-    def replace(self) -> Statement:
-        """The condition that the sealed bytes are still the ones that were read."""
-        return (
-            update(self._table)
-            .where(self._key == bindparam("row"), self._sealed == bindparam("before"))
-            .values({self._sealed: bindparam("sealed"), self._key_id: bindparam("key_id")})
-            .returning(self._key)
-        )
+@cache
+def _replace(column: SealedColumn) -> Statement:
+    """The condition that the sealed bytes are still the ones that were read."""
+    return (
+        update(column.table)
+        .where(column.key == bindparam("row"), column.sealed == bindparam("before"))
+        .values({column.sealed: bindparam("sealed"), column.key_id: bindparam("key_id")})
+        .returning(column.key)
+    )
 
 
 SEALED_COLUMNS = tuple(
@@ -129,38 +103,31 @@ _PIN_OWNERS = (
 _TOKEN_COUNTS = _counts(func.substr(api_tokens.c.hash, literal_column("1"), literal_column("16")))
 
 
-class SqlSecrets:
+class SqlSecrets(SqlQueries):
     """The stored secrets, for key rotation."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
 
     async def uses(self) -> list[KeyUse]:
         """The number of secrets per key. No other column of the database depends on keys."""
+        counts = [(one.what, _counts_of(one)) for one in SEALED_COLUMNS]
+        counts += [(PINS, _PIN_COUNTS), (TOKENS, _TOKEN_COUNTS)]
         return [
-            KeyUse(column.what, *row)
-            for column in SEALED_COLUMNS
-            for row in await self._connection.fetch_all(column.counts)
-        ] + [
-            *await self._pins(),
-            *(KeyUse(TOKENS, *row) for row in await self._connection.fetch_all(_TOKEN_COUNTS)),
+            KeyUse(what, *row)
+            for what, statement in counts
+            for row in await self._connection.fetch_all(statement)
         ]
 
     async def needed(self) -> list[KeyUse]:
         """The keys that each kind of secret needs, with the count 0 for all but PINs."""
-        return [
+        uses = [
             KeyUse(column.what, row[0], 0)
             for column in SEALED_COLUMNS
-            for row in await self._connection.fetch_all(column.needed)
-        ] + await self._pins()
-
-    async def _pins(self) -> list[KeyUse]:
-        return [KeyUse(PINS, *row) for row in await self._connection.fetch_all(_PIN_COUNTS)]
+            for row in await self._connection.fetch_all(_needed(column))
+        ]
+        return uses + await self._all(partial(KeyUse, PINS), _PIN_COUNTS)
 
     async def pin_owners(self, key_id: str, limit: int) -> list[str]:
         """The names of users whose PIN needs this key, at most ``limit`` of them."""
-        rows = await self._connection.fetch_all(_PIN_OWNERS, key_id=key_id, limit=limit)
-        return [str(row[0]) for row in rows]
+        return await self._all(str, _PIN_OWNERS, key_id=key_id, limit=limit)
 
     async def under(
         self, column: SealedColumn, key_id: str, limit: int, *, after: str = ""
@@ -169,17 +136,11 @@ class SqlSecrets:
         They are locked until the transaction ends; rows that other transactions hold are
         skipped."""
         rows = await self._connection.fetch_all(
-            column.under, key_id=key_id, after=after, limit=limit
+            _under(column), key_id=key_id, after=after, limit=limit
         )
         return [(str(row[0]), Sealed(key_id, bytes(row[1]))) for row in rows]
 
     async def replace(self, column: SealedColumn, row: str, before: Sealed, sealed: Sealed) -> bool:
         """Replace the secret ``before``; returns False if it was changed meanwhile."""
-        replaced = await self._connection.fetch_all(
-            column.replace,
-            row=row,
-            before=before.data,
-            sealed=sealed.data,
-            key_id=sealed.key_id,
-        )
-        return bool(replaced)
+        values = {"before": before.data, "sealed": sealed.data, "key_id": sealed.key_id}
+        return bool(await self._connection.fetch_all(_replace(column), row=row, **values))

@@ -12,6 +12,7 @@ from phoneprov_adapters.sql.tables.accounts import (
     sessions,
     users,
 )
+from phoneprov_adapters.sql.tables.fields import Fields
 from phoneprov_core.api_tokens import ApiTokenRecord, ApiTokenStore, TokenPrincipal
 from phoneprov_core.auth.model import Principal, Session
 from phoneprov_core.auth.ports import SessionStore
@@ -61,10 +62,9 @@ _REPLACE_TOKEN = (
         select(users.c.is_active).where(users.c.uuid == sessions.c.user_uuid).scalar_subquery()
     )
 )
-_FIND = select(*(sessions.c[name] for name in Session.__struct_fields__)).where(
+_FIND = select(*Fields(Session, sessions).columns).where(
     sessions.c.uuid == bindparam("session_uuid")
 )
-_FIND_AND_HOLD = _FIND.with_for_update()
 _END = (
     delete(sessions).where(sessions.c.uuid == bindparam("session_uuid")).returning(sessions.c.uuid)
 )
@@ -86,8 +86,7 @@ class SqlSessions(SqlQueries, SessionStore):
         await self._connection.fetch_all(_START, **msgspec.structs.asdict(session))
 
     async def principal(self, session_uuid: str, now: int) -> Principal | None:
-        row = await self._connection.fetch_one(_PRINCIPAL, session_uuid=session_uuid, now=now)
-        return None if row is None else Principal(*row)
+        return await self._one(Principal, _PRINCIPAL, session_uuid=session_uuid, now=now)
 
     async def replace_token(
         self, session_uuid: str, token_id: str, successor: str, *, now: int, expires_at: int
@@ -103,18 +102,13 @@ class SqlSessions(SqlQueries, SessionStore):
         return None if row is None else bool(row[0])
 
     async def find(self, session_uuid: str) -> Session | None:
-        statement = _FIND_AND_HOLD if self._connection.writing else _FIND
-        row = await self._connection.fetch_one(statement, session_uuid=session_uuid)
-        return None if row is None else Session(*row)
+        return await self._one(Session, self._held(_FIND), session_uuid=session_uuid)
 
     async def end(self, session_uuid: str) -> bool:
         return bool(await self._connection.fetch_all(_END, session_uuid=session_uuid))
 
     async def end_all(self, user_uuid: str, *, besides: str | None = None) -> list[str]:
-        rows = await self._connection.fetch_all(
-            _END_ALL, user_uuid=user_uuid, besides=besides or ""
-        )
-        return [row[0] for row in rows]
+        return await self._all(str, _END_ALL, user_uuid=user_uuid, besides=besides or "")
 
     async def end_every(self) -> int:
         return len(await self._connection.fetch_all(_END_EVERY))
@@ -148,8 +142,7 @@ class SqlApiTokens(SqlStore[ApiTokenRecord], ApiTokenStore):
     records = API_TOKENS
 
     async def principal(self, hash_: str, now: str) -> TokenPrincipal | None:
-        row = await self._connection.fetch_one(_OF_TOKEN, hash=hash_, now=now)
-        return None if row is None else TokenPrincipal(*row)
+        return await self._one(TokenPrincipal, _OF_TOKEN, hash=hash_, now=now)
 
     async def touch(self, uuid: str, at: str, hash_: str) -> None:
         await self._connection.execute(_TOUCH, token_uuid=uuid, at=at, new_hash=hash_)

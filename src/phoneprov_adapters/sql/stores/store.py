@@ -2,10 +2,11 @@
 and the methods of a store of records."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
-import msgspec
 from msgspec import Struct
+from sqlalchemy import Select
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query, Statement
@@ -16,10 +17,16 @@ from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import NewestRows, Rows, SearchedStore, Store
 
 E = TypeVar("E")
+T = TypeVar("T")
 R = TypeVar("R", bound=Struct)
 
 _NEAR = 20
 """A page is looked for first in the first rows of the list, 20 for each row up to its end."""
+
+
+@cache
+def _locking(statement: Select[Any]) -> Statement:
+    return statement.with_for_update()
 
 
 class SqlQueries:
@@ -27,6 +34,19 @@ class SqlQueries:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+
+    def _held(self, statement: Select[Any]) -> Statement:
+        """The statement that locks what it finds in a writing transaction."""
+        return _locking(statement) if self._connection.writing else statement
+
+    async def _one(self, make: Callable[..., T], statement: Statement, **values: Any) -> T | None:
+        """What is made of the columns of the row that a statement finds, or None."""
+        row = await self._connection.fetch_one(statement, **values)
+        return None if row is None else make(*row)
+
+    async def _all(self, make: Callable[..., T], statement: Statement, **values: Any) -> list[T]:
+        """What is made of the columns of each row."""
+        return [make(*row) for row in await self._connection.fetch_all(statement, **values)]
 
 
 class SqlRows(SqlQueries, Rows[E], Generic[E]):
@@ -129,24 +149,22 @@ class Removes(Protocol):
 
 
 class SqlStore(SqlRows[R], Store[R]):
-    """A store over one table, that of ``records``. Subclasses name theirs, convert entities to
-    rows if the columns are not the fields, and add the methods of their feature."""
+    """A store over one table, that of ``records``. Subclasses name theirs, add columns that are not
+    fields to the row of an entity, and add the methods of their feature."""
 
     records: Records[R]
 
     def __init__(self, connection: Connection, records: Records[R] | None = None) -> None:
         if records is not None:
             self.records = records
+        self._entity_of = self.records.fields.reader(connection.box)
         super().__init__(connection, self.records.listed, self._entity_of)
 
     def _row_of(self, entity: R) -> dict[str, Any]:
-        row = msgspec.structs.asdict(entity)
+        row = self.records.fields.row(entity, self._connection.box)
         if self.records.search is not None:
             row["search"] = self.records.search.text(entity)
         return row
-
-    def _entity_of(self, row: Row) -> R:
-        return self.records.entity(*row)
 
     async def add(self, entity: R) -> None:
         await self._connection.execute(self.records.add, **self._row_of(entity))
@@ -155,17 +173,12 @@ class SqlStore(SqlRows[R], Store[R]):
     async def find(self, key: str) -> R | None:
         if not key:
             return None
-        records = self.records
-        statement = records.find_and_hold if self._connection.writing else records.find
-        row = await self._connection.fetch_one(statement, key=key)
-        if row is None:
-            return None
-        entity = self._entity_of(row)
-        if self._connection.trail.active:
+        entity = await self._found(self._held(self.records.find), key=key)
+        if entity is not None and self._connection.trail.active:
             self._connection.trail.remember(key, entity)
         return entity
 
-    async def _one(self, statement: Statement, **values: Any) -> R | None:
+    async def _found(self, statement: Statement, **values: Any) -> R | None:
         row = await self._connection.fetch_one(statement, **values)
         return None if row is None else self._entity_of(row)
 

@@ -35,7 +35,7 @@ from phoneprov_core.users.names import looks_alike
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_users import VendorUser, VendorUserStore
 
-_COLUMNS = [users.c[name] for name in User.__struct_fields__]
+_COLUMNS = USERS.fields.columns
 _BY_USERNAME = select(*_COLUMNS).where(users.c.username_key == bindparam("username_key"))
 _OTHERS_OF_THESE_NAMES = select(users.c.username_key, users.c.email_key).where(
     or_(
@@ -98,7 +98,7 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
     async def by_username(self, username: str) -> User | None:
         if "\0" in username:
             return None  # PostgreSQL refuses NUL in text, also in parameters of comparisons.
-        return await self._one(_BY_USERNAME, username_key=folded(username))
+        return await self._found(_BY_USERNAME, username_key=folded(username))
 
     async def taken_fields(self, user: User) -> list[str]:
         names = {"username_key": folded(user.username), "email_key": folded(user.email)}
@@ -119,7 +119,7 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
         return None if row is None else (self._entity_of(row[:-1]), row[-1])
 
     async def logged_in(self, user_uuid: str, ip: str, at: str) -> User | None:
-        return await self._one(_LOGGED_IN, user_uuid=user_uuid, ip=ip, at=at)
+        return await self._found(_LOGGED_IN, user_uuid=user_uuid, ip=ip, at=at)
 
     async def claim_looks(self, user_uuid: str, looks: frozenset[str]) -> None:
         await self._connection.execute(_UNCLAIM, user_uuid=user_uuid)
@@ -128,8 +128,7 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
                 raise looks_alike()
 
     async def password_hash(self, user_uuid: str) -> str | None:
-        row = await self._connection.fetch_one(_PASSWORD_HASH, user_uuid=user_uuid)
-        return None if row is None else str(row[0])
+        return await self._one(str, _PASSWORD_HASH, user_uuid=user_uuid)
 
     async def set_password_hash(
         self, user_uuid: str, hash_: str, *, same_password: bool = False
@@ -178,8 +177,7 @@ class SqlAssignments(SqlQueries, AssignmentStore):
     """Assignments; level and name come from the permission when they are read."""
 
     async def of_user(self, user_uuid: str) -> Assignment | None:
-        row = await self._connection.fetch_one(_ASSIGNED_TO, user_uuid=user_uuid)
-        return None if row is None else Assignment(*row)
+        return await self._one(Assignment, _ASSIGNED_TO, user_uuid=user_uuid)
 
     async def assign(self, assignment: Assignment) -> None:
         trail = self._connection.trail
@@ -210,9 +208,7 @@ class SqlAssignments(SqlQueries, AssignmentStore):
         return row is not None
 
 
-_SAVE_PIN = upsert(vendor_users, ["user_uuid"], "pin_code").returning(
-    *[vendor_users.c[name] for name in VendorUser.__struct_fields__]
-)
+_SAVE_PIN = upsert(vendor_users, ["user_uuid"], "pin_code").returning(*VENDOR_USERS.fields.columns)
 
 
 class SqlVendorUsers(SqlStore[VendorUser], VendorUserStore):
@@ -221,7 +217,7 @@ class SqlVendorUsers(SqlStore[VendorUser], VendorUserStore):
     records = VENDOR_USERS
 
     async def of_user(self, user_uuid: str) -> VendorUser | None:
-        return await self._one(self.records.find, key=user_uuid)
+        return await self._found(self.records.find, key=user_uuid)
 
     async def save(self, vendor_user: VendorUser) -> VendorUser:
         (kept,) = await self._connection.fetch_all(_SAVE_PIN, **self._row_of(vendor_user))

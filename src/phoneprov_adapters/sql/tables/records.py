@@ -1,9 +1,9 @@
 """How a kind of record is declared: its struct, and what the struct does not say."""
 
-import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from functools import cache
-from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 from sqlalchemy import (
@@ -30,6 +30,7 @@ from sqlalchemy.sql import FromClause
 from sqlalchemy.types import TypeEngine
 
 from phoneprov_adapters.sql.engines.statements import Query, Statement
+from phoneprov_adapters.sql.tables.fields import Fields, parts_of
 from phoneprov_adapters.sql.tables.searching import SearchedTable
 from phoneprov_core.kernel.field_types import fields_of
 from phoneprov_core.kernel.search import SearchFields
@@ -134,15 +135,20 @@ def table_of(
     record for each value. ``sealed`` fields are encrypted, ``without`` are those that are not
     stored, ``types_of`` the types that a field and its name do not show. ``searched`` is the
     command that selects records of a list: its fields that are columns are filters. ``listed`` is
-    whether all records are listed, oldest first. ``items`` are more columns and indexes.
+    whether all records are listed, oldest first. ``items`` are indexes and columns: more ones, and
+    those of fields that the others do not describe.
     """
     named = {*owners, *used, *sealed, *without, *types_of, unique or key, key}
     assert named <= {*entity.__struct_fields__}, f"{name}: not all of these are fields: {named}"
+    given = {item.name: item for item in items if isinstance(item, Column)}
     columns: list[SchemaItem] = []
     for field in fields_of(entity):
         if field.name in without:
             continue
-        parts = set(_parts(field.type))
+        if field.name in given:
+            columns.append(given.pop(field.name))
+            continue
+        parts = set(parts_of(field.type))
         null = type(None) in parts
         is_unique = field.name == unique or None
         if field.name in sealed:
@@ -167,7 +173,7 @@ def table_of(
                     unique=is_unique,
                 )
             )
-    columns += [item for item in items if isinstance(item, Column)]
+    columns += given.values()
     indexes = [item for item in items if not isinstance(item, Column)]
     position = ("created_at", key)
     if searched is not None:
@@ -182,49 +188,32 @@ def table_of(
 
 
 def _type(name: str, parts: set[Any]) -> TypeEngine[Any]:
+    if any(isinstance(part, type) and issubclass(part, Enum) for part in parts):
+        return string(16)
     length = _LENGTHS.get(name.rpartition("_")[2])
     if length is not None and str in parts:
         return string(length)
     return next((_TYPES[part] for part in parts if part in _TYPES), Text())
 
 
-def _parts(annotation: Any) -> Iterator[Any]:
-    """The types of a union, without their metadata."""
-    if get_origin(annotation) is Annotated:
-        yield from _parts(annotation.__origin__)
-    elif get_origin(annotation) in {Union, types.UnionType}:
-        for part in get_args(annotation):
-            yield from _parts(part)
-    else:
-        yield annotation
-
-
-def _columns_of(fields: Sequence[str], table: Table) -> list[str]:
-    plain = [name for name in fields if name in table.c]
-    sealed = [name for name in fields if f"{name}_sealed" in table.c]
-    return [*plain, *(f"{name}_{part}" for name in sealed for part in ("key_id", "sealed"))]
-
-
 class Records(Generic[E]):
     """The statements that keep one kind of entity in one table, built once.
 
-    A column stands for the field of the same name, in the order of the entity's fields; the pairs
-    of encrypted fields follow. ``columns`` names them where it is otherwise. ``key`` is the primary
-    key if not given, ``owner`` the column that says whose record it is. ``search`` names the fields
-    that are searched: their text is in the column ``search``; ``conditions`` are filters that are
-    not columns. ``derived`` are columns that are not fields: the values of a new row, which ``put``
-    keeps. ``people`` and ``orders`` are those of ``SearchedTable``, ``audited`` whether their
-    changes are in the audit trail.
+    ``fields`` are those that have columns. ``key`` is the primary key if not given, ``owner`` the
+    column that says whose record it is. ``search`` names the fields that are searched: their text
+    is in the column ``search``; ``conditions`` are filters that are not columns. ``derived`` are
+    columns that are not fields: the values of a new row, which ``put`` keeps. ``people`` and
+    ``orders`` are those of ``SearchedTable``, ``audited`` whether their changes are in the audit
+    trail.
     """
 
     def __init__(
         self,
-        entity: Callable[..., E],
+        entity: type[E],
         table: Table,
         *,
         key: str = "",
         owner: str | None = None,
-        columns: Sequence[str] = (),
         one_name: str = "record",
         search: SearchFields | None = None,
         conditions: Mapping[str, ColumnElement[bool]] | None = None,
@@ -233,18 +222,16 @@ class Records(Generic[E]):
         people: Callable[..., Select[Any]] | None = None,
         orders: Mapping[str, tuple[ColumnElement[Any], FromClause]] | None = None,
     ) -> None:
-        self.entity = entity
+        self.fields = Fields(entity, table)
         self.table = table
         self.key = key = key or table.primary_key.columns[0].name
         self.one_name = one_name
         self.audited = audited
         self.search = search
         key_column: Column[Any] = table.c[key]
-        names = columns or _columns_of(entity.__struct_fields__, table)  # type: ignore[attr-defined]
-        columns_read = [table.c[name] for name in names]
+        columns_read = self.fields.columns
         by_key = select(*columns_read).where(key_column == bindparam("key"))
-        self.find: Statement = by_key
-        self.find_and_hold: Statement = by_key.with_for_update()
+        self.find = by_key
         derived = derived or {}
         stored: dict[str, Any] = {
             c.name: bindparam(c.name) for c in table.c if c.name not in derived
@@ -259,7 +246,6 @@ class Records(Generic[E]):
         self.remove: Statement = (
             delete(table).where(key_column == bindparam("key")).returning(*columns_read)
         )
-        self._table, self._columns = table, columns_read
         position = (table.c.created_at, key_column)
         is_owned = None if owner is None else table.c[owner] == bindparam("owner")
         self.listed = Query(select(*columns_read), position, owner=is_owned)
@@ -276,5 +262,5 @@ class Records(Generic[E]):
     @cache  # noqa: B019 - the records of a kind live as long as the program
     def remove_of(self, column: str) -> Statement:
         """Removes the records whose ``column`` is ``owner``."""
-        of_owner = self._table.c[column] == bindparam("owner")
-        return delete(self._table).where(of_owner).returning(*self._columns)
+        of_owner = self.table.c[column] == bindparam("owner")
+        return delete(self.table).where(of_owner).returning(*self.fields.columns)

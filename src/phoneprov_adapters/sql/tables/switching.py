@@ -23,6 +23,8 @@ from phoneprov_adapters.sql.tables.records import (
     text,
     uuid,
 )
+from phoneprov_core.deployments.model import Deployment
+from phoneprov_core.desk_records import DeskRecord
 from phoneprov_core.profiles.model import PROFILE_FIELDS, ProfileRecord, ProfileSearch
 from phoneprov_core.templates.model import Template
 
@@ -70,43 +72,27 @@ templates = table_of(
 )
 TEMPLATES = Records(Template, templates, owner="name", one_name="template")
 
-deployments = Table(
-    "deployments",
-    metadata,
-    uuid(),
-    Column("mac", string(17), nullable=False),
-    Column("number", BigInteger, nullable=False),
-    Column("action", string(16), nullable=False),
-    Column("profile_uuid", string(36), nullable=False),
-    Column("profile_name", Text, nullable=False),
-    Column("revision", Integer, nullable=False),
-    *sealed_hash(),
-    Column("size", BigInteger, nullable=False),
-    Column("owner_uuid", string(36), nullable=False),
-    Column("user_uuid", string(36)),
-    Column("filename", Text, nullable=False),
-    Column("place", Text),
-    Column("outcome", string(16), nullable=False, index=True),
-    Column("failed_step", string(16)),
-    Column("message", Text),
-    Column("steps", Text, nullable=False),
-    Column("restart", Text),
-    Column("confirmation", string(16), nullable=False),
-    Column("confirmation_message", Text),
-    moment("confirmation_by", nullable=True),
-    moment("confirmation_at", nullable=True),
-    moment("created_at"),
-    moment("ended_at", nullable=True),
-    Column("template_uuid", string(36)),
-    Column("template_revision", Integer),
-    UniqueConstraint("mac", "number"),
-    Index(None, "created_at", "uuid"),
-    Index(None, "mac", "created_at", "uuid"),
-    Index(None, "profile_uuid", "created_at", "uuid"),
-    Index(None, "owner_uuid", "created_at", "uuid"),
-    Index(None, "user_uuid", "created_at", "uuid"),
-    Index(None, "sha256_key_id", "uuid"),
+DEPLOYMENTS = Records(
+    Deployment,
+    table_of(
+        Deployment,
+        "deployments",
+        Column("revision", Integer, nullable=False),
+        Column("user_uuid", string(36)),
+        Column("outcome", string(16), nullable=False, index=True),
+        Column("template_revision", Integer),
+        UniqueConstraint("mac", "number"),
+        Index(None, "mac", "created_at", "uuid"),
+        Index(None, "profile_uuid", "created_at", "uuid"),
+        Index(None, "owner_uuid", "created_at", "uuid"),
+        Index(None, "user_uuid", "created_at", "uuid"),
+        sealed=("sha256",),
+        confirmation_by=string(24),
+    ),
+    one_name="deployment",
+    audited=False,
 )
+deployments = DEPLOYMENTS.table
 
 # The texts that were rendered for deployments; the number is that of the last one with the text.
 renderings = Table(
@@ -212,27 +198,17 @@ batch_phones = Table(
 
 # Users, profiles and phones may be deleted before the phone has another configuration: the desk
 # stays until then, so there is no foreign key.
-desks = Table(
+desks = table_of(
+    DeskRecord,
     "desks",
-    metadata,
-    Column("mac", string(17), primary_key=True),
-    Column("default_profile_uuid", string(36)),
-    Column("hotdesk", Boolean, nullable=False),
-    Column("turn", BigInteger, nullable=False),
-    Column("user_uuid", string(36)),
-    Column("profile_uuid", string(36)),
-    moment("since", nullable=True),
-    moment("until", nullable=True),
-    Column("due", string(16)),
-    Column("change_uuid", string(36)),
-    Column("change_user_uuid", string(36)),
-    Column("not_before", BigInteger, nullable=False),
-    Column("left_user_uuid", string(36)),
-    Column("extension_uuid", string(36)),
     Index(None, "user_uuid"),
     Index(None, "change_user_uuid"),
     Index(None, "extension_uuid"),
     Index(None, "until"),
     Index(None, "due"),
     Index(None, "change_uuid"),
+    key="mac",
+    listed=False,
+    since=string(24),
+    until=string(24),
 )
