@@ -58,8 +58,7 @@ class CreateToken(Command, frozen=True, kw_only=True):
     name: Name
     expires_at: (
         Annotated[
-            Moment,
-            schema("End of validity, in the future", examples=["2099-12-31T00:00:00.000Z"]),
+            Moment, schema("End of validity, in the future", examples=["2099-12-31T00:00:00.000Z"])
         ]
         | None
     ) = None

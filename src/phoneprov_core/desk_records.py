@@ -7,9 +7,8 @@ find the record in a writing transaction, which locks it, and put what a rule ma
 from enum import Enum
 from typing import Any, Protocol, Self
 
-import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.errors import Conflict
@@ -89,7 +88,7 @@ class DeskRecord(Struct, frozen=True):
         ``left`` is the user that the phone keeps the profile of."""
         since = now if use.user_uuid else None
         return self._with(
-            **msgspec.structs.asdict(use),
+            **asdict(use),
             since=since,
             due=None,
             turn=self.turn + 1,

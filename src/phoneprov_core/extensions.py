@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal, Protocol
 
-import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict, force_setattr
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.desk_records import DeskRecords
@@ -72,7 +72,6 @@ VoicemailPasscode = Annotated[
     AnyLine, SECRET, schema("Passcode of the voicemail box", examples=["2468"])
 ]
 
-
 Voicemail = Annotated[bool, schema("Whether the extension has voicemail", examples=[False])]
 Active = Annotated[bool, schema("Whether the extension is in use", examples=[True])]
 
@@ -111,7 +110,7 @@ class ShownExtension(Extension, frozen=True):
 
 def without_password(extension: Extension) -> ShownExtension:
     """The extension without its password."""
-    return ShownExtension(**{**msgspec.structs.asdict(extension), "password": None})
+    return ShownExtension(**{**asdict(extension), "password": None})
 
 
 class CreateExtension(Command, frozen=True, kw_only=True):
@@ -146,7 +145,7 @@ class ExtensionPatch(Command, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         normalise(self)
         if self.password is None:
-            msgspec.structs.force_setattr(self, "password", UNSET)
+            force_setattr(self, "password", UNSET)
 
 
 EXTENSION_FIELDS = SearchFields(texts=("name",), numbers=("extension",))
@@ -184,10 +183,7 @@ class Extensions:
     new_id: NewId
 
     async def all(
-        self,
-        actor: Actor,
-        page: Page = None,
-        wanted: ExtensionSearch | None = None,
+        self, actor: Actor, page: Page = None, wanted: ExtensionSearch | None = None
     ) -> Listing[Extension]:
         """Every extension, oldest first."""
         require_superadmin(actor)

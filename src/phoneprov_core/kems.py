@@ -27,7 +27,6 @@ ConnectedPhone = Annotated[
     MacAddress, schema("MAC address of the connected phone, which need not be in the inventory")
 ]
 
-
 KemMac = Annotated[MacAddress, schema("MAC address of the module", examples=["00:1B:D4:65:43:21"])]
 KemIp = Annotated[IpAddress, schema("IPv4 or IPv6 address of the module")]
 SoftwareVersion = Annotated[OptionalLine, schema("Firmware version", examples=["B016-1-0-4-2"])]

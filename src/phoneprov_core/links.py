@@ -26,7 +26,6 @@ from phoneprov_core.users.ports import UserStore
 
 NameOfExtension = Annotated[str, schema("Name of the extension", examples=["Front desk"])]
 
-
 ExtensionUuid = Annotated[Uuid, schema("UUID of the extension")]
 
 

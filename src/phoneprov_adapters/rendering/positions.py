@@ -29,11 +29,7 @@ class PlacedLexer(Lexer):
         return value
 
     def tokeniter(
-        self,
-        source: str,
-        name: str | None,
-        filename: str | None = None,
-        state: str | None = None,
+        self, source: str, name: str | None, filename: str | None = None, state: str | None = None
     ) -> Iterator[tuple[int, str, str]]:
         # Jinja2 reads CR LF as LF: the offsets differ by the pairs before.
         pairs = [pair.start() - number for number, pair in enumerate(_TWO.finditer(source))]

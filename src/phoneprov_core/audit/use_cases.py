@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass
 
-import msgspec
+from msgspec.structs import replace
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.audit.model import (
@@ -39,7 +39,7 @@ class Audit:
         """Record that the caller was refused something for a missing level, or because it
         belongs to another user. ``request`` says what, such as ``GET /api/v1/users``. The
         response does not depend on the database."""
-        by = msgspec.structs.replace(actor, read_only=False)
+        by = replace(actor, read_only=False)
         with suppress(Unavailable):
             async with self.database.write(by=by) as tx:
                 now = millis(self.clock())

@@ -3,8 +3,8 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Protocol
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.auth.ports import AuthTransaction
@@ -39,10 +39,7 @@ class Register:
             raise Forbidden("Registration is closed; ask an administrator for an account.")
 
     async def __call__(
-        self,
-        actor: Actor | None,
-        registration: Registration,
-        ip: str = "127.0.0.1",
+        self, actor: Actor | None, registration: Registration, ip: str = "127.0.0.1"
     ) -> User:
         """Raises ``Forbidden`` if registration is not public and the caller does not hold level 0;
         ``Conflict`` if the username or the e-mail address is in use."""
@@ -111,7 +108,7 @@ class CreateAdmin:
                 user = created_user(account, self.new_id(), now, "127.0.0.1", None)
                 await add_user(tx.users, user, self.policy, hash_ or "")
             elif not user.is_active:
-                user = msgspec.structs.replace(user, is_active=True, updated_at=now)
+                user = replace(user, is_active=True, updated_at=now)
                 await tx.users.put(user)
             await tx.attempts.clear(account_key(user.username))
             permission = await self._permission(tx, now)

@@ -8,8 +8,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 from weakref import WeakValueDictionary
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.auth.model import (
     Credentials,
@@ -130,7 +130,7 @@ class Guesses:
         that was typed into the wrong field."""
         by, uuid = anonymous(caller.ip), None
         if user is not None:
-            by, uuid = msgspec.structs.replace(by, username=user.username), user.uuid
+            by, uuid = replace(by, username=user.username), user.uuid
         async with self._database.write(by=by) as tx:
             attempts = await tx.attempts.of(caller.account)
             now = millis(self._clock())

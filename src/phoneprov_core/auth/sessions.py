@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID, uuid5
 
-import msgspec
+from msgspec.structs import replace
 
 from phoneprov_core.api_tokens import PREFIX, TokenPrincipal, TokenSecrets
 from phoneprov_core.auth.model import (
@@ -240,7 +240,7 @@ class Logout:
         async with self.database.write(by=actor) as tx:
             user = await tx.users.find(actor.user_uuid)
             if user is not None:
-                await tx.users.put(msgspec.structs.replace(user, last_logout_ip=actor.ip))
+                await tx.users.put(replace(user, last_logout_ip=actor.ip))
             which = "all" if session_uuid is None else "one"
             tx.trail.note(Event("session.ended", "user", actor.user_uuid, {"sessions": which}))
             if session_uuid is None:

@@ -8,8 +8,8 @@ the count. A guess whose check was interrupted is not counted.
 import asyncio
 from typing import Self
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.kernel.addresses import address_key
 from phoneprov_core.kernel.rates import Rate, RateStore
@@ -90,7 +90,7 @@ class Attempts(Struct, frozen=True):
         if failures >= GUESSES:
             doublings = min(failures - GUESSES, 16)
             locked_until = now + min(FIRST_WAIT << doublings, LONGEST_WAIT)
-        return msgspec.structs.replace(
+        return replace(
             self,
             failures=failures,
             last_at=now,
@@ -104,7 +104,7 @@ class Attempts(Struct, frozen=True):
         loses one failure in a row for each ``REST`` without a guess: else the mistakes of years
         would lock a phone that is used every day."""
         rests = max(0, now - self.last_at) // REST
-        return msgspec.structs.replace(self, in_a_row=max(0, self.in_a_row - rests))
+        return replace(self, in_a_row=max(0, self.in_a_row - rests))
 
     def is_undecided(self, now: int) -> bool:
         """Whether a guess is still being checked, and may be right."""
@@ -120,9 +120,7 @@ class Attempts(Struct, frozen=True):
         """The count after one more guess was found wrong; ``known``: for an existing account. It
         is counted anew if it was thought to be interrupted, or cleared by a right one."""
         count = self if self.undecided else self.counted(now)
-        return msgspec.structs.replace(
-            count, undecided=count.undecided - 1, known=max(count.known, int(known))
-        )
+        return replace(count, undecided=count.undecided - 1, known=max(count.known, int(known)))
 
     def taken_back(self) -> Self:
         """The count without one guess that was right or was not checked."""
@@ -131,7 +129,7 @@ class Attempts(Struct, frozen=True):
     def _without(self, guesses: int) -> Self:
         """The count without some undecided guesses. The login is open, as it was before
         them."""
-        return msgspec.structs.replace(
+        return replace(
             self,
             failures=max(0, self.failures - guesses),
             locked_until=0 if guesses else self.locked_until,

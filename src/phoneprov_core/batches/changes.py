@@ -2,16 +2,10 @@
 
 from datetime import datetime, timedelta
 
-import msgspec
+from msgspec.structs import replace
 
 from phoneprov_core.batches.commands import WantedPhones
-from phoneprov_core.batches.model import (
-    Batch,
-    BatchAction,
-    BatchPhone,
-    BatchState,
-    PhoneState,
-)
+from phoneprov_core.batches.model import Batch, BatchAction, BatchPhone, BatchState, PhoneState
 from phoneprov_core.batches.ports import BatchesTransaction, BatchStore
 from phoneprov_core.batches.transitions import SKIPPED, BatchItem, Claim, postponed
 from phoneprov_core.deployments.model import Confirmation, Outcome
@@ -87,7 +81,7 @@ async def _phone_at(tx: BatchesTransaction, batch: Batch, position: int) -> Batc
 async def add_undo(tx: BatchesTransaction, stopped: Batch, now: str, new_id: NewId) -> None:
     """Add the batch that gives the phones that a stopped one changed back what was there. It is
     part of the transaction in which that one ends: it is added once."""
-    undo = msgspec.structs.replace(
+    undo = replace(
         stopped,
         uuid=new_id(),
         action=BatchAction.UNDO,
@@ -113,7 +107,7 @@ async def add_undo(tx: BatchesTransaction, stopped: Batch, now: str, new_id: New
                 total += 1
                 item = BatchItem(undo.uuid, total, claim.mac, new_id(), undoes=undoes)
                 attempts = f"{claim.attempts} {claim.attempt_uuid}".strip()
-                items.append(msgspec.structs.replace(item, attempts=attempts))
+                items.append(replace(item, attempts=attempts))
         if items:
             await tx.batches.add_phones(items)
     fields: dict[str, Value] = {"action": "undo", "undo_of": stopped.uuid, "phones": total}

@@ -81,10 +81,7 @@ _FILTERED = {
         {"required": [name], "properties": {name: {**_TEXT, "minLength": 1}}} for name in _FILTERS
     ],
 }
-_PROFILE = {
-    "required": ["profile_uuid"],
-    "properties": {"profile_uuid": {**_TEXT, "minLength": 1}},
-}
+_PROFILE = {"required": ["profile_uuid"], "properties": {"profile_uuid": {**_TEXT, "minLength": 1}}}
 _SWITCH = {"properties": {"action": {"const": "switch"}}}
 _TOGETHER = {
     "allOf": [

@@ -3,8 +3,8 @@
 from enum import Enum
 from typing import Annotated
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.field_types import Check
@@ -120,7 +120,6 @@ RevisionToSwitch = Annotated[
     ),
 ]
 
-
 MOST_FIRST = 1000
 TemplateFilter = Annotated[
     OptionalLine,
@@ -159,8 +158,7 @@ FirstMinutes = Annotated[
 UndoOnStop = Annotated[
     bool,
     schema(
-        "Whether a stop is followed by a batch that restores the changed phones",
-        examples=[False],
+        "Whether a stop is followed by a batch that restores the changed phones", examples=[False]
     ),
 ]
 OnlyChanged = Annotated[
@@ -233,14 +231,14 @@ class Batch(Struct, frozen=True):
 
     def begun(self) -> "Batch":
         """The planned batch when its time has come."""
-        return msgspec.structs.replace(self, state=BatchState.RUNNING)
+        return replace(self, state=BatchState.RUNNING)
 
     def halted(self, state: BatchState, message: str | None) -> "Batch | None":
         """The batch in this state, which starts no further phones; None if it is neither running
         nor planned."""
         if self.state not in {BatchState.RUNNING, BatchState.PLANNED}:
             return None
-        return msgspec.structs.replace(self, state=state, message=message)
+        return replace(self, state=state, message=message)
 
     def finished(self, now: str) -> "Batch | None":
         """The batch when its last phone ended: a running batch becomes done. None while it has
@@ -249,7 +247,7 @@ class Batch(Struct, frozen=True):
             return None
         is_running = self.state is BatchState.RUNNING
         state = BatchState.DONE if is_running else self.state
-        return msgspec.structs.replace(self, state=state, ended_at=now)
+        return replace(self, state=state, ended_at=now)
 
 
 class BatchPhone(Struct, frozen=True):

@@ -5,7 +5,7 @@ import logging
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 
-import msgspec
+from msgspec.structs import replace
 
 from phoneprov_core.audit.model import AuditEntry, WantedEntries
 from phoneprov_core.batches.changes import add_undo, halt, judge_first
@@ -187,7 +187,7 @@ class _Run:
         if self.started is None:
             return actor
         ip = self.started.client_ip or actor.ip
-        return msgspec.structs.replace(actor, ip=ip, username=self.started.actor)
+        return replace(actor, ip=ip, username=self.started.actor)
 
     def leave(self) -> None:
         """Cancel all waiting."""

@@ -6,8 +6,8 @@ still in the state that it begins with.
 
 from collections.abc import Mapping
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.batches.model import BatchState, PhoneState
 from phoneprov_core.deployments.model import Confirmation
@@ -62,9 +62,7 @@ class Claim(Struct, frozen=True):
     def again(self, attempt_uuid: str) -> "Claim":
         """The next attempt after one that a crash interrupted."""
         attempts = f"{self.attempts} {self.attempt_uuid}".strip()
-        return msgspec.structs.replace(
-            self, attempt_uuid=attempt_uuid, cut_off=self.cut_off + 1, attempts=attempts
-        )
+        return replace(self, attempt_uuid=attempt_uuid, cut_off=self.cut_off + 1, attempts=attempts)
 
 
 class FirstPhones(Struct, frozen=True):

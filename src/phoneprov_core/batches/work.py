@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
-import msgspec
+from msgspec.structs import replace
 
 from phoneprov_core.batches.changes import put_back
 from phoneprov_core.batches.loads import order_of_phone
@@ -36,7 +36,6 @@ from phoneprov_core.provisioning.loads import CheckLoad
 _IN_A_CALL = "The phone is in a call."
 _BUSY = "Another switch of the phone is under way."
 _RESTARTS = "The phone still restarts."
-
 
 UNCHANGED = "The phone has this configuration already; it was left unchanged."
 
@@ -161,7 +160,7 @@ class PhoneWork:
             if undone.as_of(shown(self.clock())).confirmation is Confirmation.PENDING:
                 raise _Restarting
             order = await order_again(tx, actor, phone, before)
-        return msgspec.structs.replace(order, uuid=claim.attempt_uuid)
+        return replace(order, uuid=claim.attempt_uuid)
 
     async def _order(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> Order:
         """The revision that the phone gets. Raises ``NotFound``."""
@@ -170,7 +169,7 @@ class PhoneWork:
         profile_uuid = claim.profile_uuid or batch.profile_uuid
         async with self.database.read() as tx:
             order = await order_of_phone(tx, phone, profile_uuid, batch.revision)
-        return msgspec.structs.replace(order, uuid=claim.attempt_uuid)
+        return replace(order, uuid=claim.attempt_uuid)
 
     async def _taken(self, claim: Claim, phone: Phone) -> tuple[int | None, str | None]:
         """The fence of the phone's lease, None while another process holds it; and the firmware
@@ -207,7 +206,7 @@ class PhoneWork:
             message = f"Given up after {batch.wait_minutes} minutes. {why}"
             await self._end(claim, PhoneState.FAILED, message)
             return
-        again = msgspec.structs.replace(claim, waiting_since=since)
+        again = replace(claim, waiting_since=since)
         await self._put_back(claim, again, LOOK_AGAIN_SECONDS, why)
 
     async def _put_back(self, claim: Claim, again: Claim, seconds: int, why: str) -> None:

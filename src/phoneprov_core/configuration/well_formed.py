@@ -99,10 +99,7 @@ def fault_in(content: bytes) -> Fault | None:
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code) or "syntax error"
         return Fault(
-            "not_well_formed",
-            error.lineno,
-            error.offset + 1,
-            f"is not well-formed XML: {reason}",
+            "not_well_formed", error.lineno, error.offset + 1, f"is not well-formed XML: {reason}"
         )
     return _control_character(content)
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 
-import msgspec
+from msgspec.structs import replace
 
 from phoneprov_core.deployments.model import Confirmation, Deployment, Step, StepName, Wanted
 from phoneprov_core.deployments.observation import PhoneWatch, Watching
@@ -43,7 +43,7 @@ class Watch:
         works."""
         if not self.seconds:
             raise Conflict("Phones are not watched: PHONEPROV_CONFIRM_TIMEOUT is 0.")
-        phone = msgspec.structs.replace(phone, software_type=software_type)
+        phone = replace(phone, software_type=software_type)
         ways = [way for way in (self.events, self.web) if way is not None]
         if self.events is not None and speaks_sip(software_type):
             ways = [self.events]
@@ -91,9 +91,7 @@ class Confirm:
     def awaited(self, record: Deployment) -> Deployment:
         """The record of a deployment whose phone is being watched."""
         by = self.clock() + timedelta(seconds=self.watch.seconds + _GRACE_SECONDS)
-        return msgspec.structs.replace(
-            record, confirmation=Confirmation.PENDING, confirmation_by=shown(by)
-        )
+        return replace(record, confirmation=Confirmation.PENDING, confirmation_by=shown(by))
 
     def later(
         self, record: Deployment, watching: Watching, software_type: str | None = None
@@ -166,7 +164,7 @@ class Confirm:
             current = await tx.deployments.current(record.mac)
             if kept is None:
                 return
-            kept = msgspec.structs.replace(kept, steps=kept.steps + steps)
+            kept = replace(kept, steps=kept.steps + steps)
             if kept.confirmation is Confirmation.CONFIRMED:
                 await tx.deployments.put(kept)
                 return  # A fetch of the file has confirmed it already.
@@ -174,7 +172,7 @@ class Confirm:
                 # It registered again, with the configuration of the later deployment.
                 confirmation = Confirmation.NOT_CONFIRMED
                 message = "Another deployment followed before the phone was seen again."
-            decided = msgspec.structs.replace(
+            decided = replace(
                 kept,
                 confirmation=confirmation,
                 confirmation_message=message,

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 
-import msgspec
+from msgspec.structs import replace
 
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.errors import PhoneInactive
@@ -102,7 +102,7 @@ class Deploy:
             return order
         template, rendered = order.recipe.template, await self.rendering(order.recipe)
         source = Source(template.uuid, template.revision, rendered)
-        return msgspec.structs.replace(order, cnf_xml=rendered.text, recipe=None, source=source)
+        return replace(order, cnf_xml=rendered.text, recipe=None, source=source)
 
     async def _run(self, actor: Actor, order: Order, progress: Progress) -> Deployment:
         phone = order.phone
@@ -125,19 +125,19 @@ class Deploy:
 
         try:
             uploaded = await recorder.step(StepName.UPLOAD, self._upload(order, record, replaces))
-            record = msgspec.structs.replace(
+            record = replace(
                 record, outcome=Outcome.DEPLOYED, place=uploaded.place, steps=tuple(recorder.steps)
             )
             family = software_type_of(phone, order.profile.software_type)
             # Concurrently: the duration is that of the slower one.
             await asyncio.gather(clear_session(), watch())
-            record = msgspec.structs.replace(record, steps=tuple(recorder.steps))
+            record = replace(record, steps=tuple(recorder.steps))
             await self._store_steps(actor, order, record, in_use)
             restarted = await recorder.attempt(StepName.RESTART, self.driver.restart(phone, family))
-            record = msgspec.structs.replace(record, restart=restarted.message or RESTARTED)
+            record = replace(record, restart=restarted.message or RESTARTED)
         except PhoneprovError as error:
             is_unknown = error.code == OUTCOME_UNKNOWN
-            record = msgspec.structs.replace(
+            record = replace(
                 record,
                 outcome=Outcome.UNKNOWN if is_unknown else Outcome.FAILED,
                 place=record.filename if is_unknown else None,
@@ -153,7 +153,7 @@ class Deploy:
             if watching is not None:
                 record = self.confirm.awaited(record)
             elif record.restart is not None:
-                record = msgspec.structs.replace(record, confirmation_message=unwatched)
+                record = replace(record, confirmation_message=unwatched)
             try:
                 await self._complete(actor, order, record, is_used=in_use.is_set())
             except BaseException:
@@ -187,9 +187,7 @@ class Deploy:
                     now = millis(self.clock())
                     await self.limits.count(tx.rates, actor, record.mac, now)
                 # The time is read again: an earlier holder may have released the phone only now.
-                record = msgspec.structs.replace(
-                    record, number=fence, created_at=shown(self.clock())
-                )
+                record = replace(record, number=fence, created_at=shown(self.clock()))
                 before = await tx.deployments.in_place(record.mac)
                 if before is not None and before.filename == filename:
                     replaces = Content(before.size, before.sha256)
@@ -224,7 +222,7 @@ class Deploy:
         phone, desk = order.phone, order.desk
         try:
             async with self.database.write(by=actor) as tx:
-                await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
+                await tx.deployments.put(replace(record, outcome=Outcome.RUNNING))
                 await change_use(tx, order, shown(self.clock()))
             in_use.set()
         finally:
@@ -241,16 +239,16 @@ class Deploy:
         is not recorded yet. An unavailable database does not stop the restart."""
         with suppress(Unavailable):
             async with self.database.write(by=actor) as tx:
-                await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
+                await tx.deployments.put(replace(record, outcome=Outcome.RUNNING))
                 if not in_use.is_set():
                     await change_use(tx, order, shown(self.clock()))
             in_use.set()
 
     def _ended(self, record: Deployment, recorder: StepRecorder) -> Deployment:
         if record.outcome is Outcome.RUNNING:
-            record = msgspec.structs.replace(record, outcome=Outcome.INTERRUPTED)
+            record = replace(record, outcome=Outcome.INTERRUPTED)
         now = shown(self.clock())
-        return msgspec.structs.replace(record, steps=tuple(recorder.steps), ended_at=now)
+        return replace(record, steps=tuple(recorder.steps), ended_at=now)
 
     async def _complete(
         self, actor: Actor, order: Order, record: Deployment, *, is_used: bool

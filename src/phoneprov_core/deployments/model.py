@@ -7,8 +7,8 @@ confirmation that the phone registered again.
 from enum import Enum
 from typing import Annotated, Literal, Self
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.kernel.commands import QueryCommand
 from phoneprov_core.kernel.fields import (
@@ -198,7 +198,7 @@ class Deployment(Struct, frozen=True):
         by = self.confirmation_by
         if self.confirmation is not Confirmation.PENDING or by is None or now <= by:
             return self
-        return msgspec.structs.replace(
+        return replace(
             self,
             confirmation=Confirmation.NOT_CONFIRMED,
             confirmation_message="The watch was interrupted before the phone was seen again.",

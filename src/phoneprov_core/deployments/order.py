@@ -5,8 +5,8 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.deployments.errors import PhoneInactive, ProfileDoesNotFit
 from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
@@ -118,7 +118,7 @@ async def change_use(tx: DeploymentsTransaction, order: Order, now: str) -> None
     is_default = desk is None and current.default_profile_uuid == profile.uuid
     if order.is_of_batch and not is_default:
         if profile.user_uuid == current.user_uuid:
-            await tx.desks.put(msgspec.structs.replace(current, profile_uuid=profile.uuid))
+            await tx.desks.put(replace(current, profile_uuid=profile.uuid))
         if profile.user_uuid in {current.user_uuid, current.left_user_uuid}:
             return
     if is_default:
@@ -166,9 +166,7 @@ async def deployed_text(tx: DeploymentsTransaction, deployment: Deployment) -> R
 
 
 async def order_of(
-    database: ReadAndWrite[DeploymentsTransaction],
-    actor: Actor,
-    request: SwitchRequest,
+    database: ReadAndWrite[DeploymentsTransaction], actor: Actor, request: SwitchRequest
 ) -> Order:
     """The deployment of a request: the newest revision of the profile, and the phone.
 
@@ -200,7 +198,7 @@ async def rollback_target(deployments: DeploymentStore, mac: str) -> Deployment 
         return None
     earlier = await deployments.previous(current)
     while earlier is not None and earlier.outcome is Outcome.UNKNOWN:
-        since = msgspec.structs.replace(current, number=earlier.number)
+        since = replace(current, number=earlier.number)
         earlier = await deployments.previous(since)
     return earlier
 

@@ -5,8 +5,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.configuration.comparison import Compare, Comparison
 from phoneprov_core.configuration.findings import Finding, Severity
@@ -102,7 +102,6 @@ _UNKNOWN = (
     "deployment or the one before."
 )
 
-
 _NOT_ASKED = Reach(None, "Not asked for a text that is not saved.", 0)
 
 
@@ -174,11 +173,11 @@ class PreviewSwitch:
         """The order with what is typed in place of what is stored."""
         if typed.cnf_xml is not None:
             obey({"cnf_xml": device_xml_rule(self.deploy.rendering.largest)}, typed)
-            return msgspec.structs.replace(order, cnf_xml=typed.cnf_xml, recipe=None)
+            return replace(order, cnf_xml=typed.cnf_xml, recipe=None)
         if order.recipe is None or typed.values is None:
             raise Conflict("The profile has no template that could use values.")
-        recipe = msgspec.structs.replace(order.recipe, values=typed.values)
-        return msgspec.structs.replace(order, recipe=recipe)
+        recipe = replace(order.recipe, values=typed.values)
+        return replace(order, recipe=recipe)
 
     async def _on_server(self, order: Order, before: _Before, *, is_typed: bool) -> OnServer:
         if is_typed:

@@ -6,12 +6,7 @@ from errno import errorcode
 from typing import TypeVar
 
 from phoneprov_core.deployments.model import Step, StepName
-from phoneprov_core.devices.errors import (
-    OUTCOME_UNKNOWN,
-    REPLY_LOST,
-    RefusedMidway,
-    TimedOutMidway,
-)
+from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, REPLY_LOST, RefusedMidway, TimedOutMidway
 from phoneprov_core.devices.ports import Uploaded
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 from phoneprov_core.kernel.system import Clock, millis

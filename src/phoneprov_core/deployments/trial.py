@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-import msgspec
+from msgspec.structs import replace
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.configuration.comparison import Compare, Comparison
@@ -42,8 +42,7 @@ class Trial(Redacted, frozen=True):
         | None
     )
     findings: Annotated[
-        tuple[Finding, ...],
-        schema("Findings of the linter; one error if the template fails"),
+        tuple[Finding, ...], schema("Findings of the linter; one error if the template fails")
     ]
 
 
@@ -66,7 +65,7 @@ class TryTemplate:
         async with self.database.read() as tx:
             template = found(await tx.templates.find(known_id(uuid)), "template")
             if request.body is not None:
-                template = msgspec.structs.replace(template, body=request.body)
+                template = replace(template, body=request.body)
             profile = await profile_of(tx, actor, request.profile_uuid)
             phone = found(await tx.phones.find(request.mac), "phone")
             newest = found(await tx.revisions.newest(profile.uuid), "profile")

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from phoneprov_core.access.rules import may_act_for
 from phoneprov_core.deployments.deploy import Deploy
@@ -35,10 +35,7 @@ class SwitchProfile:
         return Switched(made.profile_name, made.mac, made.restart or RESTARTED)
 
     async def deployment(
-        self,
-        actor: Actor,
-        request: SwitchRequest,
-        progress: Progress = no_progress,
+        self, actor: Actor, request: SwitchRequest, progress: Progress = no_progress
     ) -> Deployment:
         """The record of the switch, after the restart command.
 
@@ -71,11 +68,7 @@ class Deployments:
         return self._shown(actor, deployment)
 
     async def of_phone(
-        self,
-        actor: Actor,
-        mac: str,
-        wanted: Wanted | None = None,
-        page: Page = None,
+        self, actor: Actor, mac: str, wanted: Wanted | None = None, page: Page = None
     ) -> Listing[Deployment]:
         """The deployments of one phone that the caller may see, oldest first, with those of the
         phones that it replaced. Raises ``NotFound`` for a phone that is not in the inventory and
@@ -90,7 +83,7 @@ class Deployments:
                 found(await tx.phones.find(mac), "phone")
         chosen = wanted or Wanted()
         require_same("mac", chosen.mac or UNSET, mac)
-        wanted = msgspec.structs.replace(chosen, mac=mac)
+        wanted = replace(chosen, mac=mac)
         return await self._listing(actor, wanted, page, () if chosen.current else also)
 
     async def current(self, actor: Actor, mac: str) -> Deployment:
@@ -130,7 +123,7 @@ class Deployments:
             last = None
             if before != NEWEST:
                 last = self._shown(actor, await tx.deployments.find(before))
-            wanted = msgspec.structs.replace(wanted, before=None)
+            wanted = replace(wanted, before=None)
             rows = tx.deployments.matching(wanted, also=also)
             return await rows.newest(limit, before=last, owner=_whose(actor))
 

@@ -4,8 +4,8 @@ import logging
 from dataclasses import dataclass
 from typing import Protocol
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.deployments.limits import SwitchLimits
 from phoneprov_core.deployments.model import Action
@@ -172,7 +172,7 @@ class AdoptAtPhone:
         if found.mac != new.mac:
             log.warning("%s was not adopted: %s is %s.", new.mac, new.ip, found.mac or "unknown")
             raise wrong_pin()
-        return NewPhone(msgspec.structs.replace(new.phone, model=new.phone.model or found.model))
+        return NewPhone(replace(new.phone, model=new.phone.model or found.model))
 
     async def _adopt(self, new: NewPhone, user: User, profile_uuid: str) -> Changed:
         phone, actor = new.phone, actor_at(new.ip, user)
@@ -193,9 +193,7 @@ class AdoptAtPhone:
                 desk = (await tx.desks.find(phone.mac)).changing(self.new_id())
                 not_before = self._now() + DEPLOYED_SECONDS * 1000
                 await tx.desks.put(
-                    msgspec.structs.replace(
-                        desk, default_profile_uuid=order.profile.uuid, not_before=not_before
-                    )
+                    replace(desk, default_profile_uuid=order.profile.uuid, not_before=not_before)
                 )
                 fields = {"user_uuid": user.uuid, "profile_uuid": order.profile.uuid}
                 tx.trail.note(Event("phone.adopted", "phone", phone.mac, fields))

@@ -8,8 +8,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Action, Deployment
@@ -106,9 +106,7 @@ class ChangeDesk:
             placed.set()
             await self._answered(answered)
 
-        order = msgspec.structs.replace(
-            order, desk=msgspec.structs.replace(order.desk, answer=answer)
-        )
+        order = replace(order, desk=replace(order.desk, answer=answer))
         work = self._start(self.put(actor, order))
         waiting: asyncio.Future[object] = asyncio.ensure_future(placed.wait())
         try:
@@ -175,13 +173,13 @@ class ChangeDesk:
             order = await self.deploy.rendered(order)
         except Conflict:
             return None
-        return msgspec.structs.replace(order, desk=desk)
+        return replace(order, desk=desk)
 
     def _forgetting(self, order: Order) -> Order:
         if order.desk is None:
             return order
-        desk = msgspec.structs.replace(order.desk, forget_calls=self.clear_calls)
-        return msgspec.structs.replace(order, desk=desk)
+        desk = replace(order.desk, forget_calls=self.clear_calls)
+        return replace(order, desk=desk)
 
     async def _answered(self, answered: asyncio.Event) -> None:
         with contextlib.suppress(TimeoutError):

@@ -3,8 +3,8 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.auth.model import LoginFailure
 from phoneprov_core.auth.ports import LoginJournal, ignore_failure
@@ -42,7 +42,7 @@ class _Guess(Struct, frozen=True):
         actor = anonymous(self.ip)
         if self.user is None:
             return actor
-        return msgspec.structs.replace(actor, username=self.user.username)
+        return replace(actor, username=self.user.username)
 
 
 @dataclass(frozen=True)

@@ -53,12 +53,7 @@ def user_in(token: str) -> str:
 
 
 def read(
-    signer: PageSigner,
-    purpose: Purpose,
-    desk: DeskRecord,
-    now: int,
-    token: str,
-    pin_hash: str = "",
+    signer: PageSigner, purpose: Purpose, desk: DeskRecord, now: int, token: str, pin_hash: str = ""
 ) -> str:
     """The user that the token names, empty without one. Raises ``Conflict`` (code
     ``desk_changed``) for every text that is not a current token of this phone."""

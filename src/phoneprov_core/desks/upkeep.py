@@ -5,7 +5,7 @@ import logging
 from dataclasses import dataclass
 from datetime import timedelta
 
-import msgspec
+from msgspec.structs import replace
 
 from phoneprov_core.deployments.model import Action, Deployment, Outcome
 from phoneprov_core.deployments.order import DeskChange, Order, current_of
@@ -113,7 +113,7 @@ class KeepDesks:
         async with self.database.write(by=self.actor) as tx:
             desk = await tx.desks.find(mac)
             not_before = millis(self.clock()) + RETRY_SECONDS * 1000
-            await tx.desks.put(msgspec.structs.replace(desk, not_before=not_before))
+            await tx.desks.put(replace(desk, not_before=not_before))
 
     async def _order(
         self, desk: DeskRecord, phone: Phone, interrupted: Deployment | None

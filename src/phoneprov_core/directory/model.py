@@ -31,7 +31,6 @@ HomeNumber = Annotated[
 ]
 Ringtone = Annotated[OptionalLine, schema("Ring tone; free text", examples=["Chirp1"])]
 
-
 Department = Annotated[OptionalLine, schema("Department", examples=["Engineering"])]
 Company = Annotated[OptionalLine, schema("Company", examples=["Example Ltd"])]
 Building = Annotated[OptionalLine, schema("Building", examples=["B"])]

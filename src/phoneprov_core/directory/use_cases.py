@@ -59,12 +59,7 @@ class CompanyDirectory:
     async def create(self, actor: Actor, new: CreateCompanyContact) -> CompanyContact:
         """Create a contact."""
         require_shared_write(actor, self.shared_write)
-        contact = record_of(
-            CompanyContact,
-            new,
-            uuid=self.new_id(),
-            created_at=shown(self.clock()),
-        )
+        contact = record_of(CompanyContact, new, uuid=self.new_id(), created_at=shown(self.clock()))
         async with self.database.write(by=actor) as tx:
             await tx.company_contacts.add(contact)
         return contact
@@ -107,10 +102,7 @@ class PersonalDirectory:
         return await listing(self.database.read, lambda tx: tx.personal_contacts, page, owner=owner)
 
     async def create(
-        self,
-        actor: Actor,
-        user_uuid: str,
-        new: CreatePersonalContact,
+        self, actor: Actor, user_uuid: str, new: CreatePersonalContact
     ) -> PersonalContact:
         """Raises ``Forbidden`` for another user's directory; ``NotFound`` if the user does not
         exist; ``Conflict`` (code ``too_many_contacts``) if the user has the maximum number of
@@ -137,12 +129,7 @@ class PersonalDirectory:
             await tx.personal_contacts.add(contact)
         return contact
 
-    async def update(
-        self,
-        actor: Actor,
-        uuid: str,
-        patch: PersonalContactPatch,
-    ) -> PersonalContact:
+    async def update(self, actor: Actor, uuid: str, patch: PersonalContactPatch) -> PersonalContact:
         """Raises ``NotFound``, also for another user's contact."""
         async with self.database.write(by=actor) as tx:
             contact = await _contact_of(tx, actor, uuid)

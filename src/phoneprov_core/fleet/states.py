@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Annotated
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.deployments.observation import DeviceInformation, FileState
 from phoneprov_core.kernel.fields import StoredMac, schema
@@ -73,7 +73,7 @@ class SeenPhone(Struct, frozen=True):
 
     def differs(self, before: "SeenPhone | None") -> bool:
         """Whether this is more than another look that found the same."""
-        return before is None or msgspec.structs.replace(self, seen_at=before.seen_at) != before
+        return before is None or replace(self, seen_at=before.seen_at) != before
 
 
 def after_look(phone: Phone, before: SeenPhone | None, look: Look, now: str) -> SeenPhone:
@@ -81,7 +81,7 @@ def after_look(phone: Phone, before: SeenPhone | None, look: Look, now: str) -> 
     known = before or SeenPhone(phone.mac, FleetState.NEVER_SEEN, now)
     found = look.information
     if found is not None:
-        known = msgspec.structs.replace(
+        known = replace(
             known,
             seen_at=now,
             answers=True,
@@ -95,26 +95,26 @@ def after_look(phone: Phone, before: SeenPhone | None, look: Look, now: str) -> 
         misses = min(known.misses + 1, MISSES)
         is_off = misses == MISSES or known.answers is not True
         answers = False if is_off else known.answers
-        known = msgspec.structs.replace(known, misses=misses, answers=answers)
+        known = replace(known, misses=misses, answers=answers)
     else:
-        known = msgspec.structs.replace(known, answers=None, misses=0)
+        known = replace(known, answers=None, misses=0)
     if look.is_registered:
-        known = msgspec.structs.replace(known, seen_at=now)
+        known = replace(known, seen_at=now)
     if look.exchange:
-        known = msgspec.structs.replace(known, is_registered=look.is_registered)
+        known = replace(known, is_registered=look.is_registered)
     return _in_state(phone, before, known, now)
 
 
 def after_file(phone: Phone, before: SeenPhone | None, file: FileState, now: str) -> SeenPhone:
     """What is known of the phone after its file was compared."""
     known = before or SeenPhone(phone.mac, FleetState.NEVER_SEEN, now)
-    return _in_state(phone, before, msgspec.structs.replace(known, file=file), now)
+    return _in_state(phone, before, replace(known, file=file), now)
 
 
 def _in_state(phone: Phone, before: SeenPhone | None, known: SeenPhone, now: str) -> SeenPhone:
     state = state_of(phone, known)
     since = known.since if before is not None and before.state is state else now
-    return msgspec.structs.replace(known, state=state, since=since)
+    return replace(known, state=state, since=since)
 
 
 def state_of(phone: Phone, seen: SeenPhone) -> FleetState:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-import msgspec
+from msgspec.structs import replace
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.desk_records import DeskRecord
@@ -95,7 +95,7 @@ class ChangeFleet:
             phone = successor(old, by.mac, now, ip=ip, model=model)
             await tx.phones.add(phone)
             await tx.flush()
-            await tx.phones.put(msgspec.structs.replace(old, is_active=False, updated_at=now))
+            await tx.phones.put(replace(old, is_active=False, updated_at=now))
             await self._move(tx, old, by.mac)
             await tx.replacements.put(Replacement(by.mac, mac, now))
             tx.trail.note(Event("phone.replaced", "phone", mac, {"mac": by.mac}))
@@ -112,11 +112,11 @@ class ChangeFleet:
             await tx.vendor_phones.remove(mac)
         while kems := await tx.kems.rows(_PIECE, owner=mac):
             for kem in kems:
-                await tx.kems.put(msgspec.structs.replace(kem, connected_phone=to))
+                await tx.kems.put(replace(kem, connected_phone=to))
         desk = await tx.desks.find(mac)
         await tx.desks.find(to)  # It may have one of an earlier time, and is locked.
         is_to_change = desk.user_uuid or desk.default_profile_uuid
-        moved = msgspec.structs.replace(
+        moved = replace(
             desk.settled(),
             mac=to,
             turn=desk.turn + 1,

@@ -14,14 +14,7 @@ from phoneprov_core.deployments.observation import FileState, PhoneInformation
 from phoneprov_core.deployments.ports import LeaseStore
 from phoneprov_core.fleet.files import CompareFiles
 from phoneprov_core.fleet.ports import FleetTransaction
-from phoneprov_core.fleet.states import (
-    MISSES,
-    FleetState,
-    Look,
-    SeenPhone,
-    after_file,
-    after_look,
-)
+from phoneprov_core.fleet.states import MISSES, FleetState, Look, SeenPhone, after_file, after_look
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.addresses import Address, address_of
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Refused, TimedOut, Unavailable

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct
+from msgspec.structs import force_setattr, replace
 
 from phoneprov_core.kernel.errors import Invalid, Problem
 from phoneprov_core.kernel.field_types import Redacted, Rule, expected, fields_of
@@ -21,7 +22,6 @@ _TRUTH = {"true": True, "false": False}
 _WHOLE = re.compile("-?[0-9]{1,19}")
 E = TypeVar("E", bound=Struct)
 R = TypeVar("R", bound=Struct)
-
 
 Rules = Mapping[str, Rule]
 """Rules by the name of their field."""
@@ -60,7 +60,7 @@ def normalise(command: Struct) -> None:
         if field.rule is not None:
             normal = _checked(field.rule, field.sent_as, normal, problems)
         if normal is not value:
-            msgspec.structs.force_setattr(command, field.name, normal)
+            force_setattr(command, field.name, normal)
     if problems:
         raise invalid(problems)
 
@@ -145,7 +145,7 @@ def applied(entity: E, patch: Struct, **more: Any) -> E:
         for name in patch.__struct_fields__
         if (value := getattr(patch, name)) is not UNSET
     }
-    return msgspec.structs.replace(entity, **{**changes, **more})
+    return replace(entity, **{**changes, **more})
 
 
 def record_of(record: type[R], source: Struct, **more: Any) -> R:

@@ -21,13 +21,11 @@ Limit = Annotated[
     schema("Maximum number of rows; 1000 if only `offset` is sent", minimum=1, maximum=1000),
 ]
 
-
 Offset = Annotated[
     int,
     Check(values.from_to(0, 2**63 - 1)),
     schema("Number of rows to skip", minimum=0, maximum=2**63 - 1),
 ]
-
 
 Before = Annotated[
     Uuid,
@@ -36,7 +34,6 @@ Before = Annotated[
         "`offset`; ffffffff-ffff-ffff-ffff-ffffffffffff begins with the newest"
     ),
 ]
-
 
 After = Annotated[Uuid, schema("Newest first, after the row with this UUID")]
 
@@ -63,7 +60,6 @@ class Newest(QueryCommand, frozen=True):
 
 Page: TypeAlias = Window | None
 """The requested page of a list; None is the whole list."""
-
 
 NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 """The largest UUID (RFC 9562, section 5.10): a page before it begins with the newest."""
@@ -119,10 +115,7 @@ class Listing(Generic[T]):
 
         first = [view(entity) for entity in self.first]
         return Listing(
-            first,
-            None if rest is None else mapped_rest,
-            window=self.window,
-            total=self.total,
+            first, None if rest is None else mapped_rest, window=self.window, total=self.total
         )
 
 

@@ -44,7 +44,6 @@ def millis(moment: datetime) -> int:
 NewId = Callable[[], str]
 """Port: a new identifier, UUID text in lower case, never returned twice."""
 
-
 UUID = r"^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 """A UUID, as a pattern."""
 

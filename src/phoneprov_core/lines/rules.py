@@ -2,7 +2,7 @@
 
 import re
 
-import msgspec
+from msgspec.structs import asdict
 
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.lines.model import Line, Number, PhoneNumbers, UsedPhone
@@ -53,7 +53,7 @@ def line_of(number: Number, context: str) -> Line:
 
 def line_options(line: Line) -> Options:
     """A line of chan_sccp."""
-    name, *rest = msgspec.structs.asdict(line).items()
+    name, *rest = asdict(line).items()
     return [name, ("type", "line"), *((key, value) for key, value in rest if value is not None)]
 
 

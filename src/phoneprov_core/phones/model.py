@@ -27,12 +27,10 @@ from phoneprov_core.kernel.system import Timestamp
 
 Model = Annotated[OptionalLine, schema("Model", examples=["CP-7945G"])]
 
-
 Family = Literal["SCCP", "SIP", "SIPE"]
 """A firmware family. ``SIPE`` is SIP firmware with Cisco's extensions."""
 
 FAMILIES: tuple[Family, ...] = get_args(Family)
-
 
 Brand = Annotated[OptionalLine, schema("Manufacturer", examples=["Cisco"])]
 PhoneName = Annotated[OptionalLine, schema("Name of the phone", examples=["Front desk"])]
@@ -143,7 +141,6 @@ PHONE_FIELDS = SearchFields(
     labels=("name", "location"),
 )
 
-
 Sort = Literal[
     "mac", "-mac", "name", "-name", "model", "-model", "location", "-location",
     "phone_ip", "-phone_ip", "software_type", "-software_type",
@@ -164,12 +161,10 @@ _OUTCOME = (
 _IN_USE = "Only phones at which a user is logged in, or is not. Needs level 0"
 _USER = "Only phones at which this user is logged in; another user than the caller needs level 0"
 
-
 StateFilter = Literal[
     "never_seen", "foreign", "unreachable", "wrong_model", "unregistered", "file_changed", "fine"
 ]
 _STATE = "Only active phones in this state, as last observed. Needs level 0"
-
 
 MOST_NAMED = 100
 

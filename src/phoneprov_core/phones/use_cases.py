@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
+from msgspec.structs import asdict, replace
 
 from phoneprov_core.access.rules import (
     SharedWrite,
@@ -60,9 +60,7 @@ class Phones:
         if search is None:
             return await listing(self.database.read, lambda tx: tx.phones, page)
         filters = [await self._filter(name, value) for name, value in search.filters]
-        search = msgspec.structs.replace(
-            search, filters=tuple(filters), people=actor.holds(SUPERADMIN)
-        )
+        search = replace(search, filters=tuple(filters), people=actor.holds(SUPERADMIN))
         return await listing(self.database.read, lambda tx: tx.phones.matching(search), page)
 
     async def summaries(
@@ -74,7 +72,7 @@ class Phones:
         async with self.database.read() as tx:
             uses = await tx.phones.uses([phone.mac for phone in phones.first])
         summaries = [
-            PhoneSummary(**msgspec.structs.asdict(phone), use=uses[phone.mac])
+            PhoneSummary(**asdict(phone), use=uses[phone.mac])
             for phone in phones.first
             if phone.mac in uses  # else it was deleted meanwhile
         ]

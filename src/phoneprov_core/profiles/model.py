@@ -58,7 +58,6 @@ Models = Annotated[
     ),
 ]
 
-
 Owner = Annotated[Uuid, schema("UUID of the owner")]
 ProfileName = Annotated[Line, schema("Display name", examples=["Ada at the front desk"])]
 ProfileFamily = Annotated[Family, schema("Firmware family; null means all")]

@@ -3,8 +3,8 @@
 import hashlib
 from dataclasses import KW_ONLY, dataclass
 
-import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from phoneprov_core.access.rules import may_act_for, require_owner
 from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
@@ -36,7 +36,6 @@ NAMED = 5
 
 # A profile may have 512 KiB: long lists are read in pieces of few profiles.
 PIECE = 16
-
 
 MOST_PROFILES = 100
 """Maximum number of profiles of a user; 0 for no limit."""
@@ -127,7 +126,7 @@ class Profiles:
             _require_newest(newest.number, patch.revision)
             content = found(await tx.revisions.content(newest.uuid), "profile")
             given = dict.fromkeys(("cnf_xml", "revision", "template", "values"), UNSET)
-            stored = msgspec.structs.replace(patch, **given)
+            stored = replace(patch, **given)
             profile = applied(before, stored, updated_at=shown(self.clock()))
             await tx.profiles.put(profile)
             before_it, content = content, patch.content(content)

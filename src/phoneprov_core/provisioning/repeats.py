@@ -15,7 +15,6 @@ MOST = 10_000
 """Rows of requests that were served, and as many of others, in a window: addresses of requests that
 were not served may be forged, and take no rows from the others."""
 
-
 NEW_PHONES = 250
 """Different phones that an address can be, in an hour: those of an office with one address. A
 client that makes up phones must not displace the others."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
@@ -207,7 +207,7 @@ class ProvideFile:
             or kept.confirmation is Confirmation.CONFIRMED
         ):
             return None
-        confirmed = msgspec.structs.replace(
+        confirmed = replace(
             kept,
             confirmation=Confirmation.CONFIRMED,
             confirmation_message=(

@@ -137,9 +137,7 @@ class TemplatePatch(Command, frozen=True, kw_only=True):
             int,
             Check(values.from_to(1, 2**31 - 1)),
             schema(
-                "Number of the current text; 409 if it is another one",
-                minimum=1,
-                maximum=2**31 - 1,
+                "Number of the current text; 409 if it is another one", minimum=1, maximum=2**31 - 1
             ),
         ]
         | UnsetType

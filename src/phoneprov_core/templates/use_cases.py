@@ -4,8 +4,8 @@ from collections.abc import Awaitable
 from dataclasses import KW_ONLY, dataclass
 from typing import Protocol
 
-import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.configuration.findings import Finding
@@ -95,7 +95,7 @@ class Templates:
         async with self.database.write(by=actor) as tx:
             variants, before = await _held(tx.templates, name, uuid)
             _require_newest(before.revision, patch.revision)
-            changes = msgspec.structs.replace(patch, revision=UNSET)
+            changes = replace(patch, revision=UNSET)
             is_same = patch.body in {UNSET, before.body}
             template = applied(
                 before,

@@ -55,12 +55,7 @@ class DeskTable:
         self._tx = tx
 
     async def rows(
-        self,
-        limit: int,
-        *,
-        after: DeskRow | None = None,
-        offset: int = 0,
-        owner: str | None = None,
+        self, limit: int, *, after: DeskRow | None = None, offset: int = 0, owner: str | None = None
     ) -> list[DeskRow]:
         """The desk of every phone, the oldest phone first."""
         last = None if after is None else _position(after)

@@ -114,11 +114,7 @@ class Import:
         return _imported(checked.total, counts, problems, written=True)
 
     async def _write_possible(
-        self,
-        reader: Reader,
-        rows: list[Row],
-        counts: Counter[str],
-        problems: list[RowProblem],
+        self, reader: Reader, rows: list[Row], counts: Counter[str], problems: list[RowProblem]
     ) -> None:
         try:
             async with self.database.write(by=self.actor) as tx:

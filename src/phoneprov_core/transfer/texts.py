@@ -15,13 +15,7 @@ from phoneprov_core.transfer.model import Changes, RowOutcome, Table
 from phoneprov_core.transfer.use_cases import Transfer
 
 Kind = Literal[
-    "users",
-    "extensions",
-    "phones",
-    "desks",
-    "kems",
-    "company-directory",
-    "personal-directory",
+    "users", "extensions", "phones", "desks", "kems", "company-directory", "personal-directory"
 ]
 
 ReadTable = Callable[[str], Table]

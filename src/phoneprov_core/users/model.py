@@ -58,7 +58,6 @@ Password = Annotated[
     ),
 ]
 
-
 LoginName = Annotated[str, schema("Login name; unique, case is ignored", examples=["ada"])]
 UserEmail = Annotated[Email, schema("E-mail address; unique, case is ignored")]
 TelephoneNumber = Annotated[OptionalLine, schema("Telephone number", examples=["+44 20 7946 0018"])]

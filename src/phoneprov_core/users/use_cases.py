@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
-import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from phoneprov_core.access.rules import (
     require_another_superadmin,
@@ -43,10 +43,7 @@ class Users:
     new_id: NewId
 
     async def all(
-        self,
-        actor: Actor,
-        page: Page = None,
-        wanted: UserSearch | None = None,
+        self, actor: Actor, page: Page = None, wanted: UserSearch | None = None
     ) -> Listing[User]:
         """Every account, oldest first."""
         require_superadmin(actor)
@@ -91,7 +88,7 @@ class Users:
 
         obey({**self.policy.rules, "username": check_username}, patch)
         # The hash takes long: it is computed before the transaction begins.
-        named = applied(user, msgspec.structs.replace(patch, password=UNSET))
+        named = applied(user, replace(patch, password=UNSET))
         if patch.password is not UNSET:
             self.policy.require_own(patch.password, named.username, named.email)
             hash_ = hash_ or await self.hasher.hash(patch.password)
@@ -99,7 +96,7 @@ class Users:
             before = found(await tx.users.find(user.uuid), "user")
             user = applied(
                 before,
-                msgspec.structs.replace(patch, password=UNSET),
+                replace(patch, password=UNSET),
                 last_uuid=actor.user_uuid,
                 updated_at=shown(self.clock()),
                 updated_ip=actor.ip,
