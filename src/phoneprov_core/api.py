@@ -1,8 +1,6 @@
-"""The public names of the core: use cases, what they take and return, errors, and ports.
-
-The port of a store is defined in its feature (``phoneprov_core.users.ports``). A feature of one
-module, such as ``phoneprov_core.kems``, is public itself.
-"""
+"""The public names of the core: use cases, what they take and return, errors, and ports. The port
+of a store is defined in its feature (``phoneprov_core.users.ports``). A feature of one module, such
+as ``phoneprov_core.kems``, is public itself."""
 
 from phoneprov_core.access.model import (
     Assignment as Assignment,

@@ -1,8 +1,6 @@
-"""API tokens: what a user gives to a script in place of a password.
-
-A token is shown once, when it is created; only a keyed hash is stored. It acts for its user with
-the level that the user holds at the time of use, and changes no password, no PIN and no token.
-"""
+"""API tokens: what a user gives to a script in place of a password. A token is shown once, when it
+is created; only a keyed hash is stored. It acts for its user with the level that the user holds at
+the time of use, and changes no password, no PIN and no token."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -42,11 +42,8 @@ from phoneprov_core.vendor_users import VendorUsers
 
 @dataclass(frozen=True, kw_only=True)
 class UseCases:
-    """The use cases, built once; each takes the actor as an argument.
-
-    ``level_rule`` decides which levels an actor holds, ``shared_write`` who may write shared
-    records.
-    """
+    """The use cases, built once; each takes the actor as an argument. ``level_rule`` decides which
+    levels an actor holds, ``shared_write`` who may write shared records."""
 
     level_rule: LevelRule
     shared_write: SharedWrite

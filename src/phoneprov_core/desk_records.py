@@ -1,8 +1,6 @@
-"""Who uses each phone: the record of a desk, its rules, and its store.
-
-Accounts, profiles, phones, deployments and desks change these records, each by the same steps:
-find the record in a writing transaction, which locks it, and put what a rule makes of it.
-"""
+"""Who uses each phone: the record of a desk, its rules, and its store. Accounts, profiles, phones,
+deployments and desks change these records, each by the same steps: find the record in a writing
+transaction, which locks it, and put what a rule makes of it."""
 
 from enum import Enum
 from typing import Any, Protocol, Self

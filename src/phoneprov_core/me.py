@@ -75,8 +75,7 @@ class MeTransaction(Protocol):
     @property
     def enriched_phones(self) -> Rows[EnrichedPhone]:
         """Every phone of the inventory, each with its flag and its KEMs (oldest first, by creation,
-        then uuid) as of one moment. One query, regardless of their number. Phones have no
-        owner."""
+        then uuid) as of one moment. One query, regardless of their number. Phones have no owner."""
 
 
 # A phone may have many KEMs: long lists are read in pieces of fewer phones.

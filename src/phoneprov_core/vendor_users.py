@@ -1,8 +1,5 @@
-"""PINs with which users log in on phones, managed by their users and by superadmins.
-
-Only a hash with a secret key is stored and returned: without the key, the few possible PINs cannot
-be tried.
-"""
+"""PINs with which users log in on phones, managed by their users and by superadmins. Only a hash
+with a secret key is stored and returned: without the key, the few possible PINs cannot be tried."""
 
 import hashlib
 from dataclasses import dataclass
@@ -105,11 +102,8 @@ class VendorUsers:
 
     async def save(self, actor: Actor, user_uuid: str, new: CreatePin) -> VendorUser:
         """Set the user's PIN, which opens its lock after wrong ones; an existing record keeps its
-        uuid.
-
-        Raises ``NotFound`` if the user does not exist, ``NeedsLogin`` for a caller with an API
-        token.
-        """
+        uuid. Raises ``NotFound`` if the user does not exist, ``NeedsLogin`` for a caller with an
+        API token."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         require_login(actor)

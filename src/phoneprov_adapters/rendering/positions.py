@@ -1,8 +1,6 @@
-"""Positions in a template: Jinja2 knows lines only.
-
-Every token gets its offset in the source, plus one, in the place of its line. Nodes, errors and the
-generated code carry that number unchanged, and ``position`` makes line and column of it.
-"""
+"""Positions in a template: Jinja2 knows lines only. Every token gets its offset in the source, plus
+one, in the place of its line. Nodes, errors and the generated code carry that number unchanged, and
+``position`` makes line and column of it."""
 
 import re
 from bisect import bisect_left

@@ -31,11 +31,9 @@ class AssignmentStore(Protocol):
         """Remove the user's assignment; False if there was none."""
 
     async def another_superadmin(self, besides: str, rule: LevelRule) -> bool:
-        """Whether an active user other than ``besides`` holds level 0 under ``rule``.
-
-        Transactions that call this run one after the other, so the result is valid until this
-        transaction ends.
-        """
+        """Whether an active user other than ``besides`` holds level 0 under ``rule``. Transactions
+        that call this run one after the other, so the result is valid until this transaction
+        ends."""
 
 
 class AccessTransaction(Protocol):

@@ -1,9 +1,6 @@
-"""Access rules: plain functions that raise.
-
-A record that is addressed by its own identifier and that the caller may not see counts as missing.
-A record that is addressed by its owner is forbidden to other callers, whether or not the owner
-exists.
-"""
+"""Access rules: plain functions that raise. A record that is addressed by its own identifier and
+that the caller may not see counts as missing. A record that is addressed by its owner is forbidden
+to other callers, whether or not the owner exists."""
 
 from enum import Enum
 

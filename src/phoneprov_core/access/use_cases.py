@@ -78,11 +78,8 @@ class UserPermissions:
             return await _assignment(tx, user_uuid)
 
     async def assign(self, actor: Actor, new: CreateAssignment) -> Assignment:
-        """Replace the user's assignment.
-
-        Raises ``NotFound`` if the user or the permission does not exist; ``Conflict`` if the last
-        account with level 0 would lose it.
-        """
+        """Replace the user's assignment. Raises ``NotFound`` if the user or the permission does not
+        exist; ``Conflict`` if the last account with level 0 would lose it."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
             found(await tx.users.find(new.user_uuid), "user")

@@ -60,10 +60,8 @@ class Caller(Struct, frozen=True):
 
 
 class Guesses:
-    """Counts guesses before their passwords are checked.
-
-    ``limit`` is the maximum number of failures from a client address in 15 minutes, 0 for no limit.
-    """
+    """Counts guesses before their passwords are checked. ``limit`` is the maximum number of
+    failures from a client address in 15 minutes, 0 for no limit."""
 
     def __init__(self, database: ReadAndWrite[AuthTransaction], clock: Clock, limit: int) -> None:
         self._database = database
@@ -81,11 +79,9 @@ class Guesses:
 
     @asynccontextmanager
     async def counted(self, caller: Caller) -> AsyncIterator[None]:
-        """Count a guess before its password is checked in the block.
-
-        Raises ``TooManyAttempts`` if the account's login is closed or locked (code ``locked``), or
-        if too many logins from the address failed.
-        """
+        """Count a guess before its password is checked in the block. Raises ``TooManyAttempts`` if
+        the account's login is closed or locked (code ``locked``), or if too many logins from the
+        address failed."""
         if not caller.familiar.both and (wait := await self.limit.wait(caller.ip)):
             raise address_closed(wait)
         # Every guess counts as failed until it is verified. If all logins of a busy account were

@@ -1,8 +1,6 @@
-"""Credentials, tokens and sessions.
-
-A login creates a session. Each of its refresh tokens can be exchanged once for the next; an access
-token is valid for a short time. A token is valid only while its session exists.
-"""
+"""Credentials, tokens and sessions. A login creates a session. Each of its refresh tokens can be
+exchanged once for the next; an access token is valid for a short time. A token is valid only while
+its session exists."""
 
 import math
 from enum import Enum
@@ -84,12 +82,9 @@ class Claims(Struct, frozen=True):
 
 
 class Session(Struct, frozen=True):
-    """One login. Times are milliseconds since 1970.
-
-    ``token_id`` names the one refresh token that can still be exchanged. ``expires_at`` moves
-    with every exchange, at most up to ``ends_at``. ``previous_token_id`` names the token that was
-    exchanged last, at ``exchanged_at``.
-    """
+    """One login. Times are milliseconds since 1970. ``token_id`` names the one refresh token that
+    can still be exchanged. ``expires_at`` moves with every exchange, at most up to ``ends_at``.
+    ``previous_token_id`` names the token that was exchanged last, at ``exchanged_at``."""
 
     uuid: str
     user_uuid: str
@@ -141,11 +136,9 @@ class Exchange(Enum):
 
 
 class Lifetimes(Struct, frozen=True):
-    """Lifetimes of tokens and sessions, in seconds.
-
-    ``reuse_grace`` is the time after an exchange in which a second use of the old token is refused
-    without ending the session; with 0 every second use ends it.
-    """
+    """Lifetimes of tokens and sessions, in seconds. ``reuse_grace`` is the time after an exchange
+    in which a second use of the old token is refused without ending the session; with 0 every
+    second use ends it."""
 
     access: int = 15 * 60
     refresh_idle: int = 14 * 24 * 3600

@@ -17,10 +17,8 @@ class SessionStore(EndSessions, Protocol):
     """Active sessions. A session that ended is deleted and cannot be restored."""
 
     async def start(self, session: Session) -> None:
-        """Store a new session, and delete the expired ones of the same user.
-
-        Raises ``NotFound`` if the user does not exist.
-        """
+        """Store a new session, and delete the expired ones of the same user. Raises ``NotFound`` if
+        the user does not exist."""
 
     async def principal(self, session_uuid: str, now: int) -> Principal | None:
         """The account of the session and its current level, in one query; None if the session ended
@@ -95,10 +93,8 @@ class Tokens(Protocol):
         """Sign a token; its times are cut to whole seconds."""
 
     def read(self, kind: TokenKind, token: str, now: int) -> Claims:
-        """The claims of a genuine token of this kind that is valid at ``now``.
-
-        Raises ``Unauthenticated`` for any other text.
-        """
+        """The claims of a genuine token of this kind that is valid at ``now``. Raises
+        ``Unauthenticated`` for any other text."""
 
 
 class AuthTransaction(Protocol):

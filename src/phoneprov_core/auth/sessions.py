@@ -68,11 +68,9 @@ def token_pair(
 
 @dataclass(frozen=True)
 class Authenticate:
-    """Finds the account of an access token or an API token, with its current state.
-
-    Session or token, account and level are read on every call in one query, so that a session that
-    ended in any process is refused at once.
-    """
+    """Finds the account of an access token or an API token, with its current state. Session or
+    token, account and level are read on every call in one query, so that a session that ended in
+    any process is refused at once."""
 
     database: ReadAndWrite[AuthTransaction]
     tokens: Tokens

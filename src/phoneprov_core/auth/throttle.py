@@ -127,8 +127,7 @@ class Attempts(Struct, frozen=True):
         return self._without(min(1, self.undecided))
 
     def _without(self, guesses: int) -> Self:
-        """The count without some undecided guesses. The login is open, as it was before
-        them."""
+        """The count without some undecided guesses. The login is open, as it was before them."""
         return replace(
             self,
             failures=max(0, self.failures - guesses),

@@ -21,11 +21,9 @@ class NoPhones(Conflict):
 
 
 class BatchStore(NewestRows[Batch], Protocol):
-    """Batches, by uuid, and their phones.
-
-    A batch is open until it has an ``ended_at``. Leases and waiting times use the clock of the
-    database. A worker passes its ``Hold`` to prove that its lease is valid.
-    """
+    """Batches, by uuid, and their phones. A batch is open until it has an ``ended_at``. Leases and
+    waiting times use the clock of the database. A worker passes its ``Hold`` to prove that its
+    lease is valid."""
 
     async def add(self, batch: Batch) -> None:
         """Store a new batch, without phones yet."""

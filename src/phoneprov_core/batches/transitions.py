@@ -1,8 +1,6 @@
-"""The phones of a batch that are being processed, and every change of their state.
-
-The rules are here. A store applies a ``Transition`` in one statement, and only to phones that are
-still in the state that it begins with.
-"""
+"""The phones of a batch that are being processed, and every change of their state. The rules are
+here. A store applies a ``Transition`` in one statement, and only to phones that are still in the
+state that it begins with."""
 
 from collections.abc import Mapping
 

@@ -29,10 +29,7 @@ BATCHES_AT_A_TIME = 50
 @dataclass(frozen=True)
 class Batches:
     """Batches of phones. They require level 0: permission to switch or restart one phone does not
-    include batches.
-
-    ``run`` processes open batches; starting a batch runs it in the background.
-    """
+    include batches. ``run`` processes open batches; starting a batch runs it in the background."""
 
     database: ReadAndWrite[BatchesTransaction]
     run: Callable[[], Awaitable[None]]
@@ -76,11 +73,9 @@ class Batches:
         )
 
     async def start(self, actor: Actor, new: CreateBatch) -> Batch:
-        """Store the batch and start processing it.
-
-        Raises ``Forbidden``; ``NotFound`` for a profile, a revision or a listed phone that does not
-        exist; ``Conflict`` (code ``no_phones``) if no active phone matches the filters.
-        """
+        """Store the batch and start processing it. Raises ``Forbidden``; ``NotFound`` for a
+        profile, a revision or a listed phone that does not exist; ``Conflict`` (code ``no_phones``)
+        if no active phone matches the filters."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
             batch = await self._batch(tx, actor, new)

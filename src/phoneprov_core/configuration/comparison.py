@@ -28,10 +28,8 @@ _NEED_RESET = frozenset(
 
 
 def needing_reset(old: str, new: str) -> tuple[str, ...]:
-    """The names of the elements that differ and take effect after a reset only, sorted.
-
-    Both texts are without a fault (see ``well_formed``). The cost is linear.
-    """
+    """The names of the elements that differ and take effect after a reset only, sorted. Both texts
+    are without a fault (see ``well_formed``). The cost is linear."""
     before, after = _values(old), _values(new)
     return tuple(
         sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))

@@ -23,10 +23,8 @@ class _Piece(NamedTuple):
 
 
 def unified_diff(old: str, new: str, *, old_label: str, new_label: str) -> str:
-    """A unified diff, empty if the texts are equal; its lines end in a line feed.
-
-    Lines are compared without their ends. If only those differ, the diff says so.
-    """
+    """A unified diff, empty if the texts are equal; its lines end in a line feed. Lines are
+    compared without their ends. If only those differ, the diff says so."""
     if old == new:
         return ""
     old_lines, new_lines = _lines(old), _lines(new)

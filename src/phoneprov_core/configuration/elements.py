@@ -44,11 +44,8 @@ class Element(Struct, eq=False):
 
     @property
     def path(self) -> str:
-        """The names from the root to this element, separated by slashes.
-
-        Empty below a depth of 8, where no firmware reads anything: the cost of a path must not
-        grow with the depth.
-        """
+        """The names from the root to this element, separated by slashes. Empty below a depth of 8,
+        where no firmware reads anything: the cost of a path must not grow with the depth."""
         if self.depth > _DEEPEST_PATH:
             return ""
         names = [self.name]

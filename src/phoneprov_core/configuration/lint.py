@@ -1,7 +1,5 @@
-"""Finds mistakes in a device configuration.
-
-Cost and memory are linear in the size of the text; the findings are bounded in number and size.
-"""
+"""Finds mistakes in a device configuration. Cost and memory are linear in the size of the text; the
+findings are bounded in number and size."""
 
 import re
 from functools import cache
@@ -20,11 +18,9 @@ LONGEST_SHOWN = 64
 def lint(
     content: bytes, *, mac: str | None = None, family: str | None = None, largest: int = LARGEST
 ) -> tuple[Finding, ...]:
-    """The findings in the order of their positions, at most ``MOST_FINDINGS`` and one more.
-
-    ``mac`` (canonical) is the phone the text is for, ``family`` its firmware family (``SCCP``,
-    ``SIP``, ``SIPE``); each is None if unknown.
-    """
+    """The findings in the order of their positions, at most ``MOST_FINDINGS`` and one more. ``mac``
+    (canonical) is the phone the text is for, ``family`` its firmware family (``SCCP``, ``SIP``,
+    ``SIPE``); each is None if unknown."""
     if len(content) > largest:
         return (_error(1, 1, "too_large", f"The text has more than {largest} bytes."),)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):

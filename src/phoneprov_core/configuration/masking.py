@@ -1,7 +1,5 @@
-"""Finds the secrets in a configuration and masks them.
-
-Every pattern is linear: a run of characters is possessive (``++``), and no two starts share one.
-"""
+"""Finds the secrets in a configuration and masks them. Every pattern is linear: a run of characters
+is possessive (``++``), and no two starts share one."""
 
 import re
 from collections.abc import Callable
@@ -37,11 +35,8 @@ _ENDS = {b"<!--": b"-->", b"<![C": b"]]>"}
 
 def names_secret(name: str) -> bool:
     """Whether an element or attribute of this name holds a secret: a password, a PIN, a key, an
-    SNMP community, a login name.
-
-    The words of the name decide: ``spanToPCPort`` holds no PIN, and ``holdResumeKey`` is a key
-    to press.
-    """
+    SNMP community, a login name. The words of the name decide: ``spanToPCPort`` holds no PIN, and
+    ``holdResumeKey`` is a key to press."""
     if _STEM.search(name.casefold()):
         return True
     words = [word.casefold() for word in _WORD.findall(name)]

@@ -1,8 +1,6 @@
-"""Whether a text can be a device configuration.
-
-The text is checked as a stream: no tree is built, nothing is changed, and the cost is linear. A
-document type declaration, and with it every entity, is refused: no phone needs one.
-"""
+"""Whether a text can be a device configuration. The text is checked as a stream: no tree is built,
+nothing is changed, and the cost is linear. A document type declaration, and with it every entity,
+is refused: no phone needs one."""
 
 import re
 from collections.abc import Callable
@@ -22,9 +20,7 @@ _LINE_END = re.compile("\r\n|\n|\r")
 
 class Fault(Struct, frozen=True):
     """Why a text cannot be a configuration, and where: ``line`` and ``column`` count from 1.
-
-    ``message`` is a predicate: "is not well-formed XML". ``code`` is a slug.
-    """
+    ``message`` is a predicate: "is not well-formed XML". ``code`` is a slug."""
 
     code: str
     line: int

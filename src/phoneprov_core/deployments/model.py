@@ -1,8 +1,6 @@
-"""Deployments: the record of each time a configuration was put onto a phone.
-
-The record is created before the upload, completed at the end, and later extended by the
-confirmation that the phone registered again.
-"""
+"""Deployments: the record of each time a configuration was put onto a phone. The record is created
+before the upload, completed at the end, and later extended by the confirmation that the phone
+registered again."""
 
 from enum import Enum
 from typing import Annotated, Literal, Self

@@ -25,10 +25,8 @@ class PhoneInformation(Protocol):
 
     async def read(self, phone_ip: str, seconds: float) -> DeviceInformation:
         """Send one request. If the reply cannot be parsed, or is an error, every field is None.
-
         Raises ``TimedOut`` if the reply is not complete within ``seconds``, ``Refused`` if there is
-        no reply, ``Conflict`` if the address is not allowed to be called.
-        """
+        no reply, ``Conflict`` if the address is not allowed to be called."""
 
 
 class Watching(Protocol):

@@ -46,11 +46,9 @@ class DeskChange(Struct, frozen=True):
 
 
 async def begin_change(tx: DeploymentsTransaction, desk: DeskChange, record: Deployment) -> None:
-    """Record that a login or logout begins, in the next turn of the phone.
-
-    Raises ``Conflict`` if its turn is over (code ``desk_changed``), or if the user may not be
-    logged in twice (code ``logged_in_elsewhere``).
-    """
+    """Record that a login or logout begins, in the next turn of the phone. Raises ``Conflict`` if
+    its turn is over (code ``desk_changed``), or if the user may not be logged in twice (code
+    ``logged_in_elsewhere``)."""
     user_uuid = desk.use.user_uuid
     if user_uuid and desk.refuse_elsewhere:
         await tx.users.find(user_uuid)  # of two logins of a user one waits here
@@ -138,9 +136,8 @@ async def load_order(
     phone: Phone,
     number: int | None = None,
 ) -> Order | None:
-    """The deployment of a revision of a profile, by default of the newest one; None if the
-    revision does not exist. Raises ``NoTemplateFits``, and ``NotFound`` if its template does not
-    exist."""
+    """The deployment of a revision of a profile, by default of the newest one; None if the revision
+    does not exist. Raises ``NoTemplateFits``, and ``NotFound`` if its template does not exist."""
     if number is None:
         revision = await tx.revisions.newest(profile.uuid)
     else:
@@ -168,10 +165,8 @@ async def deployed_text(tx: DeploymentsTransaction, deployment: Deployment) -> R
 async def order_of(
     database: ReadAndWrite[DeploymentsTransaction], actor: Actor, request: SwitchRequest
 ) -> Order:
-    """The deployment of a request: the newest revision of the profile, and the phone.
-
-    Raises ``NotFound`` if the phone does not exist or the caller may not see the profile.
-    """
+    """The deployment of a request: the newest revision of the profile, and the phone. Raises
+    ``NotFound`` if the phone does not exist or the caller may not see the profile."""
     async with database.read() as tx:
         profile = await profile_of(tx, actor, request.profile_uuid)
         phone = found(await tx.phones.find(request.mac), "phone")

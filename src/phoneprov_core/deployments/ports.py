@@ -20,11 +20,8 @@ T = TypeVar("T")
 
 
 class DeploymentStore(Protocol):
-    """The record of deployments, by uuid.
-
-    The current deployment of a phone is the one with the largest number among those that have a
-    place, whichever account it belongs to.
-    """
+    """The record of deployments, by uuid. The current deployment of a phone is the one with the
+    largest number among those that have a place, whichever account it belongs to."""
 
     async def add(self, deployment: Deployment) -> None:
         """Store a new record. The records that it names need not exist. Raises ``Conflict`` (code
@@ -86,10 +83,8 @@ class RenderingStore(Protocol):
 
 
 class LeaseStore(Protocol):
-    """Leases of phones: one holder at a time across all processes.
-
-    Leases use the clock of the database, so that clocks of hosts may differ.
-    """
+    """Leases of phones: one holder at a time across all processes. Leases use the clock of the
+    database, so that clocks of hosts may differ."""
 
     async def take(self, mac: str, holder: str, seconds: int) -> int | None:
         """Acquire the phone for ``seconds``, in one statement. Returns the fence, a number that

@@ -37,11 +37,8 @@ class SwitchProfile:
     async def deployment(
         self, actor: Actor, request: SwitchRequest, progress: Progress = no_progress
     ) -> Deployment:
-        """The record of the switch, after the restart command.
-
-        Raises ``NotFound`` if the phone does not exist or the caller may not see the profile, and
-        the errors of ``Deploy``.
-        """
+        """The record of the switch, after the restart command. Raises ``NotFound`` if the phone
+        does not exist or the caller may not see the profile, and the errors of ``Deploy``."""
         order = await order_of(self.database, actor, request)
         return await self.deploy(actor, order, progress)
 

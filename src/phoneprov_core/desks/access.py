@@ -13,11 +13,8 @@ from phoneprov_core.kernel.system import Clock, shown
 
 @dataclass(frozen=True)
 class IdentifyPhone:
-    """Finds the phone that a request comes from.
-
-    Phones do not authenticate. A request must come from the phone's recorded address, or
-    from the phone networks (see ``Binding``).
-    """
+    """Finds the phone that a request comes from. Phones do not authenticate. A request must come
+    from the phone's recorded address, or from the phone networks (see ``Binding``)."""
 
     database: ReadAndWrite[DesksTransaction]
     networks: Networks
@@ -25,11 +22,9 @@ class IdentifyPhone:
     clock: Clock
 
     async def __call__(self, device: str, ip: str) -> AtPhone:
-        """The phone of this device name, and the user logged in there.
-
-        Raises ``NotServed``, always with the same message: for an unknown or inactive phone, for
-        one flagged as not being a vendor phone, and for a wrong address.
-        """
+        """The phone of this device name, and the user logged in there. Raises ``NotServed``, always
+        with the same message: for an unknown or inactive phone, for one flagged as not being a
+        vendor phone, and for a wrong address."""
         async with self.database.read() as tx:
             state = await tx.desks.at(mac_of_device(device))
         if state is None or state.vendor is False or not state.phone.is_active:

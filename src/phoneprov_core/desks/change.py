@@ -70,11 +70,9 @@ class Changed(Struct, frozen=True):
 
 @dataclass(eq=False)
 class ChangeDesk:
-    """Carries out logins and logouts. ``serves_lines`` is whether the exchange asks for lines.
-
-    A change returns when the file is in place. The phone is called after its answer was sent; a
-    phone that does not fetch the answer is called all the same.
-    """
+    """Carries out logins and logouts. ``serves_lines`` is whether the exchange asks for lines. A
+    change returns when the file is in place. The phone is called after its answer was sent; a phone
+    that does not fetch the answer is called all the same."""
 
     database: ReadAndWrite[DesksTransaction]
     deploy: Deploy

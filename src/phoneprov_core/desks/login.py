@@ -52,12 +52,9 @@ class LogInAtPhone:
     async def __call__(
         self, at: AtPhone, name: str, pin: str, token: str
     ) -> Changed | ProfileChoice:
-        """Log in with the only profile that fits, or offer those that do.
-
-        Raises ``Conflict`` for an old token, a phone without logins, a phone in a call, and a
-        user without a fitting profile; ``Unauthenticated`` like ``CheckPin``; and everything that
-        ``Deploy`` raises.
-        """
+        """Log in with the only profile that fits, or offer those that do. Raises ``Conflict`` for
+        an old token, a phone without logins, a phone in a call, and a user without a fitting
+        profile; ``Unauthenticated`` like ``CheckPin``; and everything that ``Deploy`` raises."""
         _require_hotdesk(at)
         tokens.read(self.signer, Purpose.LOGIN, at.desk, self._now(), token)
         user = await self.check_pin(name, pin, at.phone.mac, at.ip)

@@ -22,11 +22,8 @@ from phoneprov_core.phones.model import Phone
 
 @dataclass(frozen=True)
 class LogOut:
-    """Puts the default profile back onto a phone.
-
-    A phone in a call is not restarted until the call is over: the user is logged out at once, and
-    the default profile follows.
-    """
+    """Puts the default profile back onto a phone. A phone in a call is not restarted until the call
+    is over: the user is logged out at once, and the default profile follows."""
 
     database: ReadAndWrite[DesksTransaction]
     change: ChangeDesk
@@ -50,12 +47,9 @@ class LogOut:
         return await self.change.put_and_answer(actor, begun)
 
     async def __call__(self, actor: Actor, mac: str) -> str:
-        """Log out the user at a phone, and return its canonical MAC.
-
-        Raises ``NotFound`` for an unknown phone, and for callers without level 0 that are not
-        logged in there; ``NotLoggedIn`` while no user is logged in; and
-        everything that ``Deploy`` raises.
-        """
+        """Log out the user at a phone, and return its canonical MAC. Raises ``NotFound`` for an
+        unknown phone, and for callers without level 0 that are not logged in there; ``NotLoggedIn``
+        while no user is logged in; and everything that ``Deploy`` raises."""
         async with self.database.read() as tx:
             state = await tx.desks.at(known_mac(mac))
         if state is None or not may_act_for(actor, state.desk.user_uuid or ""):

@@ -68,11 +68,8 @@ class CheckPin:
 
     async def __call__(self, name: str, pin: str, mac: str, ip: str) -> User:
         """The account of this username, or of the one user linked to this extension number. Its
-        audit entry is recorded.
-
-        Raises ``Unauthenticated`` (code ``wrong_pin``); ``Unavailable`` if no PIN can be checked
-        now, and then the guess does not count.
-        """
+        audit entry is recorded. Raises ``Unauthenticated`` (code ``wrong_pin``); ``Unavailable`` if
+        no PIN can be checked now, and then the guess does not count."""
         if await self.limit.wait(ip):
             raise self._refusal(ip, "pin_locked")
         found = await self._find(name)

@@ -44,11 +44,9 @@ class CredentialsTransaction(Protocol):
 
 
 class PhoneCredentials:
-    """The login that this service uses on phones, checked for a phone that was sent it.
-
-    A phone asks whether a command may be carried out. Only the phone networks get an answer. 200
-    wrong answers for one client address in 15 minutes block the address for the rest of them.
-    """
+    """The login that this service uses on phones, checked for a phone that was sent it. A phone
+    asks whether a command may be carried out. Only the phone networks get an answer. 200 wrong
+    answers for one client address in 15 minutes block the address for the rest of them."""
 
     def __init__(
         self,

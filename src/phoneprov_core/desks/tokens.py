@@ -1,8 +1,6 @@
-"""Tokens in the URLs of a phone's pages. Each is good for one change of one phone.
-
-A token names what it is for, when it ends, and a user if a PIN was proven before. It is signed
-together with the phone and its turn, and every change begins another turn.
-"""
+"""Tokens in the URLs of a phone's pages. Each is good for one change of one phone. A token names
+what it is for, when it ends, and a user if a PIN was proven before. It is signed together with the
+phone and its turn, and every change begins another turn."""
 
 import re
 from enum import Enum

@@ -50,8 +50,7 @@ class KeepDesks:
     repeat_seconds: int = REPEAT_SECONDS
 
     async def __call__(self) -> int:
-        """Settle what can be settled now; the number of desks that were. Raises
-        ``Unavailable``."""
+        """Settle what can be settled now; the number of desks that were. Raises ``Unavailable``."""
         now = self.clock()
         async with self.database.read() as tx:
             unsettled = await tx.desks.unsettled(shown(now), millis(now), _MOST)

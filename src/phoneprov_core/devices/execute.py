@@ -131,12 +131,9 @@ class Element:
 
 
 def elements_of(body: bytes) -> list[Element]:
-    """Every element in order, the root first.
-
-    Decoded as ISO 8859-1 regardless of its declaration: the relevant text is ASCII, and this
-    decoding never fails. Raises ``ValueError`` if the reply is not well-formed, has a document
-    type, or is longer than ``REPLY_LIMIT``.
-    """
+    """Every element in order, the root first. Decoded as ISO 8859-1 regardless of its declaration:
+    the relevant text is ASCII, and this decoding never fails. Raises ``ValueError`` if the reply is
+    not well-formed, has a document type, or is longer than ``REPLY_LIMIT``."""
     if len(body) > REPLY_LIMIT:
         raise ValueError
     found: list[Element] = []

@@ -1,8 +1,6 @@
-"""Firmware loads: which files a phone fetches for one.
-
-A phone is given the name of a load, such as ``SCCP45.9-4-2SR3-1S``. It fetches ``<name>.loads``,
-which lists the other files among bytes of a signature, and then those.
-"""
+"""Firmware loads: which files a phone fetches for one. A phone is given the name of a load, such as
+``SCCP45.9-4-2SR3-1S``. It fetches ``<name>.loads``, which lists the other files among bytes of a
+signature, and then those."""
 
 import re
 

@@ -1,8 +1,6 @@
-"""Names of a phone: its configuration file on the server, and its device in Asterisk.
-
-A MAC is canonical here, ``AA:BB:CC:DD:EE:FF``; any other spelling is a programming error and raises
-ValueError.
-"""
+"""Names of a phone: its configuration file on the server, and its device in Asterisk. A MAC is
+canonical here, ``AA:BB:CC:DD:EE:FF``; any other spelling is a programming error and raises
+ValueError."""
 
 import re
 
@@ -19,12 +17,9 @@ _SEGMENT = re.compile(r"[A-Za-z0-9._-]{1,255}")
 
 
 def config_filename(template: str, mac: str) -> str:
-    """The name a phone's configuration file has on the server.
-
-    ``{MAC}`` stands for the twelve hex digits in upper case, ``{mac}`` for them in lower
-    case; nothing else is replaced. Raises ValueError when the result is not 1 to 64
-    characters of ``[A-Za-z0-9._-]`` or names a folder.
-    """
+    """The name a phone's configuration file has on the server. ``{MAC}`` stands for the twelve hex
+    digits in upper case, ``{mac}`` for them in lower case; nothing else is replaced. Raises
+    ValueError when the result is not 1 to 64 characters of ``[A-Za-z0-9._-]`` or names a folder."""
     digits = _digits(mac)
     name = template.replace("{MAC}", digits).replace("{mac}", digits.lower())
     if not _FILENAME.fullmatch(name) or name in {".", ".."}:
@@ -63,11 +58,9 @@ def _digits(mac: str) -> str:
 
 
 def check_segments(*names: str) -> None:
-    """Raises ``Refused`` when a name is more than one plain path segment, for uploaders.
-
-    The names of this module never are; a path or a line end would become another file or another
-    command on the server, so it is checked again.
-    """
+    """Raises ``Refused`` when a name is more than one plain path segment, for uploaders. The names
+    of this module never are; a path or a line end would become another file or another command on
+    the server, so it is checked again."""
     for name in names:
         if _SEGMENT.fullmatch(name) is None or name in {".", ".."}:
             raise Refused("The configuration file has a name that cannot be used for uploading.")

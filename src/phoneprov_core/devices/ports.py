@@ -77,11 +77,8 @@ class ConfigUploader(Protocol):
 
 class FilesOnServer(Protocol):
     """One session on the server of the uploads, which changes nothing. Names are those of
-    ``Upload.filename``.
-
-    Both methods raise ``Refused`` and ``TimedOut`` like ``ConfigUploader.upload``; after that the
-    session cannot be used any more.
-    """
+    ``Upload.filename``. Both methods raise ``Refused`` and ``TimedOut`` like
+    ``ConfigUploader.upload``; after that the session cannot be used any more."""
 
     async def listing(self, names: Collection[str]) -> Mapping[str, str] | None:
         """Those of these files that the folder contains, each with what the server shows of it,
@@ -105,11 +102,9 @@ class ReadsFiles(Protocol):
     def opened(
         self, phone_ip: str | None, seconds: float | None = None
     ) -> AbstractAsyncContextManager[FilesOnServer]:
-        """Log in on the server of the phone at this address, and log out at the end.
-
-        All of it together ends within ``seconds``; without it each call has a deadline of its own,
-        of at most a minute. Raises like ``upload``.
-        """
+        """Log in on the server of the phone at this address, and log out at the end. All of it
+        together ends within ``seconds``; without it each call has a deadline of its own, of at most
+        a minute. Raises like ``upload``."""
 
 
 class KeyPress(Struct, frozen=True):
@@ -143,10 +138,8 @@ class PhoneCommands(Protocol):
 
 
 class ManagerAction(Struct, frozen=True):
-    """One action for Asterisk's manager interface: its name and its fields in order.
-
-    A field may occur more than once (``Variable``). Names and values hold no line ends.
-    """
+    """One action for Asterisk's manager interface: its name and its fields in order. A field may
+    occur more than once (``Variable``). Names and values hold no line ends."""
 
     name: str
     fields: tuple[tuple[str, str], ...]

@@ -82,11 +82,9 @@ def sccp_restart(mac: str, kind: RestartType = RestartType.RESTART) -> ManagerAc
 
 
 def sip_restart(mac: str, kind: RestartType = RestartType.RESTART) -> ManagerAction:
-    """A SIP NOTIFY through PJSIP that asks a phone to restart; accepted means queued.
-
-    The body is the service-control form of Cisco's SIP firmware. Asterisk splits values at commas,
-    so that no value may contain one, and adds ``Subscription-State`` itself.
-    """
+    """A SIP NOTIFY through PJSIP that asks a phone to restart; accepted means queued. The body is
+    the service-control form of Cisco's SIP firmware. Asterisk splits values at commas, so that no
+    value may contain one, and adds ``Subscription-State`` itself."""
     stamps = ("Config", "Dialplan", "Softkey", "FeatureControl")
     body = (
         f"action={kind.value}",
@@ -112,10 +110,8 @@ def restart_action(
 
 
 def require_single_lines(action: ManagerAction) -> None:
-    """Raises ``Invalid`` if a name or value holds CR, LF or NUL.
-
-    The protocol consists of lines: a line end inside a value would start another action.
-    """
+    """Raises ``Invalid`` if a name or value holds CR, LF or NUL. The protocol consists of lines: a
+    line end inside a value would start another action."""
     texts = (action.name, *(text for field in action.fields for text in field))
     if any(character in text for text in texts for character in "\r\n\0"):
         raise Invalid("A field of a manager action must not contain a line end.")

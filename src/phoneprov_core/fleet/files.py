@@ -93,11 +93,9 @@ class FilesRound:
 
 @dataclass(eq=False)
 class CompareFiles:
-    """Compares the file of each active phone with an address.
-
-    There is one session on each server in a round, and one more after each file that ended one. A
-    round whose time is over stops; the next one begins with the files that were read longest ago.
-    """
+    """Compares the file of each active phone with an address. There is one session on each server
+    in a round, and one more after each file that ended one. A round whose time is over stops; the
+    next one begins with the files that were read longest ago."""
 
     database: ReadAndWrite[FilesTransaction]
     uploader: ConfigUploader

@@ -1,8 +1,6 @@
 """The actor of a use case: account, level and address; which levels an account holds; the request
-that the actor sent, and the trail: what a writing transaction changes for the actor.
-
-The origin is a context variable, so tasks that a request starts belong to the request too.
-"""
+that the actor sent, and the trail: what a writing transaction changes for the actor. The origin is
+a context variable, so tasks that a request starts belong to the request too."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -77,11 +75,8 @@ class Actor(Struct, frozen=True):
 
 def system_actor(level_rule: LevelRule) -> Actor:
     """The local administrator, who holds level 0 and has no account: for scripts and for the
-    command line. Changes are recorded as made by ``SYSTEM``, from 127.0.0.1.
-
-    ``level_rule`` must be the one of the service's settings: it decides whether another account
-    holds level 0.
-    """
+    command line. Changes are recorded as made by ``SYSTEM``, from 127.0.0.1. ``level_rule`` must be
+    the one of the service's settings: it decides whether another account holds level 0."""
     return Actor(SYSTEM, SUPERADMIN, level_rule=level_rule, username="system")
 
 
@@ -127,11 +122,9 @@ Value = str | int | float | bool | None | list[str]
 
 
 class Event(Struct, frozen=True):
-    """Something that is not the change of one record, such as a failed login.
-
-    ``action`` is ``<subject>.<verb in the past tense>``. ``changes`` holds field values that
-    were not there before.
-    """
+    """Something that is not the change of one record, such as a failed login. ``action`` is
+    ``<subject>.<verb in the past tense>``. ``changes`` holds field values that were not there
+    before."""
 
     action: str
     resource: str

@@ -66,11 +66,8 @@ def normalise(command: Struct) -> None:
 
 
 def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_RULES) -> C:
-    """The command with these fields. ``rules`` are those of :func:`obey`.
-
-    Raises ``Invalid`` with every invalid field: unknown, missing, of the wrong type, or against a
-    rule.
-    """
+    """The command with these fields. ``rules`` are those of :func:`obey`. Raises ``Invalid`` with
+    every invalid field: unknown, missing, of the wrong type, or against a rule."""
     problems: list[Problem] = []
     typed: dict[str, Any] = {}
     fields = {field.sent_as: field for field in fields_of(command)}

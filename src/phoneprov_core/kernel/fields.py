@@ -1,8 +1,6 @@
-"""The field types that commands and entities are written with.
-
-Each is a plain ``str`` or ``int`` in Python; the rule is checked when a command is created, and the
-metadata describes the field in the OpenAPI document.
-"""
+"""The field types that commands and entities are written with. Each is a plain ``str`` or ``int``
+in Python; the rule is checked when a command is created, and the metadata describes the field in
+the OpenAPI document."""
 
 from typing import Annotated, Any
 

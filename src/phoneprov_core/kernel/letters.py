@@ -1,8 +1,6 @@
-"""Letters in plain ASCII, for an index and for screens that lack them.
-
-A table of the three alphabets that the character sets of phones cover: other scripts have no
-reading without a dictionary, and a phone that lacks them cannot show them.
-"""
+"""Letters in plain ASCII, for an index and for screens that lack them. A table of the three
+alphabets that the character sets of phones cover: other scripts have no reading without a
+dictionary, and a phone that lacks them cannot show them."""
 
 # ruff: noqa: RUF001 - letters of other alphabets look like Latin ones
 

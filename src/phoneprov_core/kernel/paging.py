@@ -76,11 +76,9 @@ def limit_by_key(page: Page, key: str) -> int:
 
 @dataclass(eq=False, repr=False)
 class Listing(Generic[T]):
-    """A list, oldest first, read in pieces so that memory does not grow with its length.
-
-    ``first`` is the first piece; ``async for piece in listing`` yields all pieces, the first
-    included, and may be repeated. ``window`` and ``total`` are set for a page.
-    """
+    """A list, oldest first, read in pieces so that memory does not grow with its length. ``first``
+    is the first piece; ``async for piece in listing`` yields all pieces, the first included, and
+    may be repeated. ``window`` and ``total`` are set for a page."""
 
     first: list[T]
     rest: Callable[[], AsyncIterator[list[T]]] | None = None
@@ -140,9 +138,7 @@ async def listing(
     piece: int = PIECE,
 ) -> Listing[E]:
     """The whole list in pieces of at most ``piece`` records, or one page of it with its total.
-
-    Every piece is read in a transaction of its own, so that a slow reader holds nothing.
-    """
+    Every piece is read in a transaction of its own, so that a slow reader holds nothing."""
 
     def size_after(already: int) -> int:
         return piece if window is None else min(piece, window.limit - already)

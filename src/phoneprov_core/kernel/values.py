@@ -1,7 +1,5 @@
-"""Values: each function takes text as it was entered and returns its canonical form.
-
-They raise ``ValueError`` with a message that continues the field's name: "must be ...".
-"""
+"""Values: each function takes text as it was entered and returns its canonical form. They raise
+``ValueError`` with a message that continues the field's name: "must be ..."."""
 
 import re
 import unicodedata

@@ -16,11 +16,9 @@ class ExchangeLines(Protocol):
     """What the exchange has of phones and lines."""
 
     async def numbers(self, mac: str) -> tuple[str, ...]:
-        """The numbers of the lines at a phone, in the order of its buttons.
-
-        Raises ``Refused`` if the exchange does not have the phone, or does not show it, and
-        ``TimedOut`` if it does not answer within 5 seconds.
-        """
+        """The numbers of the lines at a phone, in the order of its buttons. Raises ``Refused`` if
+        the exchange does not have the phone, or does not show it, and ``TimedOut`` if it does not
+        answer within 5 seconds."""
 
     async def devices(self) -> frozenset[str]:
         """The canonical MACs of the phones that the exchange has. Raises like ``numbers``."""

@@ -1,9 +1,6 @@
-"""CiscoIPPhone objects: menu, directory, text, input form.
-
-A value that exists keeps the limits of ``CiscoIPPhone.xsd`` 3.3.4: what is longer is cut, and
-characters that XML or a phone cannot show are left out. Too many parts are an error of the
-caller and raise ``ValueError``.
-"""
+"""CiscoIPPhone objects: menu, directory, text, input form. A value that exists keeps the limits of
+``CiscoIPPhone.xsd`` 3.3.4: what is longer is cut, and characters that XML or a phone cannot show
+are left out. Too many parts are an error of the caller and raise ``ValueError``."""
 
 import unicodedata
 

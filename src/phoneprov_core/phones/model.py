@@ -125,12 +125,9 @@ _MODEL = re.compile(r"(?:cisco\s+)?(?:cp-)?(.+?)g?", re.DOTALL)
 
 
 def bare_model(model: str) -> str:
-    """The bare form of a model, in lower case: ``CP-7945G`` and ``Cisco 7945`` are ``7945``.
-
-    Drops a leading ``Cisco``, a leading ``CP-`` and one trailing ``G``. Two models are the
-    same when their bare forms are equal.
-
-    """
+    """The bare form of a model, in lower case: ``CP-7945G`` and ``Cisco 7945`` are ``7945``. Drops
+    a leading ``Cisco``, a leading ``CP-`` and one trailing ``G``. Two models are the same when
+    their bare forms are equal."""
     match = _MODEL.fullmatch(model.strip().casefold())
     return match[1] if match else ""
 

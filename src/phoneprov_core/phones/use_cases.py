@@ -173,10 +173,8 @@ def _require_visible(actor: Actor, wanted: PhoneFilters) -> None:
 
 
 def _require_address_unchanged(actor: Actor, before: str | None, after: str | None) -> None:
-    """Raises ``Forbidden`` unless the address stays the same or the caller holds level 0.
-
-    The service logs in to ``phone_ip`` with the FTP and phone passwords of the installation:
-    an account that chooses the address would receive them.
-    """
+    """Raises ``Forbidden`` unless the address stays the same or the caller holds level 0. The
+    service logs in to ``phone_ip`` with the FTP and phone passwords of the installation: an account
+    that chooses the address would receive them."""
     if before != after and not actor.holds(SUPERADMIN):
         raise Forbidden("Changing phone_ip needs permission level 0.")

@@ -88,12 +88,9 @@ class ProvideFile:
     repeats: Repeats = field(default_factory=Repeats)
 
     async def open(self, request: FileRequest) -> Provided:
-        """Decide what the client gets. Reads only; nothing is recorded yet.
-
-        A phone's configuration goes to that phone's own address, and to none if it has no recorded
-        one (see ``Binding``); all other files go to every address of the phone networks. Raises
-        ``Unavailable``.
-        """
+        """Decide what the client gets. Reads only; nothing is recorded yet. A phone's configuration
+        goes to that phone's own address, and to none if it has no recorded one (see ``Binding``);
+        all other files go to every address of the phone networks. Raises ``Unavailable``."""
         name = plain_name(request.name)
         if name is None:
             return Provided(request, FetchResult.REFUSED)
@@ -234,10 +231,8 @@ class Fetches:
         *,
         before: str | None = None,
     ) -> list[Fetch]:
-        """At most ``limit`` requests, newest first, after the one with the uuid ``before``.
-
-        Raises ``NotFound`` if the phone is not in the inventory.
-        """
+        """At most ``limit`` requests, newest first, after the one with the uuid ``before``. Raises
+        ``NotFound`` if the phone is not in the inventory."""
         mac = known_mac(mac)
         async with self.database.read() as tx:
             found(await tx.phones.find(mac), "phone")

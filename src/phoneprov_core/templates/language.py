@@ -1,7 +1,5 @@
-"""The language of templates: the names that are given, the filters, and the bounds.
-
-The adapter that renders checks a template against this page, and the reference lists it.
-"""
+"""The language of templates: the names that are given, the filters, and the bounds. The adapter
+that renders checks a template against this page, and the reference lists it."""
 
 from collections.abc import Mapping
 

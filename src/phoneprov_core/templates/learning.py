@@ -1,9 +1,6 @@
-"""Learning templates from configurations: the text that they have in common, the texts in
-which they differ, and the parts that only some of them have.
-
-Nothing is guessed: what cannot be a value stays part of the text, so that each configuration is
-rendered back byte for byte.
-"""
+"""Learning templates from configurations: the text that they have in common, the texts in which
+they differ, and the parts that only some of them have. Nothing is guessed: what cannot be a value
+stays part of the text, so that each configuration is rendered back byte for byte."""
 
 import itertools
 import re

@@ -55,11 +55,9 @@ class TemplateFault(Exception):
 
 
 class Renderer(Protocol):
-    """Checks and renders the bodies of templates.
-
-    Every given text is escaped for XML, in every position. Cost and memory are bounded by
-    ``language`` for every body: no construct reaches Python, a file or a process.
-    """
+    """Checks and renders the bodies of templates. Every given text is escaped for XML, in every
+    position. Cost and memory are bounded by ``language`` for every body: no construct reaches
+    Python, a file or a process."""
 
     async def check(self, body: str) -> tuple[Finding, ...]:
         """What prevents a body from being used: syntax, constructs that are not part of the
@@ -67,10 +65,9 @@ class Renderer(Protocol):
         good body."""
 
     async def render(self, body: str, given: Given, largest: int) -> Rendered:
-        """The text of at most ``largest`` bytes. Line ends of the body are kept.
-
-        Raises ``TemplateFault`` for a body that ``check`` refuses, for a name that is not given,
-        for control characters in a given text, and beyond a bound."""
+        """The text of at most ``largest`` bytes. Line ends of the body are kept. Raises
+        ``TemplateFault`` for a body that ``check`` refuses, for a name that is not given, for
+        control characters in a given text, and beyond a bound."""
 
 
 class TemplateStore(Store[Template], Protocol):

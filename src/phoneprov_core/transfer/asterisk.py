@@ -40,11 +40,8 @@ class Section(Struct, frozen=True):
 
 class Sections:
     """Writes the sections of one file. ``context`` is the dialplan context of calls from PJSIP
-    endpoints.
-
-    Values are escaped, so that none begins a section, an option or a comment, and section names are
-    unique. Raises ``ValueError`` if the context is invalid.
-    """
+    endpoints. Values are escaped, so that none begins a section, an option or a comment, and
+    section names are unique. Raises ``ValueError`` if the context is invalid."""
 
     def __init__(self, *, with_secrets: bool = False, context: str = "default") -> None:
         if not is_context(context):

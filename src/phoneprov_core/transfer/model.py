@@ -63,11 +63,8 @@ class Table(Protocol):
 
 
 class Imported(Struct, frozen=True):
-    """The result of an import; what it would change if ``written`` is False.
-
-    ``problems`` are those of the rows that were left out; ``total`` counts every row.
-
-    """
+    """The result of an import; what it would change if ``written`` is False. ``problems`` are those
+    of the rows that were left out; ``total`` counts every row."""
 
     total: int = 0
     created: int = 0

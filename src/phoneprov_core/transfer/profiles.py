@@ -72,11 +72,8 @@ async def import_whole(
     dry_run: bool,
     keep_going: bool,
 ) -> Imported:
-    """Import the rows of one table in one transaction.
-
-    Writes all rows, or none if a row is wrong, unless ``keep_going``; with ``dry_run`` none. Raises
-    ``Unavailable``.
-    """
+    """Import the rows of one table in one transaction. Writes all rows, or none if a row is wrong,
+    unless ``keep_going``; with ``dry_run`` none. Raises ``Unavailable``."""
     counts: Counter[str] = Counter()
     problems: list[RowProblem] = []
     written = False

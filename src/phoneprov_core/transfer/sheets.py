@@ -67,10 +67,8 @@ class Sheet(Struct, frozen=True, kw_only=True):
         return tuple(column for column in self.columns if column not in hidden)
 
     def values(self, cells: Mapping[str, str], command: type[Struct]) -> dict[str, object]:
-        """The cells of a row as fields of a command, not yet checked.
-
-        An empty cell is null if the field may be null, otherwise it is ignored.
-        """
+        """The cells of a row as fields of a command, not yet checked. An empty cell is null if the
+        field may be null, otherwise it is ignored."""
         values: dict[str, object] = {}
         for field in msgspec.structs.fields(self.new):
             cell = cells.get(field.name)

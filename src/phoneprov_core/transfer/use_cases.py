@@ -146,10 +146,9 @@ class Transfer:
     async def asterisk(
         self, actor: Actor, driver: str, *, with_secrets: bool = False, context: str = "default"
     ) -> AsyncIterator[Section]:
-        """The active extensions of a channel driver and the active phones that speak its
-        protocol, as sections of its file: ``sccp.conf`` or, for ``chan_pjsip``, ``pjsip.conf``.
-        Raises ``NotFound`` for another driver, ``ValueError`` for an invalid context.
-        """
+        """The active extensions of a channel driver and the active phones that speak its protocol,
+        as sections of its file: ``sccp.conf`` or, for ``chan_pjsip``, ``pjsip.conf``. Raises
+        ``NotFound`` for another driver, ``ValueError`` for an invalid context."""
         require_superadmin(actor)
         if driver not in {"chan_sccp", "chan_pjsip"}:
             raise NotFound("Files are available for chan_sccp and chan_pjsip only.")

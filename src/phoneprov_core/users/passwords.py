@@ -14,11 +14,9 @@ LEAST_LEFT = 4
 
 
 class AccountPolicy(Struct, frozen=True):
-    """The usernames and passwords that an account may have.
-
-    ``is_common`` returns whether a password is commonly used. ``looks`` returns the keys of a name:
-    two names look the same if they share one.
-    """
+    """The usernames and passwords that an account may have. ``is_common`` returns whether a
+    password is commonly used. ``looks`` returns the keys of a name: two names look the same if they
+    share one."""
 
     is_common: Callable[[str], bool]
     shortest: int = 8

@@ -116,10 +116,8 @@ class Users:
         return user
 
     async def delete(self, actor: Actor, uuid: str) -> None:
-        """Delete the account and all records that belong to it.
-
-        Raises ``NotFound``; ``Conflict`` for the last active account with level 0.
-        """
+        """Delete the account and all records that belong to it. Raises ``NotFound``; ``Conflict``
+        for the last active account with level 0."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
             user = found(await tx.users.find(known_id(uuid)), "user")
