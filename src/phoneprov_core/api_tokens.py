@@ -159,7 +159,6 @@ class ApiTokens:
             new,
             uuid=self.new_id(),
             user_uuid=actor.user_uuid,
-            last_used_at=None,
             created_at=now,
             hash=self.secrets.hashes(token)[0],
         )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, Protocol
 
 from msgspec import UNSET, UnsetType
-from msgspec.structs import asdict, force_setattr
+from msgspec.structs import force_setattr
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.desk_records import DeskRecords
@@ -110,7 +110,7 @@ class ShownExtension(Extension, frozen=True):
 
 def without_password(extension: Extension) -> ShownExtension:
     """The extension without its password."""
-    return ShownExtension(**{**asdict(extension), "password": None})
+    return record_of(ShownExtension, extension, password=None)
 
 
 class CreateExtension(Command, frozen=True, kw_only=True):
@@ -206,7 +206,6 @@ class Extensions:
             created_at=now,
             created_by=actor.user_uuid,
             updated_at=now,
-            updated_by=None,
             created_ip=actor.ip,
             updated_ip=actor.ip,
         )

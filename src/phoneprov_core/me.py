@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Annotated, Protocol
 
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from phoneprov_core.access.model import PermissionLevel, PermissionName
 from phoneprov_core.access.ports import AssignmentStore
@@ -95,7 +94,7 @@ class Me:
             assignment = await tx.assignments.of_user(actor.user_uuid)
             vendor_user = await tx.vendor_users.of_user(actor.user_uuid)
         permission = OwnPermission(assignment.level, assignment.perm_name) if assignment else None
-        return MeProfile(**asdict(user), permission=permission, vendor_user=vendor_user)
+        return record_of(MeProfile, user, permission=permission, vendor_user=vendor_user)
 
     async def phones(self, actor: Actor, page: Page = None) -> Listing[EnrichedPhone]:  # noqa: ARG002
         """Every phone of the inventory, oldest first: all callers may use any phone."""

@@ -8,7 +8,7 @@ from msgspec import Struct
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.kernel import addresses
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Command, wrong
+from phoneprov_core.kernel.commands import Command, record_of, wrong
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.fields import StoredMac, schema
 from phoneprov_core.kernel.paging import Listing, Page, listing
@@ -65,13 +65,13 @@ class VendorPhones:
     async def all(self, actor: Actor, page: Page = None) -> Listing[VendorPhone]:  # noqa: ARG002
         """Every flag, oldest first."""
         records = await listing(self.database.read, lambda tx: tx.vendor_phones, page)
-        return records.mapped(_vendor_phone)
+        return records.mapped(lambda record: record_of(VendorPhone, record))
 
     async def get(self, actor: Actor, mac: str) -> VendorPhone:  # noqa: ARG002
         """Raises ``NotFound``."""
         async with self.database.read() as tx:
             record = found(await tx.vendor_phones.find(addresses.known_mac(mac)), "vendor phone")
-        return _vendor_phone(record)
+        return record_of(VendorPhone, record)
 
     async def save(self, actor: Actor, mac: str, flag: VendorPhoneFlag) -> VendorPhone:
         """Set the flag of a phone. Raises ``Invalid`` also if the MAC in the path is invalid."""
@@ -83,14 +83,10 @@ class VendorPhones:
         record = VendorPhoneRecord(addressed, flag.vendor, shown(self.clock()))
         async with self.database.write(by=actor) as tx:
             await tx.vendor_phones.save(record)
-        return _vendor_phone(record)
+        return record_of(VendorPhone, record)
 
     async def delete(self, actor: Actor, mac: str) -> None:
         """Raises ``NotFound``."""
         require_shared_write(actor, self.shared_write)
         async with self.database.write(by=actor) as tx:
             found(await tx.vendor_phones.remove(addresses.known_mac(mac)), "vendor phone")
-
-
-def _vendor_phone(record: VendorPhoneRecord) -> VendorPhone:
-    return VendorPhone(record.mac, record.vendor)

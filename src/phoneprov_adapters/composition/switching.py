@@ -43,6 +43,7 @@ from phoneprov_core.desks.login import ChangePin, LogInAtPhone
 from phoneprov_core.desks.logout import LogOut
 from phoneprov_core.desks.pins import CheckPin
 from phoneprov_core.desks.services import PhoneCredentials, PhoneServices, ServiceMenu
+from phoneprov_core.desks.tokens import PageTokens
 from phoneprov_core.desks.upkeep import KeepDesks
 from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.directory.lookup import LookUp
@@ -126,8 +127,9 @@ class Switching(Adapters):
         run_to_end=of(Adapters.tasks, lambda it: it.run), pause=pause, clock=clock,
         clear_calls=setting(lambda it: it.desks.clear_calls),
         serves_lines=setting(lambda it: it.serves_lines))
+    page_tokens = singleton(PageTokens, signer=signer, clock=clock)
     log_out_at_phone = singleton(
-        LogOut, database=database, change=of(change_desk), signer=signer, clock=clock)
+        LogOut, database=database, change=of(change_desk), tokens=of(page_tokens))
     pin_limit = singleton(
         AddressLimit, kind="pin", most=setting(lambda it: it.guesses_per_address),
         clock=clock)
@@ -139,17 +141,17 @@ class Switching(Adapters):
         binding=setting(lambda it: it.desks.binding), clock=clock)
     log_in_at_phone = singleton(
         LogInAtPhone, database=database, check_pin=of(check_pin), change=of(change_desk),
-        signer=signer, policy=setting(lambda it: it.desks), clock=clock)
+        tokens=of(page_tokens), policy=setting(lambda it: it.desks), clock=clock)
     change_pin = singleton(
-        ChangePin, database=database, check_pin=of(check_pin), hasher=hasher, signer=signer,
-        clock=clock, new_id=new_id)
+        ChangePin, database=database, check_pin=of(check_pin), hasher=hasher,
+        tokens=of(page_tokens), clock=clock, new_id=new_id)
     credentials = singleton(
         PhoneCredentials, database=database, user=setting(lambda it: it.phone_web.user),
         password=setting(lambda it: it.phone_web.password), networks=networks, clock=clock)
     repeats = singleton(Repeats)
     adopt_at_phone = singleton(
         AdoptAtPhone, database=database, check_pin=of(check_pin), change=of(change_desk),
-        information=of(Adapters.phone_commands), signer=signer, networks=networks,
+        information=of(Adapters.phone_commands), tokens=of(page_tokens), networks=networks,
         limits=of(limits), clock=clock, new_id=new_id,
         is_on=setting(lambda it: it.adopts),
         by_page=setting(lambda it: it.uploader != "served"), repeats=of(repeats))

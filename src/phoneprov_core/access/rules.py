@@ -3,10 +3,21 @@ that the caller may not see counts as missing. A record that is addressed by its
 to other callers, whether or not the owner exists."""
 
 from enum import Enum
+from typing import Protocol, TypeVar
 
 from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
-from phoneprov_core.kernel.errors import Conflict, Forbidden
+from phoneprov_core.kernel.errors import Conflict, Forbidden, found
+
+
+class _Owned(Protocol):
+    """A record that belongs to a user."""
+
+    @property
+    def user_uuid(self) -> str: ...
+
+
+R = TypeVar("R", bound=_Owned)
 
 
 class SharedWrite(Enum):
@@ -36,6 +47,12 @@ def require_shared_write(actor: Actor, rule: SharedWrite) -> None:
 def may_act_for(actor: Actor, user_uuid: str) -> bool:
     """Whether the caller may read and change records of this user."""
     return actor.user_uuid == user_uuid or actor.holds(SUPERADMIN)
+
+
+def visible(actor: Actor, record: R | None, one: str) -> R:
+    """The record, if the caller may act for its user; raises ``NotFound`` as ``found``."""
+    mine = record if record is not None and may_act_for(actor, record.user_uuid) else None
+    return found(mine, one)
 
 
 def require_owner(actor: Actor, user_uuid: str) -> None:

@@ -22,10 +22,10 @@ from phoneprov_core.batches.model import (
     WaitMinutes,
 )
 from phoneprov_core.kernel import addresses, values
-from phoneprov_core.kernel.commands import Command, QueryCommand, invalid, normalise
+from phoneprov_core.kernel.commands import Command, QueryCommand
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.field_types import Check
-from phoneprov_core.kernel.fields import MacAddress, Uuid, schema
+from phoneprov_core.kernel.fields import MacAddress, Uuid, schema, within
 from phoneprov_core.kernel.system import uuid
 from phoneprov_core.phones.model import Phone, bare_model, family_of
 
@@ -158,8 +158,7 @@ class CreateBatch(Command, frozen=True, kw_only=True):
         ],
     }
 
-    def __post_init__(self) -> None:
-        normalise(self)
+    def problems(self) -> list[Problem]:
         problems = []
         if self.revision is not None and not 1 <= self.revision < 2**31:
             problems.append(Problem("revision", "must be a whole number of at least 1"))
@@ -195,8 +194,7 @@ class CreateBatch(Command, frozen=True, kw_only=True):
                     "is required, or items, or one of model, location, software_type and template",
                 )
             )
-        if problems:
-            raise invalid(problems)
+        return problems
 
     def selects(self, phone: Phone) -> bool:
         """Whether an active phone matches every filter that is set. Case is ignored, and models are
@@ -229,12 +227,11 @@ class WantedPhones(QueryCommand, frozen=True, kw_only=True):
     after: (
         Annotated[
             int,
-            Check(values.from_to(0, 2**31 - 1)),
-            schema(
+            within(
+                0,
+                2**31 - 1,
                 "Begin after the phone at this position, without a total; 0 begins with the "
                 "first. Not allowed with `offset`",
-                minimum=0,
-                maximum=2**31 - 1,
             ),
         ]
         | None

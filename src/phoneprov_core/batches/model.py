@@ -16,6 +16,7 @@ from phoneprov_core.kernel.fields import (
     StoredMac,
     Uuid,
     schema,
+    within,
 )
 from phoneprov_core.kernel.system import Timestamp
 
@@ -61,40 +62,27 @@ class PhoneState(Enum):
     """The batch was stopped or cancelled before this phone was started."""
 
 
-AtOnce = Annotated[
-    int,
-    Check(values.from_to(1, MOST_AT_ONCE)),
-    schema("Maximum phones at a time", minimum=1, maximum=MOST_AT_ONCE, examples=[5]),
-]
+AtOnce = Annotated[int, within(1, MOST_AT_ONCE, "Maximum phones at a time", examples=[5])]
 PerMinute = Annotated[
     int,
-    Check(values.from_to(1, MOST_PER_MINUTE)),
-    schema(
-        "Maximum phones started per minute; null for no limit",
-        minimum=1,
-        maximum=MOST_PER_MINUTE,
-        examples=[30],
+    within(
+        1, MOST_PER_MINUTE, "Maximum phones started per minute; null for no limit", examples=[30]
     ),
 ]
 StopAfterFailures = Annotated[
     int,
-    Check(values.from_to(1, 100)),
-    schema(
+    within(
+        1,
+        100,
         "Stop when this percentage of the finished phones has failed or is unknown, "
         "counted from 10 phones on; null for never",
-        minimum=1,
-        maximum=100,
         examples=[25],
     ),
 ]
 WaitMinutes = Annotated[
     int,
-    Check(values.from_to(0, MOST_WAIT_MINUTES)),
-    schema(
-        "Maximum minutes to wait for a phone that is in a call",
-        minimum=0,
-        maximum=MOST_WAIT_MINUTES,
-        examples=[60],
+    within(
+        0, MOST_WAIT_MINUTES, "Maximum minutes to wait for a phone that is in a call", examples=[60]
     ),
 ]
 ModelFilter = Annotated[
@@ -136,22 +124,20 @@ StartAt = Annotated[
 ]
 First = Annotated[
     int,
-    Check(values.from_to(1, MOST_FIRST)),
-    schema(
+    within(
+        1,
+        MOST_FIRST,
         "Number of phones that are switched first; the others follow when all of these are "
         "confirmed, otherwise the batch stops",
-        minimum=1,
-        maximum=MOST_FIRST,
         examples=[5],
     ),
 ]
 FirstMinutes = Annotated[
     int,
-    Check(values.from_to(1, MOST_WAIT_MINUTES)),
-    schema(
+    within(
+        1,
+        MOST_WAIT_MINUTES,
         "Maximum minutes to wait for the confirmation of the first phones",
-        minimum=1,
-        maximum=MOST_WAIT_MINUTES,
         examples=[10],
     ),
 ]

@@ -45,7 +45,11 @@ class Batches:
         ``before``."""
         require_superadmin(actor)
         if before is not None:
-            return Listing(await self._newest(before, limit_by_key(page, "before")))
+            limit, last = limit_by_key(page, "before"), None
+            async with self.database.read() as tx:
+                if before != NEWEST:
+                    last = found(await tx.batches.find(known_id(before)), "batch")
+                return Listing(await tx.batches.newest(limit, before=last))
         return await listing(
             self.database.read, lambda tx: tx.batches, page, piece=BATCHES_AT_A_TIME
         )
@@ -119,13 +123,6 @@ class Batches:
                     await tx.batches.put(halted.finished(shown(self.clock())) or halted)
             return found(await tx.batches.find(batch.uuid), "batch")
 
-    async def _newest(self, before: str, limit: int) -> list[Batch]:
-        async with self.database.read() as tx:
-            last = None
-            if before != NEWEST:
-                last = found(await tx.batches.find(known_id(before)), "batch")
-            return await tx.batches.newest(limit, before=last)
-
     async def _batch(self, tx: BatchesTransaction, actor: Actor, new: CreateBatch) -> Batch:
         profile, revision = None, None
         now = shown(self.clock())
@@ -150,9 +147,7 @@ class Batches:
             software_type=new.software_type or None,
             user_uuid=actor.user_uuid,
             state=BatchState.RUNNING if new.start_at is None else BatchState.PLANNED,
-            message=None,
             created_at=now,
-            ended_at=None,
             template=new.template or None,
         )
 

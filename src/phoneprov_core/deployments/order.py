@@ -13,6 +13,7 @@ from phoneprov_core.deployments.model import Action, Confirmation, Deployment, O
 from phoneprov_core.deployments.ports import DeploymentStore, DeploymentsTransaction
 from phoneprov_core.desk_records import DeskUse, Due, end_uses
 from phoneprov_core.kernel.actor import Actor, Event, Value
+from phoneprov_core.kernel.commands import filled
 from phoneprov_core.kernel.errors import Conflict, found
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -212,7 +213,9 @@ def new_record(
 ) -> Deployment:
     """The record of a deployment that begins; its number is not known yet (0)."""
     content = order.cnf_xml.encode()
-    return Deployment(
+    source = order.source
+    return filled(
+        Deployment,
         uuid=uuid,
         mac=order.phone.mac,
         number=0,
@@ -225,20 +228,12 @@ def new_record(
         owner_uuid=order.profile.user_uuid,
         user_uuid=user_uuid,
         filename=filename,
-        place=None,
         outcome=Outcome.RUNNING,
-        failed_step=None,
-        message=None,
         steps=(),
-        restart=None,
         confirmation=Confirmation.NONE,
-        confirmation_message=None,
-        confirmation_by=None,
-        confirmation_at=None,
         created_at=created_at,
-        ended_at=None,
-        template_uuid=None if order.source is None else order.source.template_uuid,
-        template_revision=None if order.source is None else order.source.template_revision,
+        template_uuid=source and source.template_uuid,
+        template_revision=source and source.template_revision,
     )
 
 

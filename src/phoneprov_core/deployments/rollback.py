@@ -13,7 +13,7 @@ from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.addresses import known_mac
-from phoneprov_core.kernel.commands import Command, invalid, normalise
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import NotFound, Problem, found
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -39,8 +39,7 @@ class RollbackRequest(Command, frozen=True, kw_only=True):
         "examples": [{"deployment_uuid": "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11"}],
     }
 
-    def __post_init__(self) -> None:
-        normalise(self)
+    def problems(self) -> list[Problem]:
         problems = []
         if self.deployment_uuid is not UNSET and self.profile_uuid is not UNSET:
             problems.append(Problem("profile_uuid", "is not allowed with `deployment_uuid`"))
@@ -50,8 +49,7 @@ class RollbackRequest(Command, frozen=True, kw_only=True):
             problems.append(Problem("revision", "is required with `profile_uuid`"))
         if self.revision is not UNSET and self.profile_uuid is UNSET and not problems:
             problems.append(Problem("profile_uuid", "is required with `revision`"))
-        if problems:
-            raise invalid(problems)
+        return problems
 
 
 class NotRendered(NotFound):

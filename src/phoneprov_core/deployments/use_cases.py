@@ -17,7 +17,7 @@ from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import require_same
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.store import NewestRows, ReadAndWrite
 from phoneprov_core.kernel.system import Clock, known_id, shown
 from phoneprov_core.profiles.model import Switched, SwitchRequest
 
@@ -98,31 +98,23 @@ class Deployments:
     async def _listing(
         self, actor: Actor, wanted: Wanted, page: Page, also: Sequence[str] = ()
     ) -> Listing[Deployment]:
-        now = shown(self.clock())
-        if wanted.before is not None:
-            first = await self._newest(actor, wanted, wanted.before, page, also)
-            return Listing([deployment.as_of(now) for deployment in first])
-        deployments = await listing(
-            self.database.read,
-            lambda tx: tx.deployments.matching(wanted, also=also),
-            page,
-            owner=_whose(actor),
-        )
-        return deployments.mapped(lambda deployment: deployment.as_of(now))
+        """Raises ``NotFound`` if the deployment ``before`` does not exist or the caller may not see
+        it."""
+        now, before, owner = shown(self.clock()), wanted.before, _whose(actor)
+        wanted = replace(wanted, before=None)
 
-    async def _newest(
-        self, actor: Actor, wanted: Wanted, before: str, page: Page, also: Sequence[str]
-    ) -> list[Deployment]:
-        """A page by key, newest first. Raises ``NotFound`` if the deployment ``before`` does not
-        exist or the caller may not see it."""
-        limit = limit_by_key(page, "before")
-        async with self.database.read() as tx:
-            last = None
-            if before != NEWEST:
-                last = self._shown(actor, await tx.deployments.find(before))
-            wanted = replace(wanted, before=None)
-            rows = tx.deployments.matching(wanted, also=also)
-            return await rows.newest(limit, before=last, owner=_whose(actor))
+        def matching(tx: DeploymentsTransaction) -> NewestRows[Deployment]:
+            return tx.deployments.matching(wanted, also=also)
+
+        if before is None:
+            found = await listing(self.database.read, matching, page, owner=owner)
+        else:
+            limit, last = limit_by_key(page, "before"), None
+            async with self.database.read() as tx:
+                if before != NEWEST:
+                    last = self._shown(actor, await tx.deployments.find(before))
+                found = Listing(await matching(tx).newest(limit, before=last, owner=owner))
+        return found.mapped(lambda deployment: deployment.as_of(now))
 
 
 def _whose(actor: Actor) -> str | None:

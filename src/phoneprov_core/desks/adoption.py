@@ -12,7 +12,6 @@ from phoneprov_core.deployments.model import Action
 from phoneprov_core.deployments.observation import PhoneInformation
 from phoneprov_core.deployments.order import DeskChange
 from phoneprov_core.desk_records import DeskRecord, DeskUse
-from phoneprov_core.desks import tokens
 from phoneprov_core.desks.change import Changed, ChangeDesk
 from phoneprov_core.desks.login import (
     ProfileChoice,
@@ -23,8 +22,8 @@ from phoneprov_core.desks.login import (
     pin_hash_of,
 )
 from phoneprov_core.desks.pins import CheckPin, wrong_pin
-from phoneprov_core.desks.ports import DesksTransaction, PageSigner
-from phoneprov_core.desks.tokens import Purpose
+from phoneprov_core.desks.ports import DesksTransaction
+from phoneprov_core.desks.tokens import PageTokens, Purpose, user_in
 from phoneprov_core.devices.binding import Networks
 from phoneprov_core.devices.names import mac_of_device
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
@@ -98,7 +97,7 @@ class AdoptAtPhone:
     check_pin: CheckPin
     change: ChangeDesk
     information: PhoneInformation
-    signer: PageSigner
+    tokens: PageTokens
     networks: Networks
     limits: SwitchLimits
     clock: Clock
@@ -128,7 +127,7 @@ class AdoptAtPhone:
 
     def form(self, new: NewPhone) -> str:
         """The token of the form."""
-        return tokens.issue(self.signer, Purpose.ADOPT, new.desk, self._now())
+        return self.tokens.issue(Purpose.ADOPT, new.desk)
 
     async def __call__(
         self, new: NewPhone, name: str, pin: str, token: str
@@ -139,24 +138,20 @@ class AdoptAtPhone:
         ``Conflict`` for an old token and for a user without a fitting profile;
         ``TooManyAttempts`` beyond the limits of switches; and everything that ``Deploy`` raises.
         """
-        tokens.read(self.signer, Purpose.ADOPT, new.desk, self._now(), token)
+        self.tokens.read(Purpose.ADOPT, new.desk, token)
         user = await self.check_pin(name, pin, new.mac, new.ip)
         new = await self._confirmed(new)
         fitting = await fitting_profiles(self.database, user, new.phone)
         if len(fitting) == 1:
             return await self._adopt(new, user, fitting[0].uuid)
         pin_hash = await pin_hash_of(self.database, user.uuid)
-        proof = tokens.issue(
-            self.signer, Purpose.ADOPT_WITH, new.desk, self._now(), user.uuid, pin_hash
-        )
+        proof = self.tokens.issue(Purpose.ADOPT_WITH, new.desk, user.uuid, pin_hash)
         return ProfileChoice(fitting, proof)
 
     async def choose(self, new: NewPhone, profile_uuid: str, token: str) -> Changed:
         """Adopt the phone with one of the profiles that were offered. Raises like an adoption."""
-        pin_hash = await pin_hash_of(self.database, tokens.user_in(token))
-        user_uuid = tokens.read(
-            self.signer, Purpose.ADOPT_WITH, new.desk, self._now(), token, pin_hash
-        )
+        pin_hash = await pin_hash_of(self.database, user_in(token))
+        user_uuid = self.tokens.read(Purpose.ADOPT_WITH, new.desk, token, pin_hash)
         new = await self._confirmed(new)
         user = await chosen_user(self.database, user_uuid, profile_uuid, new.phone)
         return await self._adopt(new, user, profile_uuid)

@@ -6,17 +6,16 @@ from msgspec import Struct
 
 from phoneprov_core.deployments.model import Action
 from phoneprov_core.desk_records import DeskChanged
-from phoneprov_core.desks import tokens
 from phoneprov_core.desks.change import Changed, ChangeDesk, login_change
 from phoneprov_core.desks.model import AtPhone, DeskPolicy
 from phoneprov_core.desks.pins import CheckPin, wrong_pin
-from phoneprov_core.desks.ports import DesksTransaction, NotLoggedIn, PageSigner
-from phoneprov_core.desks.tokens import Purpose
+from phoneprov_core.desks.ports import DesksTransaction, NotLoggedIn
+from phoneprov_core.desks.tokens import PageTokens, Purpose, user_in
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, known_id, millis, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 from phoneprov_core.phones.model import Phone, software_type_of
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.templates.recipes import best
@@ -40,14 +39,14 @@ class LogInAtPhone:
     database: ReadAndWrite[DesksTransaction]
     check_pin: CheckPin
     change: ChangeDesk
-    signer: PageSigner
+    tokens: PageTokens
     policy: DeskPolicy
     clock: Clock
 
     def form(self, at: AtPhone) -> str:
         """The token of a login form. Raises ``Conflict`` for a phone without logins."""
         _require_hotdesk(at)
-        return tokens.issue(self.signer, Purpose.LOGIN, at.desk, self._now())
+        return self.tokens.issue(Purpose.LOGIN, at.desk)
 
     async def __call__(
         self, at: AtPhone, name: str, pin: str, token: str
@@ -56,23 +55,21 @@ class LogInAtPhone:
         an old token, a phone without logins, a phone in a call, and a user without a fitting
         profile; ``Unauthenticated`` like ``CheckPin``; and everything that ``Deploy`` raises."""
         _require_hotdesk(at)
-        tokens.read(self.signer, Purpose.LOGIN, at.desk, self._now(), token)
+        self.tokens.read(Purpose.LOGIN, at.desk, token)
         user = await self.check_pin(name, pin, at.phone.mac, at.ip)
         fitting = await fitting_profiles(self.database, user, at.phone)
         if len(fitting) == 1:
             return await self._log_in(at, user, fitting[0].uuid)
         pin_hash = await pin_hash_of(self.database, user.uuid)
-        proof = tokens.issue(
-            self.signer, Purpose.PROFILE, at.desk, self._now(), user.uuid, pin_hash
-        )
+        proof = self.tokens.issue(Purpose.PROFILE, at.desk, user.uuid, pin_hash)
         return ProfileChoice(fitting, proof)
 
     async def choose(self, at: AtPhone, profile_uuid: str, token: str) -> Changed:
         """Log in with one of the profiles that were offered. Raises like a login, and if the PIN
         was changed or removed since."""
         _require_hotdesk(at)
-        pin_hash = await pin_hash_of(self.database, tokens.user_in(token))
-        user_uuid = tokens.read(self.signer, Purpose.PROFILE, at.desk, self._now(), token, pin_hash)
+        pin_hash = await pin_hash_of(self.database, user_in(token))
+        user_uuid = self.tokens.read(Purpose.PROFILE, at.desk, token, pin_hash)
         user = await chosen_user(self.database, user_uuid, profile_uuid, at.phone)
         return await self._log_in(at, user, known_id(profile_uuid))
 
@@ -85,9 +82,6 @@ class LogInAtPhone:
             raise no_profile()
         return await self.change.put_and_answer(actor_at(at.ip, user), order)
 
-    def _now(self) -> int:
-        return millis(self.clock())
-
 
 @dataclass(frozen=True)
 class ChangePin:
@@ -96,21 +90,21 @@ class ChangePin:
     database: ReadAndWrite[DesksTransaction]
     check_pin: CheckPin
     hasher: PinHasher
-    signer: PageSigner
+    tokens: PageTokens
     clock: Clock
     new_id: NewId
 
     def form(self, at: AtPhone) -> str:
         """The token of the form. Raises ``Conflict`` while no user is logged in."""
         require_user(at)
-        return tokens.issue(self.signer, Purpose.PIN, at.desk, millis(self.clock()))
+        return self.tokens.issue(Purpose.PIN, at.desk)
 
     async def __call__(self, at: AtPhone, old: str, new: str, again: str, token: str) -> None:
         """Raises ``Conflict`` for an old token and while no user is logged in; ``Invalid`` for a
         PIN of the wrong length and for two different new ones; ``Unauthenticated`` for a wrong
         old PIN, which counts as a failed login."""
         user = require_user(at)
-        tokens.read(self.signer, Purpose.PIN, at.desk, millis(self.clock()), token)
+        self.tokens.read(Purpose.PIN, at.desk, token)
         try:
             values.pin_code(new)
         except ValueError:

@@ -6,17 +6,15 @@ from phoneprov_core.access.rules import may_act_for
 from phoneprov_core.deployments.model import Action
 from phoneprov_core.deployments.order import Order
 from phoneprov_core.desk_records import DeskRecord, Due
-from phoneprov_core.desks import tokens
 from phoneprov_core.desks.change import After, Changed, ChangeDesk
 from phoneprov_core.desks.login import actor_at, require_user
 from phoneprov_core.desks.model import AtPhone
-from phoneprov_core.desks.ports import DesksTransaction, NotLoggedIn, PageSigner
-from phoneprov_core.desks.tokens import Purpose
+from phoneprov_core.desks.ports import DesksTransaction, NotLoggedIn
+from phoneprov_core.desks.tokens import PageTokens, Purpose
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, millis
 from phoneprov_core.phones.model import Phone
 
 
@@ -27,19 +25,18 @@ class LogOut:
 
     database: ReadAndWrite[DesksTransaction]
     change: ChangeDesk
-    signer: PageSigner
-    clock: Clock
+    tokens: PageTokens
 
     def form(self, at: AtPhone) -> str:
         """The token of the page that asks. Raises ``Conflict`` while no user is logged in."""
         require_user(at)
-        return tokens.issue(self.signer, Purpose.LOGOUT, at.desk, millis(self.clock()))
+        return self.tokens.issue(Purpose.LOGOUT, at.desk)
 
     async def at_phone(self, at: AtPhone, token: str) -> Changed:
         """Log out at the phone. Raises ``Conflict`` for an old token and while no user is logged
         in, and everything that ``Deploy`` raises; the user stays logged in then."""
         user = require_user(at)
-        tokens.read(self.signer, Purpose.LOGOUT, at.desk, millis(self.clock()), token)
+        self.tokens.read(Purpose.LOGOUT, at.desk, token)
         actor = actor_at(at.ip, user)
         begun = await self._begun(actor, at.phone, at.desk)
         if isinstance(begun, Changed):

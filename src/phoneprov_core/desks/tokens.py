@@ -3,10 +3,12 @@ what it is for, when it ends, and a user if a PIN was proven before. It is signe
 phone and its turn, and every change begins another turn."""
 
 import re
+from dataclasses import dataclass
 from enum import Enum
 
 from phoneprov_core.desk_records import DeskChanged, DeskRecord
 from phoneprov_core.desks.ports import PageSigner
+from phoneprov_core.kernel.system import Clock, millis
 
 LIFETIME_SECONDS = 10 * 60
 
@@ -27,19 +29,34 @@ class Purpose(Enum):
     """An adoption whose PIN was right; the profile is to be chosen."""
 
 
-def issue(
-    signer: PageSigner,
-    purpose: Purpose,
-    desk: DeskRecord,
-    now: int,
-    user_uuid: str = "",
-    pin_hash: str = "",
-) -> str:
-    """A token for a page shown at ``now`` (milliseconds since 1970). One that stands for a PIN is
-    valid as long as the user has this hash."""
-    ends = now // 1000 + LIFETIME_SECONDS
-    signature = signer.sign(_signed(purpose, desk, ends, user_uuid, pin_hash))
-    return f"{purpose.value}{ends}-{user_uuid.replace('-', '')}-{signature}"
+@dataclass(frozen=True)
+class PageTokens:
+    """Issues the tokens of a phone's pages, and reads them."""
+
+    signer: PageSigner
+    clock: Clock
+
+    def issue(
+        self, purpose: Purpose, desk: DeskRecord, user_uuid: str = "", pin_hash: str = ""
+    ) -> str:
+        """A token for a page that is shown now. One that stands for a PIN is valid as long as the
+        user has this hash."""
+        ends = millis(self.clock()) // 1000 + LIFETIME_SECONDS
+        signature = self.signer.sign(_signed(purpose, desk, ends, user_uuid, pin_hash))
+        return f"{purpose.value}{ends}-{user_uuid.replace('-', '')}-{signature}"
+
+    def read(self, purpose: Purpose, desk: DeskRecord, token: str, pin_hash: str = "") -> str:
+        """The user that the token names, empty without one. Raises ``Conflict`` (code
+        ``desk_changed``) for every text that is not a current token of this phone."""
+        match = _TOKEN.fullmatch(token)
+        if match is None or match[1] != purpose.value:
+            raise DeskChanged
+        ends, user_uuid = int(match[2]), user_in(token)
+        if not self.signer.is_signed(_signed(purpose, desk, ends, user_uuid, pin_hash), match[4]):
+            raise DeskChanged
+        if millis(self.clock()) // 1000 > ends:
+            raise DeskChanged
+        return user_uuid
 
 
 def user_in(token: str) -> str:
@@ -48,22 +65,6 @@ def user_in(token: str) -> str:
     digits = match[3] or "" if match else ""
     parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
     return "-".join(part for part in parts if part)
-
-
-def read(
-    signer: PageSigner, purpose: Purpose, desk: DeskRecord, now: int, token: str, pin_hash: str = ""
-) -> str:
-    """The user that the token names, empty without one. Raises ``Conflict`` (code
-    ``desk_changed``) for every text that is not a current token of this phone."""
-    match = _TOKEN.fullmatch(token)
-    if match is None or match[1] != purpose.value:
-        raise DeskChanged
-    ends, user_uuid = int(match[2]), user_in(token)
-    if not signer.is_signed(_signed(purpose, desk, ends, user_uuid, pin_hash), match[4]):
-        raise DeskChanged
-    if now // 1000 > ends:
-        raise DeskChanged
-    return user_uuid
 
 
 def _signed(purpose: Purpose, desk: DeskRecord, ends: int, user_uuid: str, pin_hash: str) -> str:

@@ -3,12 +3,7 @@ directories, which their users and superadmins read and write."""
 
 from dataclasses import KW_ONLY, dataclass
 
-from phoneprov_core.access.rules import (
-    SharedWrite,
-    may_act_for,
-    require_owner,
-    require_shared_write,
-)
+from phoneprov_core.access.rules import SharedWrite, require_owner, require_shared_write, visible
 from phoneprov_core.directory.model import (
     CompanyContact,
     CompanyContactPatch,
@@ -22,7 +17,7 @@ from phoneprov_core.directory.model import (
 from phoneprov_core.directory.ports import CompanyDirectoryTransaction, PersonalDirectoryTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, record_of, require_same
-from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
@@ -146,7 +141,4 @@ class PersonalDirectory:
 
 
 async def _contact_of(tx: PersonalDirectoryTransaction, actor: Actor, uuid: str) -> PersonalContact:
-    contact = await tx.personal_contacts.find(known_id(uuid))
-    if contact is None or not may_act_for(actor, contact.user_uuid):
-        raise NotFound("There is no such personal contact.")
-    return contact
+    return visible(actor, await tx.personal_contacts.find(known_id(uuid)), "personal contact")

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import Conflict
@@ -46,18 +47,13 @@ def successor(old: Phone, mac: str, now: str, *, ip: str | None, model: str | No
     hostname = old.hostname
     if hostname is not None:
         hostname = hostname.replace(old.mac.replace(":", ""), mac.replace(":", ""))
-    return Phone(
+    return replace(
+        old,
         mac=mac,
-        brand=old.brand,
         model=model or old.model,
-        description=old.description,
-        name=old.name,
         hostname=hostname,
-        location=old.location,
         phone_ip=ip,
-        phone_vlan=old.phone_vlan,
         software_version=None,
-        software_type=old.software_type,
         is_active=True,
         created_at=now,
         updated_at=now,

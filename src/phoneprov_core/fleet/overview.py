@@ -12,13 +12,11 @@ from msgspec import Struct
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.fleet.ports import FleetStore, FleetTransaction
 from phoneprov_core.fleet.states import FleetState, PhoneStatus, status_of
-from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import QueryCommand
 from phoneprov_core.kernel.errors import Unavailable, found
-from phoneprov_core.kernel.field_types import Check
-from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.fields import schema, within
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, shown
 from phoneprov_core.phones.model import bare_model
@@ -34,11 +32,7 @@ _PIECE = timedelta(days=30)
 class FleetQuery(QueryCommand, frozen=True, kw_only=True):
     """Which days are shown."""
 
-    days: Annotated[
-        int,
-        Check(values.from_to(1, MOST_DAYS)),
-        schema("Number of days of deployments", minimum=1, maximum=MOST_DAYS),
-    ] = 30
+    days: Annotated[int, within(1, MOST_DAYS, "Number of days of deployments")] = 30
 
 
 class FleetDay(Struct, frozen=True):

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from phoneprov_core.deployments.observation import DeviceInformation, FileState
+from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.fields import StoredMac, schema
 from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.phones.model import Phone, bare_model
@@ -190,19 +191,12 @@ def status_of(
     """The state of a phone in words."""
     known = seen or SeenPhone(phone.mac, FleetState.NEVER_SEEN, "")
     message, next_step = _words(phone, known)
-    return PhoneStatus(
-        mac=phone.mac,
-        state=known.state,
+    return record_of(
+        PhoneStatus,
+        known,
         message=message,
         next_step=next_step,
         since=known.since or None,
-        seen_at=known.seen_at,
-        answers=known.answers,
-        reported_model=known.reported_model,
-        reported_load=known.reported_load,
-        serial=known.serial,
-        is_registered=known.is_registered,
-        file=known.file,
         history=history,
     )
 

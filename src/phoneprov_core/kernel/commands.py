@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Struct
 from msgspec.structs import force_setattr, replace
 
-from phoneprov_core.kernel.errors import Invalid, Problem
+from phoneprov_core.kernel.errors import Conflict, Invalid, Problem
 from phoneprov_core.kernel.field_types import Redacted, Rule, expected, fields_of
 
 C = TypeVar("C", bound=Struct)
@@ -40,8 +40,14 @@ class Command(Redacted, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """The problems of what is not given, beyond the fields that are always required."""
         return []
 
+    def problems(self) -> list[Problem]:
+        """What is wrong with the fields together, each of which is valid and in canonical form."""
+        return []
+
     def __post_init__(self) -> None:
         normalise(self)
+        if problems := self.problems():
+            raise invalid(problems)
 
 
 class QueryCommand(Command, frozen=True, kw_only=True):
@@ -135,6 +141,17 @@ def require_same(field: str, sent: object, stored: object) -> None:
         raise wrong(field, MUST_AGREE)
 
 
+def require_newest(newest: int, sent: object, one: str, changed: type[Conflict]) -> None:
+    """Raises ``changed`` when a patch of a record (``one``: "profile") is based on another revision
+    than the newest."""
+    if sent is not UNSET and sent != newest:
+        raise changed(
+            f"This {one} has revision {newest}, not {sent}: it was changed meanwhile. "
+            "Read it again.",
+            problems=(Problem("revision", f"must be {newest}, the newest"),),
+        )
+
+
 def applied(entity: E, patch: Struct, **more: Any) -> E:
     """The entity with the fields that the patch sets, and ``more``."""
     changes = {
@@ -146,10 +163,17 @@ def applied(entity: E, patch: Struct, **more: Any) -> E:
 
 
 def record_of(record: type[R], source: Struct, **more: Any) -> R:
-    """A record with the fields of a command or of another record, and ``more``."""
-    wanted = record.__struct_fields__
-    copied = [name for name in source.__struct_fields__ if name in wanted and name not in more]
-    return record(**{name: getattr(source, name) for name in copied}, **more)
+    """A record with the fields of a command or of another record, and ``more``. A field that
+    neither has is null if it may be null."""
+    names = record.__struct_fields__
+    copied = {name: getattr(source, name) for name in source.__struct_fields__ if name in names}
+    return filled(record, **{**copied, **more})
+
+
+def filled(record: type[R], **given: Any) -> R:
+    """A record with these fields, and null in each other field that may be null."""
+    nulls = {field.name: None for field in fields_of(record) if field.required and field.nullable}
+    return record(**{**nulls, **given})
 
 
 def wrong(field: str, message: str) -> Invalid:

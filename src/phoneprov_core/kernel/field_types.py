@@ -15,7 +15,7 @@ from typing import (
 )
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 Rule = Callable[[Any], Any]
 """Takes a value and returns its canonical form. Raises ``ValueError`` with a text that continues
@@ -27,6 +27,10 @@ class Check(NamedTuple):
     ValueError."""
 
     rule: Rule
+
+
+RULE = "rule"
+"""The key of the rule in ``Meta.extra``, for a description that says the same."""
 
 
 class Secret:
@@ -62,7 +66,7 @@ def fields_of(command: type[Struct]) -> tuple[CommandField, ...]:
 
 def _field(info: msgspec.structs.FieldInfo, annotation: Any, *, takes_null: bool) -> CommandField:
     notes = list(_notes(annotation))
-    rule = next((note.rule for note in notes if isinstance(note, Check)), None)
+    rule = next((rule for rule in map(_rule_of, notes) if rule is not None), None)
     return CommandField(
         info.name,
         info.encode_name,
@@ -72,6 +76,12 @@ def _field(info: msgspec.structs.FieldInfo, annotation: Any, *, takes_null: bool
         SECRET in notes,
         takes_null and may_be_null(annotation),
     )
+
+
+def _rule_of(note: object) -> Rule | None:
+    if isinstance(note, Meta) and note.extra:
+        return note.extra.get(RULE)
+    return note.rule if isinstance(note, Check) else None
 
 
 def _notes(annotation: Any) -> Iterator[Any]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from phoneprov_core.kernel import addresses, values
-from phoneprov_core.kernel.field_types import SECRET, Check
+from phoneprov_core.kernel.field_types import RULE, SECRET, Check
 from phoneprov_core.kernel.system import Timestamp, uuid
 
 
@@ -16,6 +16,16 @@ def schema(description: str = "", /, **keywords: Any) -> Meta:
     them."""
     described = {"description": description} if description else {}
     return Meta(extra_json_schema={**described, **keywords})
+
+
+def within(least: int, most: int, description: str = "", /, **keywords: Any) -> Meta:
+    """The bounds of a whole number: a rule, which the description of the field states too."""
+    bounds = {"minimum": least, "maximum": most}
+    described = {"description": description} if description else {}
+    return Meta(
+        extra_json_schema={**described, **bounds, **keywords},
+        extra={RULE: values.from_to(least, most)},
+    )
 
 
 # Control characters are not valid in a line of text; the pattern documents this.
@@ -111,7 +121,7 @@ ExtensionNumber = Annotated[
 Moment = Annotated[
     str, Check(values.moment), schema(format="date-time", examples=["2026-01-31T08:15:30.250Z"])
 ]
-Level = Annotated[int, Check(values.from_to(0, 2**31 - 1)), schema(minimum=0, maximum=2**31 - 1)]
+Level = Annotated[int, within(0, 2**31 - 1)]
 
 # What the fields of several records are.
 RecordUuid = Annotated[Uuid, schema("Identifier, given by the service")]

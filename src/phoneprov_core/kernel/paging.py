@@ -5,27 +5,17 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Generic, TypeAlias, TypeVar
 
-from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import QueryCommand, wrong
-from phoneprov_core.kernel.field_types import Check
-from phoneprov_core.kernel.fields import Uuid, schema
+from phoneprov_core.kernel.fields import Uuid, schema, within
 from phoneprov_core.kernel.store import Rows
 
 E = TypeVar("E")
 T = TypeVar("T")
 S = TypeVar("S")
 
-Limit = Annotated[
-    int,
-    Check(values.from_to(1, 1000)),
-    schema("Maximum number of rows; 1000 if only `offset` is sent", minimum=1, maximum=1000),
-]
+Limit = Annotated[int, within(1, 1000, "Maximum number of rows; 1000 if only `offset` is sent")]
 
-Offset = Annotated[
-    int,
-    Check(values.from_to(0, 2**63 - 1)),
-    schema("Number of rows to skip", minimum=0, maximum=2**63 - 1),
-]
+Offset = Annotated[int, within(0, 2**63 - 1, "Number of rows to skip")]
 
 Before = Annotated[
     Uuid,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from phoneprov_core.access.rules import (
     SharedWrite,
@@ -72,7 +72,7 @@ class Phones:
         async with self.database.read() as tx:
             uses = await tx.phones.uses([phone.mac for phone in phones.first])
         summaries = [
-            PhoneSummary(**asdict(phone), use=uses[phone.mac])
+            record_of(PhoneSummary, phone, use=uses[phone.mac])
             for phone in phones.first
             if phone.mac in uses  # else it was deleted meanwhile
         ]

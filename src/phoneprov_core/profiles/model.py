@@ -8,14 +8,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import (
-    Command,
-    QueryCommand,
-    invalid,
-    normalise,
-    record_of,
-    wrong,
-)
+from phoneprov_core.kernel.commands import Command, QueryCommand, record_of, wrong
 from phoneprov_core.kernel.errors import Conflict, InUse, Problem
 from phoneprov_core.kernel.field_types import SECRET, Check, Redacted
 from phoneprov_core.kernel.fields import (
@@ -29,6 +22,7 @@ from phoneprov_core.kernel.fields import (
     UpdatedAt,
     Uuid,
     schema,
+    within,
 )
 from phoneprov_core.kernel.search import ORDER, Query, SearchFields
 from phoneprov_core.kernel.system import Timestamp
@@ -151,9 +145,7 @@ RevisionNumber = Annotated[
     int, schema("Number of a revision of the profile, from 1", minimum=1, examples=[2])
 ]
 AnyRevision = Annotated[
-    int,
-    Check(values.from_to(1, 2**31 - 1)),
-    schema("Number of a revision of that profile", minimum=1, maximum=2**31 - 1, examples=[2]),
+    int, within(1, 2**31 - 1, "Number of a revision of that profile", examples=[2])
 ]
 CurrentRevision = Annotated[
     AnyRevision, schema("Number of the newest revision; 409 if the profile has another one")
@@ -228,15 +220,13 @@ class CreateProfile(Command, frozen=True, kw_only=True):
         has_one = given.get("cnf_xml") or given.get("template")
         return [] if has_one else [Problem("cnf_xml", "is required")]
 
-    def __post_init__(self) -> None:
-        normalise(self)
+    def problems(self) -> list[Problem]:
         problems = _not_both(self.cnf_xml, self.template)
         if not self.cnf_xml and not self.template:
             problems.append(Problem("cnf_xml", "is required"))
         if self.values is not None and not self.template:
             problems.append(Problem("values", "is not allowed without `template`"))
-        if problems:
-            raise invalid(problems)
+        return problems
 
 
 class ProfilePatch(Command, frozen=True, kw_only=True):
@@ -257,15 +247,13 @@ class ProfilePatch(Command, frozen=True, kw_only=True):
         is_cleared = "template" not in given and given.get("cnf_xml", UNSET) in (None, "")
         return [Problem("cnf_xml", "must be text")] if is_cleared else []
 
-    def __post_init__(self) -> None:
-        normalise(self)
+    def problems(self) -> list[Problem]:
         problems = _not_both(self.cnf_xml or None, self.template or None)
         if self.cnf_xml is None and self.template is UNSET:
             problems.append(Problem("cnf_xml", "must be text"))
         if self.cnf_xml and self.values:
             problems.append(Problem("values", "is not allowed with `cnf_xml`"))
-        if problems:
-            raise invalid(problems)
+        return problems
 
     def content(self, before: Content) -> Content:
         """The content after the change. Raises ``Invalid`` if none is left."""

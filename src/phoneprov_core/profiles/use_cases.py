@@ -3,14 +3,14 @@
 import hashlib
 from dataclasses import KW_ONLY, dataclass
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 from msgspec.structs import replace
 
-from phoneprov_core.access.rules import may_act_for, require_owner
+from phoneprov_core.access.rules import require_owner, visible
 from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
-from phoneprov_core.kernel.commands import Rules, applied, obey, record_of
-from phoneprov_core.kernel.errors import NotFound, Problem, found
+from phoneprov_core.kernel.commands import Rules, applied, obey, record_of, require_newest
+from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
@@ -79,10 +79,7 @@ class Profiles:
     async def get(self, actor: Actor, uuid: str) -> Profile:
         """Raises ``NotFound``, also for another user's profile."""
         async with self.database.read() as tx:
-            profile = await tx.whole_profiles.find(known_id(uuid))
-        if profile is None or not may_act_for(actor, profile.user_uuid):
-            raise _no_profile()
-        return profile
+            return visible(actor, await tx.whole_profiles.find(known_id(uuid)), "profile")
 
     async def create(self, actor: Actor, new: CreateProfile) -> Profile:
         """Raises ``Forbidden`` for another user; ``NotFound`` if the user or the template does not
@@ -123,7 +120,7 @@ class Profiles:
             if patch.user_uuid is not UNSET and patch.user_uuid != before.user_uuid:
                 await self._require_room(tx, patch.user_uuid)
             newest = found(await tx.revisions.newest(before.uuid), "profile")
-            _require_newest(newest.number, patch.revision)
+            require_newest(newest.number, patch.revision, "profile", ChangedMeanwhile)
             content = found(await tx.revisions.content(newest.uuid), "profile")
             given = dict.fromkeys(("cnf_xml", "revision", "template", "values"), UNSET)
             stored = replace(patch, **given)
@@ -212,20 +209,4 @@ async def _require_template(tx: ProfilesTransaction, name: str | None) -> None:
 
 async def profile_of(tx: ProfilesTransaction, actor: Actor, uuid: str) -> ProfileRecord:
     """The profile, if this caller may see it; raises ``NotFound`` otherwise."""
-    profile = await tx.profiles.find(known_id(uuid))
-    if profile is None or not may_act_for(actor, profile.user_uuid):
-        raise _no_profile()
-    return profile
-
-
-def _no_profile() -> NotFound:
-    return NotFound("There is no such profile.")
-
-
-def _require_newest(newest: int, sent: int | UnsetType) -> None:
-    if sent not in {UNSET, newest}:
-        raise ChangedMeanwhile(
-            f"This profile has revision {newest}, not {sent}: it was changed meanwhile. "
-            "Read it again.",
-            problems=(Problem("revision", f"must be {newest}, the newest"),),
-        )
+    return visible(actor, await tx.profiles.find(known_id(uuid)), "profile")

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from msgspec import Struct
 
+from phoneprov_core.kernel.commands import filled
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.fields import CreatedAt, DurationMs, RecordUuid, StoredMac, schema
 from phoneprov_core.kernel.system import Timestamp
@@ -68,22 +69,10 @@ def phone_seen(
     location: str | None = None,
 ) -> Phone:  # fmt: skip
     """The phone of the inventory that a discovered phone becomes."""
-    return Phone(
-        mac=mac,
-        brand=None,
-        model=model,
-        description=None,
-        name=name,
-        hostname=None,
-        location=location,
-        phone_ip=ip,
-        phone_vlan=None,
-        software_version=None,
-        software_type=None,
-        is_active=True,
-        created_at=now,
-        updated_at=now,
-    )
+    return filled(
+        Phone, mac=mac, model=model, name=name, location=location, phone_ip=ip, is_active=True,
+        created_at=now, updated_at=now,
+    )  # fmt: skip
 
 
 def with_name(names: tuple[str, ...], name: str) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from phoneprov_core.kernel.fields import (
     RecordUuid,
     UpdatedAt,
     schema,
+    within,
 )
 from phoneprov_core.phones.model import Family, bare_model
 from phoneprov_core.templates.language import LONGEST_TEXT
@@ -133,13 +134,7 @@ class TemplatePatch(Command, frozen=True, kw_only=True):
     model: VariantModel | UnsetType | None = UNSET
     software_type: VariantFamily | UnsetType | None = UNSET
     revision: (
-        Annotated[
-            int,
-            Check(values.from_to(1, 2**31 - 1)),
-            schema(
-                "Number of the current text; 409 if it is another one", minimum=1, maximum=2**31 - 1
-            ),
-        ]
+        Annotated[int, within(1, 2**31 - 1, "Number of the current text; 409 if it is another one")]
         | UnsetType
     ) = UNSET
 

@@ -1,8 +1,10 @@
 """What a template is rendered with for a phone and a user, and the rendering."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Protocol
+
+from msgspec import Struct
 
 from phoneprov_core.configuration.masking import names_secret
 from phoneprov_core.configuration.well_formed import device_xml_rule
@@ -13,7 +15,7 @@ from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.links import LinkStore
 from phoneprov_core.phones.model import Phone, bare_model, family_of, software_type_of
-from phoneprov_core.templates.language import MOST_ELEMENTS
+from phoneprov_core.templates.language import LISTS, MOST_ELEMENTS, OBJECTS
 from phoneprov_core.templates.model import NoTemplateFits, Template, TemplateFails
 from phoneprov_core.templates.ports import Given, Rendered, Renderer, TemplateFault, TemplateStore
 from phoneprov_core.users.model import User
@@ -125,47 +127,35 @@ def given_by(recipe: Recipe, base: str) -> Given:
     return Given(
         {
             "phone": {
-                "mac": phone.mac,
+                **_texts(phone, ("mac", "name", "model", "location")),
                 "hex": phone.mac.replace(":", ""),
-                "name": phone.name or "",
-                "model": phone.model or "",
-                "location": phone.location or "",
                 "ip": phone.phone_ip or "",
                 "vlan": phone.phone_vlan or "",
                 "software_type": recipe.family or "",
             },
-            "user": {}
-            if user is None
-            else {
-                "username": user.username,
-                "first_name": user.first_name,
-                "last_name": user.last_name,
-                "email": user.email,
-                "lang": user.lang,
-                "timezone": user.timezone,
-            },
+            "user": _texts(user, OBJECTS["user"]) if user else {},
             "urls": pages if base else {},
         },
         {
             "lines": [
                 {
+                    **_texts(line, ("name", "password", "type")),
                     "number": line.extension,
-                    "name": line.name,
-                    "password": line.password,
                     "voicemail": line.voicemail,
-                    "type": line.type,
                 }
                 for line in recipe.lines
             ],
-            "modules": [{"model": one.model or "", "ip": one.ip or ""} for one in recipe.modules],
-            "services": [
-                {"name": one.name or "", "url": one.url or "", "type": one.type or ""}
-                for one in recipe.services
-            ],
+            "modules": [_texts(one, LISTS["modules"]) for one in recipe.modules],
+            "services": [_texts(one, LISTS["services"]) for one in recipe.services],
         },
         recipe.values,
         frozenset(name for name in recipe.values if names_secret(name)),
     )
+
+
+def _texts(record: Struct, names: Iterable[str]) -> dict[str, str]:
+    """The fields of a record that have the names of the language; one that is null is empty."""
+    return {name: getattr(record, name) or "" for name in names}
 
 
 @dataclass(frozen=True)

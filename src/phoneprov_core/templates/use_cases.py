@@ -4,14 +4,14 @@ from collections.abc import Awaitable
 from dataclasses import KW_ONLY, dataclass
 from typing import Protocol
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.configuration.findings import Finding
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import applied, invalid, record_of, wrong
+from phoneprov_core.kernel.commands import applied, invalid, record_of, require_newest, wrong
 from phoneprov_core.kernel.errors import AlreadyExists, Problem, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -94,7 +94,7 @@ class Templates:
             await self._require_good(patch.body)
         async with self.database.write(by=actor) as tx:
             variants, before = await _held(tx.templates, name, uuid)
-            _require_newest(before.revision, patch.revision)
+            require_newest(before.revision, patch.revision, "template", TemplateChanged)
             changes = replace(patch, revision=UNSET)
             is_same = patch.body in {UNSET, before.body}
             template = applied(
@@ -156,13 +156,4 @@ async def _require_unused(
         profiles = "1 profile uses" if count == 1 else f"{count} profiles use"
         raise TemplateInUse(
             f"{profiles} the template {template.name}, and this is its last variant."
-        )
-
-
-def _require_newest(newest: int, sent: int | UnsetType) -> None:
-    if sent not in {UNSET, newest}:
-        raise TemplateChanged(
-            f"This template has revision {newest}, not {sent}: it was changed meanwhile. "
-            "Read it again.",
-            problems=(Problem("revision", f"must be {newest}, the newest"),),
         )

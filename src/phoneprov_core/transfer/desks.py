@@ -7,7 +7,7 @@ from phoneprov_core.desks.model import Desk, DeskPatch, Hotdesk, ListedDesk
 from phoneprov_core.desks.use_cases import configure
 from phoneprov_core.extensions import CHAN_SCCP, ExtensionSearch
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Command, wrong
+from phoneprov_core.kernel.commands import Command, record_of, wrong
 from phoneprov_core.kernel.fields import MacAddress, OptionalLine
 from phoneprov_core.kernel.store import selected
 from phoneprov_core.transfer.model import TransferTransaction, named_user
@@ -61,14 +61,7 @@ class DeskTable:
         last = None if after is None else _position(after)
         listed = await self._tx.listed_desks.rows(limit, after=last, offset=offset, owner=owner)
         return [
-            DeskRow(
-                one.created_at,
-                one.mac,
-                one.desk.hotdesk,
-                one.default_profile_user,
-                one.default_profile,
-                one.number,
-            )
+            record_of(DeskRow, one, hotdesk=one.desk.hotdesk, extension=one.number)
             for one in listed
         ]
 

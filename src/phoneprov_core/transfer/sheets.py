@@ -25,7 +25,7 @@ from phoneprov_core.transfer.model import OWNER
 from phoneprov_core.users.model import CreateUser, User, UserPatch, folded
 
 
-class Sheet(Struct, frozen=True, kw_only=True):
+class Sheet(Struct, frozen=True):
     """One kind of table.
 
     A row means the record that ``identity`` names, by the first of these columns with a value. With
@@ -41,8 +41,8 @@ class Sheet(Struct, frozen=True, kw_only=True):
     new: type[Struct]
     patch: type[Struct]
     store: Callable[[Any], Any]
-    key: str = "uuid"
     identity: tuple[str, ...]
+    key: str = "uuid"
     by_content: bool = False
     owned: bool = False
     unique: tuple[str, ...] = ()
@@ -134,71 +134,27 @@ _TRUTHS = {
 }  # fmt: skip
 
 USERS = Sheet(
-    name="users",
-    record=User,
-    new=CreateUser,
-    patch=UserPatch,
-    store=lambda tx: tx.users,
-    identity=("username",),
-    unique=("email",),
-    one_way=("password",),
-)
+    "users", User, CreateUser, UserPatch, lambda tx: tx.users, ("username",),
+    unique=("email",), one_way=("password",),
+)  # fmt: skip
 EXTENSIONS = Sheet(
-    name="extensions",
-    record=Extension,
-    new=CreateExtension,
-    patch=ExtensionPatch,
-    store=lambda tx: tx.extensions,
-    identity=("extension",),
-    secret=("password", "voicemail_passcode"),
-)
-PHONES = Sheet(
-    name="phones",
-    record=Phone,
-    new=CreatePhone,
-    patch=PhonePatch,
-    store=lambda tx: tx.phones,
-    key="mac",
-    identity=("mac",),
-)
-KEMS = Sheet(
-    name="kems",
-    record=Kem,
-    new=CreateKem,
-    patch=KemPatch,
-    store=lambda tx: tx.kems,
-    identity=("uuid", "mac"),
-    by_content=True,
-)
+    "extensions", Extension, CreateExtension, ExtensionPatch, lambda tx: tx.extensions,
+    ("extension",), secret=("password", "voicemail_passcode"),
+)  # fmt: skip
+PHONES = Sheet("phones", Phone, CreatePhone, PhonePatch, lambda tx: tx.phones, ("mac",), key="mac")
+KEMS = Sheet("kems", Kem, CreateKem, KemPatch, lambda tx: tx.kems, ("uuid", "mac"), by_content=True)
 COMPANY_DIRECTORY = Sheet(
-    name="company-directory",
-    record=CompanyContact,
-    new=CreateCompanyContact,
-    patch=CompanyContactPatch,
-    store=lambda tx: tx.company_contacts,
-    identity=("uuid",),
-    by_content=True,
-)
+    "company-directory", CompanyContact, CreateCompanyContact, CompanyContactPatch,
+    lambda tx: tx.company_contacts, ("uuid",), by_content=True,
+)  # fmt: skip
 PERSONAL_DIRECTORY = Sheet(
-    name="personal-directory",
-    record=PersonalContact,
-    new=CreatePersonalContact,
-    patch=PersonalContactPatch,
-    store=lambda tx: tx.personal_contacts,
-    identity=("uuid",),
-    by_content=True,
-    owned=True,
-)
+    "personal-directory", PersonalContact, CreatePersonalContact, PersonalContactPatch,
+    lambda tx: tx.personal_contacts, ("uuid",), by_content=True, owned=True,
+)  # fmt: skip
 DESKS = Sheet(
-    name="desks",
-    record=DeskRow,
-    new=CreateDeskRow,
-    patch=DeskRowPatch,
-    store=DeskTable,
-    key="mac",
-    identity=("mac",),
+    "desks", DeskRow, CreateDeskRow, DeskRowPatch, DeskTable, ("mac",), key="mac",
     missing="is not the MAC of a phone",
-)
+)  # fmt: skip
 SHEETS = {
     sheet.name: sheet
     for sheet in (USERS, EXTENSIONS, PHONES, DESKS, KEMS, COMPANY_DIRECTORY, PERSONAL_DIRECTORY)

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.commands import Command, record_of
 from phoneprov_core.kernel.field_types import SECRET
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.transfer.model import Changes, RowOutcome, Table
@@ -107,12 +107,5 @@ class ImportText:
             problems.setdefault(one.line, []).append(ImportProblem(one.field, one.message))
         for line, wrong in problems.items():
             rows[line] = ImportedRow(line, "failed", tuple(wrong))
-        return ImportResult(
-            written=imported.written,
-            total=imported.total,
-            created=imported.created,
-            updated=imported.updated,
-            unchanged=imported.unchanged,
-            failed=len(problems),
-            rows=tuple(rows[line] for line in sorted(rows)),
-        )
+        in_order = tuple(rows[line] for line in sorted(rows))
+        return record_of(ImportResult, imported, failed=len(problems), rows=in_order)
