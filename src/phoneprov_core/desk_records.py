@@ -35,6 +35,24 @@ class DeskUse(Struct, frozen=True):
     until: str | None = None
 
 
+class EarlierUse(Struct, frozen=True, omit_defaults=True):
+    """Who used a phone until another deployment followed at the time ``at``: fields of
+    ``DeskRecord``. ``is_due`` is whether a logout was due."""
+
+    at: str
+    user_uuid: str | None = None
+    profile_uuid: str | None = None
+    since: str | None = None
+    until: str | None = None
+    left_user_uuid: str | None = None
+    is_due: bool = False
+
+    def ended(self) -> Self:
+        """This use after its end: the phone has the profile of a user who has left."""
+        left = self.user_uuid or self.left_user_uuid
+        return replace(type(self)(self.at), left_user_uuid=left)
+
+
 class DeskRecord(Struct, frozen=True):
     """The stored record of a desk.
 
@@ -93,6 +111,24 @@ class DeskRecord(Struct, frozen=True):
             not_before=0,
             left_user_uuid=None if use.user_uuid else left,
         )
+
+    def use_until(self, now: str) -> EarlierUse:
+        """The use that a deployment replaces at this shown moment."""
+        return EarlierUse(
+            now,
+            self.user_uuid,
+            self.profile_uuid,
+            self.since,
+            self.until,
+            self.left_user_uuid,
+            self.due is not None,
+        )
+
+    def given_back(self, use: EarlierUse) -> Self:
+        """The desk in its next turn, with an earlier use. A logout that was due is done."""
+        fields = asdict(use)
+        del fields["at"], fields["is_due"]
+        return self._with(**fields, due=None, turn=self.turn + 1, not_before=0)
 
     def ended(self, due: Due) -> Self:
         """The desk in its next turn, without a user; ``due`` is due if there was one."""

@@ -33,7 +33,7 @@ _AUDITED: dict[Any, tuple[Table, str]] = {
 
 # Who uses a desk is recorded by events: logins, logouts and switches. A desk that only they made
 # has no settings.
-_BY_EVENTS = {"desk": {"user_uuid", "profile_uuid", "since", "until"}}
+_BY_EVENTS = {"desk": {"user_uuid", "profile_uuid", "since", "until", "left_user_uuid"}}
 _ADDED = {"desk": "WHEN new.default_profile_uuid IS NOT NULL OR NOT new.hotdesk"}
 
 

@@ -41,6 +41,7 @@ from phoneprov_core.desks.adoption import AdoptAtPhone
 from phoneprov_core.desks.change import ChangeDesk
 from phoneprov_core.desks.login import ChangePin, LogInAtPhone
 from phoneprov_core.desks.logout import LogOut
+from phoneprov_core.desks.model import Elsewhere
 from phoneprov_core.desks.pins import CheckPin
 from phoneprov_core.desks.services import PhoneCredentials, PhoneServices, ServiceMenu
 from phoneprov_core.desks.tokens import PageTokens
@@ -93,7 +94,8 @@ class Switching(Adapters):
         run_to_end=of(Adapters.tasks, lambda it: it.run),
         journal=journal, clock=clock, new_id=new_id,
         filename_template=setting(lambda it: it.ftp_filename), limits=of(limits),
-        serves_lines=setting(lambda it: it.serves_lines))
+        serves_lines=setting(lambda it: it.serves_lines),
+        several_logins=setting(lambda it: it.desks.elsewhere is Elsewhere.ALLOW))
     switch_profile = singleton(SwitchProfile, database=database, deploy=of(deploy))
     rollback = singleton(Rollback, database=database, deploy=of(deploy))
     preview_switch = singleton(

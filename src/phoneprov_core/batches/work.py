@@ -18,11 +18,19 @@ from phoneprov_core.batches.rules import (
 from phoneprov_core.batches.transitions import Claim, ended
 from phoneprov_core.deployments.deploy import LEASE_SECONDS, Deploy
 from phoneprov_core.deployments.errors import PhoneInactive
-from phoneprov_core.deployments.model import RESTARTED, Confirmation, Deployment, Outcome, StepName
+from phoneprov_core.deployments.model import (
+    RESTARTED,
+    Action,
+    Confirmation,
+    Deployment,
+    Outcome,
+    StepName,
+)
 from phoneprov_core.deployments.order import Order, current_of
 from phoneprov_core.deployments.ports import RunToEnd
-from phoneprov_core.deployments.rollback import order_again
+from phoneprov_core.deployments.rollback import LOGIN_ENDED, order_again, use_to_give_back
 from phoneprov_core.deployments.steps import unexpected
+from phoneprov_core.desk_records import EarlierUse
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, REPLY_LOST
 from phoneprov_core.devices.ports import Calls, PhoneDriver, is_in_call
 from phoneprov_core.devices.restart import SWITCHED_OFF
@@ -37,6 +45,8 @@ _IN_A_CALL = "The phone is in a call."
 _BUSY = "Another switch of the phone is under way."
 _RESTARTS = "The phone still restarts."
 
+
+DEFAULT = "The login before the batch has ended; the phone got its default profile."
 UNCHANGED = "The phone has this configuration already; it was left unchanged."
 
 
@@ -159,8 +169,18 @@ class PhoneWork:
                 raise _LeftAlone("Its earlier state is unknown; the phone was left unchanged.")
             if undone.as_of(shown(self.clock())).confirmation is Confirmation.PENDING:
                 raise _Restarting
-            order = await order_again(tx, actor, phone, before)
-        return replace(order, uuid=claim.attempt_uuid)
+            use, is_over = await use_to_give_back(tx, self.deploy, phone, before)
+            desk = await tx.desks.find(phone.mac)
+        note = None
+        order = None
+        if is_over:
+            default = desk.default_profile_uuid
+            order = await self.deploy.order_for(default, phone, Action.ROLLBACK)
+            use, note = (use, LOGIN_ENDED) if order is None else (EarlierUse(use.at), DEFAULT)
+        if order is None:
+            async with self.database.read() as tx:
+                order = await order_again(tx, actor, phone, before)
+        return replace(order, uuid=claim.attempt_uuid, back=use, note=note)
 
     async def _order(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> Order:
         """The revision that the phone gets. Raises ``NotFound``."""
@@ -250,7 +270,8 @@ def result_of(record: Deployment) -> tuple[PhoneState, str | None]:
         is_unknown = record.outcome is Outcome.UNKNOWN
         return PhoneState.UNKNOWN if is_unknown else PhoneState.FAILED, record.message
     if record.restarted or record.restart in {None, SWITCHED_OFF}:
-        return PhoneState.DONE, None if record.restarted else record.restart
+        why = [None if record.restarted else record.restart, record.message]
+        return PhoneState.DONE, " ".join(filter(None, why)) or None
     if record.restarted is None:
         return PhoneState.UNKNOWN, f"The file is in place. {record.restart}"
     return (

@@ -9,21 +9,21 @@ from msgspec.structs import replace
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.errors import PhoneInactive
 from phoneprov_core.deployments.limits import DEFAULT_LIMITS, SwitchLimits
-from phoneprov_core.deployments.model import RESTARTED, Deployment, Outcome, StepName
+from phoneprov_core.deployments.model import RESTARTED, Action, Deployment, Outcome, StepName
 from phoneprov_core.deployments.observation import Watching
 from phoneprov_core.deployments.order import (
     Order,
     Source,
-    begin_change,
     begun_event,
-    change_use,
     ended_event,
+    load_order,
     new_record,
     require_fitting,
     rollback_target,
 )
 from phoneprov_core.deployments.ports import DeploymentsTransaction, Journal, RunToEnd
 from phoneprov_core.deployments.steps import Progress, StepRecorder, no_progress
+from phoneprov_core.deployments.use import begin_change, change_use
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
 from phoneprov_core.devices.ports import (
@@ -35,7 +35,7 @@ from phoneprov_core.devices.ports import (
     Uploaded,
 )
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable, found
+from phoneprov_core.kernel.errors import Conflict, NotFound, PhoneprovError, Unavailable, found
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, millis, shown
 from phoneprov_core.phones.model import Phone, software_type_of
@@ -73,6 +73,8 @@ class Deploy:
     lease_seconds: int = LEASE_SECONDS
     limits: SwitchLimits = DEFAULT_LIMITS
     serves_lines: bool = False
+    several_logins: bool = False
+    """Whether a user may be logged in at several phones."""
 
     def filename(self, phone: Phone) -> str:
         """The name of the phone's configuration file on the server."""
@@ -103,6 +105,25 @@ class Deploy:
         template, rendered = order.recipe.template, await self.rendering(order.recipe)
         source = Source(template.uuid, template.revision, rendered)
         return replace(order, cnf_xml=rendered.text, recipe=None, source=source)
+
+    async def order_for(
+        self, profile_uuid: str | None, phone: Phone, action: Action
+    ) -> Order | None:
+        """The order for the newest revision of a profile; None if it does not exist or does not
+        fit the phone."""
+        async with self.database.read() as tx:
+            profile = await tx.profiles.find(profile_uuid or "")
+            try:
+                order = await load_order(tx, action, profile, phone) if profile else None
+            except (Conflict, NotFound):  # no variant of its template fits
+                return None
+        if order is None:
+            return None
+        try:
+            require_fitting(order.profile, phone)
+            return await self.rendered(order)
+        except Conflict:
+            return None
 
     async def _run(self, actor: Actor, order: Order, progress: Progress) -> Deployment:
         phone = order.phone
@@ -223,7 +244,7 @@ class Deploy:
         try:
             async with self.database.write(by=actor) as tx:
                 await tx.deployments.put(replace(record, outcome=Outcome.RUNNING))
-                await change_use(tx, order, shown(self.clock()))
+                await self._change_use(tx, order, record)
             in_use.set()
         finally:
             if desk is not None:
@@ -241,8 +262,14 @@ class Deploy:
             async with self.database.write(by=actor) as tx:
                 await tx.deployments.put(replace(record, outcome=Outcome.RUNNING))
                 if not in_use.is_set():
-                    await change_use(tx, order, shown(self.clock()))
+                    await self._change_use(tx, order, record)
             in_use.set()
+
+    async def _change_use(
+        self, tx: DeploymentsTransaction, order: Order, record: Deployment
+    ) -> None:
+        now = shown(self.clock())
+        await change_use(tx, order, record, now, several=self.several_logins)
 
     def _ended(self, record: Deployment, recorder: StepRecorder) -> Deployment:
         if record.outcome is Outcome.RUNNING:
@@ -257,7 +284,7 @@ class Deploy:
         was unavailable when the file was in place."""
         async with self.database.write(by=actor) as tx:
             if record.outcome is Outcome.DEPLOYED and not is_used:
-                await change_use(tx, order, shown(self.clock()))
+                await self._change_use(tx, order, record)
             await tx.deployments.put(record)
             tx.trail.note(ended_event(record))
             await tx.leases.release(record.mac, record.uuid, record.number)

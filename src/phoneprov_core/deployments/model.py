@@ -140,7 +140,13 @@ class Deployment(Struct, frozen=True):
         ),
     ]
     failed_step: Annotated[StepName, schema("Step that failed")] | None
-    message: Annotated[str, schema("Reason of the failure")] | None
+    message: (
+        Annotated[
+            str,
+            schema("Reason of the failure, or what a rollback did not give back: an ended login"),
+        ]
+        | None
+    )
     steps: Annotated[tuple[Step, ...], schema("Steps in the order in which they ran")]
     restart: (
         Annotated[

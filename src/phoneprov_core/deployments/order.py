@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from phoneprov_core.deployments.errors import PhoneInactive, ProfileDoesNotFit
 from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import DeploymentStore, DeploymentsTransaction
-from phoneprov_core.desk_records import DeskUse, Due, end_uses
+from phoneprov_core.desk_records import DeskUse, EarlierUse
 from phoneprov_core.kernel.actor import Actor, Event, Value
 from phoneprov_core.kernel.commands import filled
-from phoneprov_core.kernel.errors import Conflict, found
+from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.phones.model import Phone
@@ -46,22 +46,6 @@ class DeskChange(Struct, frozen=True):
     answer: Callable[[], Awaitable[None]] = _no_answer
 
 
-async def begin_change(tx: DeploymentsTransaction, desk: DeskChange, record: Deployment) -> None:
-    """Record that a login or logout begins, in the next turn of the phone. Raises ``Conflict`` if
-    its turn is over (code ``desk_changed``), or if the user may not be logged in twice (code
-    ``logged_in_elsewhere``)."""
-    user_uuid = desk.use.user_uuid
-    if user_uuid and desk.refuse_elsewhere:
-        await tx.users.find(user_uuid)  # of two logins of a user one waits here
-        if any(one.mac != record.mac for one in await tx.desks.of(user=user_uuid)):
-            raise Conflict(
-                "You are logged in at another phone. Log out there first.",
-                code="logged_in_elsewhere",
-            )
-    current = (await tx.desks.find(record.mac)).in_turn(desk.turn)
-    await tx.desks.put(current.changing(record.uuid, user_uuid))
-
-
 _OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})
 
 
@@ -76,6 +60,8 @@ class Source(Redacted, frozen=True):
 class Order(Redacted, frozen=True):
     """A phone and the revision for it. ``uuid`` is that of the record; None creates one. ``desk``
     is the login or logout that the deployment belongs to; None for a switch and a rollback.
+    ``back`` is the use that a rollback gives back with the text, ``note`` what its record says
+    about that.
 
     The text of a revision with a template is empty until the ``recipe`` is rendered; ``source`` is
     the result.
@@ -90,44 +76,13 @@ class Order(Redacted, frozen=True):
     desk: DeskChange | None = None
     recipe: Recipe | None = None
     source: Source | None = None
+    back: EarlierUse | None = None
+    note: str | None = None
 
     @property
     def is_of_batch(self) -> bool:
         """Whether it is one of a batch, which names the record."""
         return self.uuid is not None and self.desk is None
-
-
-async def change_use(tx: DeploymentsTransaction, order: Order, now: str) -> None:
-    """Record who uses the phone once it has the profile: without a login or logout the owner of
-    the profile, or no user if it is the default profile of the phone.
-
-    A batch that brings another profile or text of the same user begins no login: the one that there
-    is keeps its end, and who has left the phone has still left it.
-    """
-    mac, profile, desk = order.phone.mac, order.profile, order.desk
-    if await tx.phones.find(mac) is None:
-        return
-    use = DeskUse(profile.user_uuid, profile.uuid) if desk is None else desk.use
-    # Held until the end of the transaction: of two logins of a user one ends the other. Before
-    # the desks: the deactivation of a user locks both in this order.
-    user = await tx.users.find(use.user_uuid) if use.user_uuid else None
-    if user is not None and desk is not None and desk.end_elsewhere:
-        await end_uses(tx, user.uuid, besides=mac)
-    current = await tx.desks.find(mac)
-    is_default = desk is None and current.default_profile_uuid == profile.uuid
-    if order.is_of_batch and not is_default:
-        if profile.user_uuid == current.user_uuid:
-            await tx.desks.put(replace(current, profile_uuid=profile.uuid))
-        if profile.user_uuid in {current.user_uuid, current.left_user_uuid}:
-            return
-    if is_default:
-        use = DeskUse()
-    left = profile.user_uuid if desk is not None and desk.left else None
-    used = current.used(use, now, left=left)
-    if use.user_uuid and (user is None or not user.is_active):
-        # Deleted or deactivated during the upload: the phone gets its default profile back.
-        used = used.ended(Due.LOGOUT)
-    await tx.desks.put(used)
 
 
 async def load_order(
@@ -229,6 +184,7 @@ def new_record(
         user_uuid=user_uuid,
         filename=filename,
         outcome=Outcome.RUNNING,
+        message=order.note,
         steps=(),
         confirmation=Confirmation.NONE,
         created_at=created_at,

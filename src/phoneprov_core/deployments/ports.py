@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
 
 from phoneprov_core.deployments.model import Deployment, Wanted
-from phoneprov_core.desk_records import DeskRecords
+from phoneprov_core.desk_records import DeskRecords, EarlierUse
 from phoneprov_core.extensions import Extension
 from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.rates import RateStore
@@ -56,6 +56,17 @@ class DeploymentStore(Protocol):
     async def placed_before(self, deployment: Deployment) -> Deployment | None:
         """The deployment of the phone with a place and the largest number below that of
         ``deployment``, or None."""
+
+    async def keep_use(self, following: Deployment, use: EarlierUse) -> None:
+        """Keep who used the phone until this deployment, with the one before it whose file was
+        certainly in place, as long as that one is kept."""
+
+    async def use_with(self, deployment: Deployment) -> EarlierUse | None:
+        """Who used the phone while it had this deployment, until another one followed; None if none
+        did."""
+
+    async def logged_in_since(self, user_uuid: str, since: str, besides: str) -> bool:
+        """Whether a user has logged in at a phone after this moment, not counting one phone."""
 
     async def rendered_from(self, name: str) -> set[str]:
         """The phones, by MAC, whose current deployment was rendered from the template of this name:

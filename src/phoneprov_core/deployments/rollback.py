@@ -4,19 +4,23 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Action, Deployment
 from phoneprov_core.deployments.order import Order, Source, is_of, load_order, rollback_target
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.steps import Progress, no_progress
+from phoneprov_core.deployments.use import has_ended
 from phoneprov_core.deployments.use_cases import may_see
+from phoneprov_core.desk_records import EarlierUse
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import NotFound, Problem, found
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import AnyRevision
 from phoneprov_core.profiles.use_cases import profile_of
@@ -58,6 +62,10 @@ class NotRendered(NotFound):
     usual = "The configuration of that deployment is no longer stored."
 
 
+LOGIN_ENDED = "The login of that time has ended; no user is logged in."
+"""The note of a rollback to the configuration of a user."""
+
+
 @dataclass(frozen=True)
 class Rollback:
     """A switch, with all its steps, to an earlier revision."""
@@ -94,7 +102,8 @@ class Rollback:
             else:
                 earlier = await _of_phone(tx, actor, phone, request.deployment_uuid)
             try:
-                return await order_again(tx, actor, phone, earlier)
+                order = await order_again(tx, actor, phone, earlier)
+                return await self._with_use(tx, order, earlier)
             except NotRendered:
                 raise
             except NotFound:
@@ -103,6 +112,16 @@ class Rollback:
                 raise NotFound(
                     "The profile of that deployment was deleted, or belongs to another user."
                 ) from None
+
+    async def _with_use(
+        self, tx: DeploymentsTransaction, order: Order, earlier: Deployment
+    ) -> Order:
+        if not is_of(order.phone, earlier):
+            return order
+        use, is_over = await use_to_give_back(tx, self.deploy, order.phone, earlier)
+        if (use.user_uuid or use.left_user_uuid) not in {None, order.profile.user_uuid}:
+            return order  # the profile has another owner now
+        return replace(order, back=use, note=LOGIN_ENDED if is_over else None)
 
 
 async def _of_phone(
@@ -123,6 +142,18 @@ async def _order_of(
 ) -> Order:
     profile = await profile_of(tx, actor, profile_uuid)
     return found(await load_order(tx, Action.ROLLBACK, profile, phone, number), "revision")
+
+
+async def use_to_give_back(
+    tx: DeploymentsTransaction, deploy: Deploy, phone: Phone, earlier: Deployment
+) -> tuple[EarlierUse, bool]:
+    """Who used the phone while it had an earlier deployment: who uses it now if no other one
+    followed. A use that would have ended since is ended, and the second value is True."""
+    now = shown(deploy.clock())
+    desk = await tx.desks.find(phone.mac)
+    use = await tx.deployments.use_with(earlier) or desk.use_until(now)
+    is_over = await has_ended(tx, use, desk, now, several=deploy.several_logins)
+    return use.ended() if is_over else use, is_over
 
 
 async def order_again(

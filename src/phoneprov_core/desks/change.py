@@ -13,14 +13,14 @@ from msgspec.structs import replace
 
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Action, Deployment
-from phoneprov_core.deployments.order import DeskChange, Order, load_order, require_fitting
+from phoneprov_core.deployments.order import DeskChange, Order
 from phoneprov_core.deployments.ports import RunToEnd
 from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.desks.model import DeskPolicy, Elsewhere
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.devices.ports import Calls, ForgetsCalls, PhoneDriver, is_in_call
 from phoneprov_core.kernel.actor import Actor, Event
-from phoneprov_core.kernel.errors import Conflict, NotFound, PhoneprovError
+from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, Pause, millis, shown
 from phoneprov_core.phones.model import Phone, speaks_sip
@@ -158,20 +158,8 @@ class ChangeDesk:
     ) -> Order | None:
         """The order for the newest revision of a profile; None if it does not exist or does not
         fit the phone."""
-        async with self.database.read() as tx:
-            profile = await tx.profiles.find(profile_uuid or "")
-            try:
-                order = await load_order(tx, action, profile, phone) if profile else None
-            except (Conflict, NotFound):  # no variant of its template fits
-                return None
-        if order is None:
-            return None
-        try:
-            require_fitting(order.profile, phone)
-            order = await self.deploy.rendered(order)
-        except Conflict:
-            return None
-        return replace(order, desk=desk)
+        order = await self.deploy.order_for(profile_uuid, phone, action)
+        return None if order is None else replace(order, desk=desk)
 
     def _forgetting(self, order: Order) -> Order:
         if order.desk is None:

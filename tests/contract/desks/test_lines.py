@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from phoneprov_core.deployments.order import change_use
+from phoneprov_core.deployments.use import change_use
 from phoneprov_core.desk_records import Due, end_use
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, Unavailable
 from phoneprov_core.lines.comparison import CompareLines, ExchangeLines
@@ -187,12 +187,12 @@ async def test_database_away_before_the_restart_leads_to_another_restart(
 ) -> None:
     failures = 2
 
-    async def failing(*arguments: Any) -> None:
+    async def failing(*arguments: Any, **more: Any) -> None:
         nonlocal failures
         if failures:
             failures -= 1
             raise Unavailable
-        await change_use(*arguments)
+        await change_use(*arguments, **more)
 
     monkeypatch.setattr("phoneprov_core.deployments.deploy.change_use", failing)
     before = office.restarts(IP)

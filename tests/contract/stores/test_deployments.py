@@ -7,7 +7,8 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from phoneprov_core.deployments.model import Deployment, Outcome, Step, StepName
+from phoneprov_core.deployments.model import Action, Deployment, Outcome, Step, StepName
+from phoneprov_core.desk_records import EarlierUse
 from support.phone_records import a_deployment, a_phone
 from support.records import a_mac, identifier, moment
 from support.store_tests import DatabaseTests, existing
@@ -15,6 +16,7 @@ from support.stores import process_of
 
 PHONE, OTHER_PHONE = a_mac(1), a_mac(2)
 NOW = moment(50)
+ADA = identifier(31)
 
 
 class TestDeployments(DatabaseTests):
@@ -31,6 +33,39 @@ class TestDeployments(DatabaseTests):
 
     async def _find(self, number: int) -> Deployment | None:
         return await self.read(lambda tx: tx.deployments.find(identifier(number)))
+
+    async def test_use_is_kept_with_the_certain_deployment_before(self) -> None:
+        use = EarlierUse(NOW, ADA, identifier(41), moment(1), moment(2), None, True)
+        outcomes = [Outcome.DEPLOYED, Outcome.UNKNOWN, Outcome.FAILED, Outcome.INTERRUPTED]
+        made = [
+            a_deployment(
+                number, PHONE, number=number, outcome=outcome,
+                place=None if outcome is Outcome.FAILED else "p",
+            )
+            for number, outcome in enumerate(outcomes, 1)
+        ]  # fmt: skip
+        other = a_deployment(9, OTHER_PHONE, number=1, place="p")
+        await self._record(*made, other)
+        async with self.database.write() as tx:
+            for following in (made[3], other):
+                await tx.deployments.keep_use(following, use)
+        await self.put(msgspec.structs.replace(made[0], message="x"))  # it keeps its use
+
+        async with self.database.read() as tx:
+            kept = [await tx.deployments.use_with(one) for one in (*made, other)]
+            assert kept == [use, None, None, None, None]
+
+    async def test_login_since_counts_at_other_phones_only(self) -> None:
+        login = {"owner_uuid": ADA, "action": Action.LOGIN}
+        await self._record(
+            a_deployment(50, OTHER_PHONE, number=1, place="p", **login),
+            a_deployment(51, OTHER_PHONE, number=2, **login),
+            a_deployment(52, OTHER_PHONE, number=3, place="p", owner_uuid=ADA),
+        )
+        async with self.database.read() as tx:
+            asked = [(moment(49), PHONE), (moment(50), PHONE), (moment(49), OTHER_PHONE)]
+            found = [await tx.deployments.logged_in_since(ADA, *one) for one in asked]
+            assert found == [True, False, False]
 
     @pytest.mark.parametrize(
         ("outcomes", "in_place"),

@@ -9,7 +9,8 @@ from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.deployments.model import Action
-from phoneprov_core.deployments.order import Order, change_use
+from phoneprov_core.deployments.order import Order
+from phoneprov_core.deployments.use import change_use
 from phoneprov_core.desk_records import DeskRecord, Due, end_uses
 from phoneprov_core.desks.model import DeskPatch
 from phoneprov_core.desks.use_cases import configure
@@ -25,7 +26,7 @@ from phoneprov_core.profiles.model import (
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users
-from support.phone_records import a_phone, a_profile, a_revision
+from support.phone_records import a_deployment, a_phone, a_profile, a_revision
 from support.records import a_mac, a_user, identifier, moment
 
 ROOT = system_actor(LevelRule.STRICT)
@@ -125,7 +126,7 @@ async def test_switch_waits_for_the_deactivation_of_the_owner(database: Database
     async def switch() -> None:
         await held.wait()
         async with database.write() as tx:
-            await change_use(tx, order, moment(9))
+            await change_use(tx, order, a_deployment(30, a_mac(1)), moment(9))
 
     await asyncio.gather(deactivate(), switch())
     async with database.read() as tx:

@@ -12,6 +12,7 @@ from phoneprov_core.batches.model import Batch, BatchAction, BatchPhone, BatchSt
 from phoneprov_core.batches.transitions import Claim, claimed
 from phoneprov_core.deployments.model import Confirmation
 from phoneprov_core.deployments.order import new_record
+from phoneprov_core.deployments.use import change_use
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import CreateProfile, Profile
@@ -31,11 +32,15 @@ async def prepared(office: Office, root: Actor, phones: int = 3) -> Profile:
     for number in range(1, phones + 1):
         await switch(office, root, old, a_mac(number))
     office.uploader.uploads.clear()
-    # No worker runs by itself.
-    office.batches = dataclasses.replace(office.batches, background=lambda work: work.close())  # type: ignore[attr-defined]
+    without_a_worker(office)
     return await office.profiles.create(
         root, CreateProfile(user_uuid=root.user_uuid, name="New", cnf_xml=NEW)
     )
+
+
+def without_a_worker(office: Office) -> None:
+    """No worker runs by itself."""
+    office.batches = dataclasses.replace(office.batches, background=lambda work: work.close())  # type: ignore[attr-defined]
 
 
 async def killed(office: Office, root: Actor, most: int, *, placed: bool) -> list[Claim]:
@@ -56,7 +61,10 @@ async def killed(office: Office, root: Actor, most: int, *, placed: bool) -> lis
             now = shown(office.clock())
             record = new_record(order, claim.attempt_uuid, root.user_uuid, "SEP.cnf.xml", now)
             place = "served" if placed else None
-            await tx.deployments.add(msgspec.structs.replace(record, number=number, place=place))
+            record = msgspec.structs.replace(record, number=number, place=place)
+            await tx.deployments.add(record)
+            if placed:
+                await change_use(tx, order, record, now)
     office.clock.advance(61)
     return claims
 

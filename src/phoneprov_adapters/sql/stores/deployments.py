@@ -31,8 +31,9 @@ from phoneprov_adapters.sql.tables.switching import (
     profile_revisions as revisions,
     templates,
 )
-from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
+from phoneprov_core.deployments.model import Action, Deployment, Outcome, Wanted
 from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore
+from phoneprov_core.desk_records import EarlierUse
 from phoneprov_core.kernel.store import NewestRows
 
 _OWNER = or_(
@@ -131,6 +132,36 @@ _IN_PLACE = (
     .where(phones.c.mac == bindparam("mac"))
 )
 _BEFORE = _PLACED.where(deployments.c.number < bindparam("number"))
+_before = deployments.alias("before")
+_KEEP_USE = (
+    update(deployments)
+    .where(
+        deployments.c.uuid
+        == select(_before.c.uuid)
+        .where(
+            _before.c.mac == bindparam("the_mac"),
+            _before.c.number < bindparam("the_number"),
+            _before.c.place.is_not(None),
+            _before.c.outcome != Outcome.UNKNOWN.value,
+        )
+        .order_by(_before.c.number.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    .values(used_by=bindparam("use"))
+)
+_USE_WITH = select(deployments.c.used_by).where(deployments.c.uuid == bindparam("uuid"))
+_LOGGED_IN_SINCE = (
+    select(deployments.c.uuid)
+    .where(
+        deployments.c.owner_uuid == bindparam("user"),
+        deployments.c.created_at > bindparam("since"),
+        deployments.c.action == Action.LOGIN.value,
+        deployments.c.place.is_not(None),
+        deployments.c.mac != bindparam("besides"),
+    )
+    .limit(1)
+)
 _of_variant = templates.c.uuid == deployments.c.template_uuid
 _of_revision = and_(
     revisions.c.profile_uuid == deployments.c.profile_uuid,
@@ -195,6 +226,20 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
 
     async def placed_before(self, deployment: Deployment) -> Deployment | None:
         return await self._found(_BEFORE, mac=deployment.mac, number=deployment.number, limit=1)
+
+    async def keep_use(self, following: Deployment, use: EarlierUse) -> None:
+        values = {"the_mac": following.mac, "the_number": following.number}
+        text = msgspec.json.encode(use).decode()
+        await self._connection.execute(_KEEP_USE, **values, use=text)
+
+    async def use_with(self, deployment: Deployment) -> EarlierUse | None:
+        row = await self._connection.fetch_one(_USE_WITH, uuid=deployment.uuid)
+        text = None if row is None else row[0]
+        return None if text is None else msgspec.json.decode(text, type=EarlierUse)
+
+    async def logged_in_since(self, user_uuid: str, since: str, besides: str) -> bool:
+        values = {"user": user_uuid, "since": since, "besides": besides}
+        return await self._connection.fetch_one(_LOGGED_IN_SINCE, **values) is not None
 
     async def rendered_from(self, name: str) -> set[str]:
         return set(await self._all(str, _RENDERED_FROM, name=name))

@@ -10,6 +10,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    null,
 )
 
 from phoneprov_adapters.sql.tables.records import (
@@ -81,6 +82,8 @@ DEPLOYMENTS = Records(
         Column("user_uuid", string(36)),
         Column("outcome", string(16), nullable=False, index=True),
         Column("template_revision", Integer),
+        # Who used the phone until the next deployment, in JSON.
+        Column("used_by", Text),
         UniqueConstraint("mac", "number"),
         Index(None, "mac", "created_at", "uuid"),
         Index(None, "profile_uuid", "created_at", "uuid"),
@@ -91,6 +94,7 @@ DEPLOYMENTS = Records(
     ),
     one_name="deployment",
     audited=False,
+    derived={"used_by": null()},
 )
 deployments = DEPLOYMENTS.table
 

@@ -100,7 +100,8 @@ def how_it_went(deployment: Deployment, *, briefly: bool = False) -> str:
         case Outcome.INTERRUPTED:
             return "interrupted after the new file was in place"
         case Outcome.DEPLOYED:
-            return f"deployed, {_restarted(deployment, briefly=briefly)}"
+            note = "" if deployment.message is None else f". {deployment.message}"
+            return f"deployed, {_restarted(deployment, briefly=briefly)}{note}"
 
 
 def is_seen_through(deployment: Deployment) -> bool:

@@ -47,7 +47,7 @@ export async function follow(path, deployment, signal, changed) {
 
 /** Why a deployment failed, or why the phone did not come back. @param {Deployment} deployment */
 export function problemOf({ outcome, message, restart, confirmation, confirmation_message: seen }) {
-  if (message) return inWords(message);
+  if (message && outcome !== "deployed") return inWords(message);
   if (confirmation === "confirmed") return "";
   if (outcome === "deployed" && restart !== null && restart !== "ok") return inWords(restart);
   return inWords(seen ?? "");

@@ -1,0 +1,215 @@
+"""An undo and a rollback give back who used a phone, and until when, unless that ended since."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from phoneprov_core.batches.model import PhoneState
+from phoneprov_core.batches.work import DEFAULT
+from phoneprov_core.deployments.model import Action
+from phoneprov_core.deployments.order import DeskChange
+from phoneprov_core.deployments.rollback import LOGIN_ENDED
+from phoneprov_core.desk_records import DeskRecord, DeskUse
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.system import shown
+from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
+from phoneprov_core.users.model import UserPatch
+from support.floor import begin, create_floor
+from support.office import Office
+from support.records import a_mac
+from support.store_tests import existing
+from support.switching import switch
+from unit.batches.test_undo import killed, stop_before_the_undo, there, undone, without_a_worker
+
+PHONE, OTHER = a_mac(1), a_mac(2)
+ADAS, LOBBY, NEW = "<adas/>", "<lobby/>", "<new/>"
+HOURS = 8
+
+
+class Floor:
+    """Ada is logged in at a phone for 8 hours."""
+
+    office: Office
+    root: Actor
+    ada: Actor
+    adas: Profile
+    lobby: Profile
+    new: Profile
+    before: DeskRecord
+
+    async def arrange(self, office: Office, root: Actor, ada: Actor) -> None:
+        self.office, self.root, self.ada = office, root, ada
+        without_a_worker(office)
+        await create_floor(office, root, root, 2)
+        self.adas = await self.profile(ada, ADAS)
+        self.lobby, self.new = await self.profile(root, LOBBY), await self.profile(root, NEW)
+        await self.log_in(PHONE)
+        self.before = await self.desk()
+
+    async def profile(self, owner: Actor, xml: str) -> Profile:
+        new = CreateProfile(user_uuid=owner.user_uuid, name=xml, cnf_xml=xml)
+        return await self.office.profiles.create(owner, new)
+
+    async def log_in(self, mac: str) -> None:
+        deploy = self.office.deploy
+        phone = await self.office.phones.get(self.root, mac)
+        order = existing(await deploy.order_for(self.adas.uuid, phone, Action.LOGIN))
+        until = shown(self.office.clock() + timedelta(hours=HOURS))
+        desk = DeskChange(DeskUse(self.ada.user_uuid, self.adas.uuid, until))
+        await deploy(self.ada, msgspec.structs.replace(order, desk=desk))
+        self.office.clock.advance(60)
+
+    async def desk(self) -> DeskRecord:
+        async with self.office.database.read() as tx:
+            return await tx.desks.find(PHONE)
+
+    async def change_desk(self, **fields: Any) -> None:
+        async with self.office.database.write() as tx:
+            await tx.desks.put(msgspec.structs.replace(await tx.desks.find(PHONE), **fields))
+
+    async def leave(self) -> None:
+        async with self.office.database.write() as tx:
+            desk = await tx.desks.find(PHONE)
+            await tx.desks.put(desk.left(not_before=0).settled())
+
+    async def meanwhile(self, what: str) -> None:
+        """What happens between the batch and its undo."""
+        office, user = self.office, self.ada.user_uuid
+        match what:
+            case "expired":
+                office.clock.advance(HOURS * 3600)
+            case "deactivated":
+                await office.users.update(self.root, user, UserPatch(is_active=False))
+            case "deleted":
+                await office.users.delete(self.root, user)
+            case "elsewhere":
+                await self.log_in(OTHER)
+            case "several":
+                object.__setattr__(office.deploy, "several_logins", True)
+                await self.log_in(OTHER)
+            case "switched elsewhere":
+                await switch(office, self.root, self.adas, OTHER)
+            case "given away":
+                patch = ProfilePatch(user_uuid=self.root.user_uuid)
+                await office.profiles.update(self.root, self.adas.uuid, patch)
+            case "left":
+                await self.leave()
+        office.uploader.uploads.clear()
+
+    async def rolled_out(self, profile: Profile | None = None) -> Any:
+        new = profile or self.new
+        batch = await begin(self.office, self.root, new, macs=[PHONE], first=1, undo_on_stop=True)
+        await stop_before_the_undo(self.office, batch)
+        return batch
+
+
+@pytest.fixture
+async def floor(office: Office, root: Actor, ada: Actor) -> Floor:
+    made = Floor()
+    await made.arrange(office, root, ada)
+    return made
+
+
+def use_of(desk: DeskRecord) -> tuple[Any, ...]:
+    return desk.user_uuid, desk.profile_uuid, desk.since, desk.until, desk.left_user_uuid, desk.due
+
+
+NO_USE = (None,) * 6
+
+
+@pytest.mark.parametrize("what", ["nothing", "several", "switched elsewhere"])
+@pytest.mark.parametrize("way", ["undo", "rollback"])
+async def test_use_that_has_not_ended_is_given_back(floor: Floor, way: str, what: str) -> None:
+    batch = await floor.rolled_out()
+    assert use_of(await floor.desk())[:4] != use_of(floor.before)[:4]
+    await floor.meanwhile(what)
+
+    if way == "undo":
+        (phone,) = (await undone(floor.office, floor.root, batch))[1]
+        assert (phone.state, phone.message) == (PhoneState.DONE, None)
+    else:
+        assert (await floor.office.rollback(floor.root, PHONE)).message is None
+
+    assert there(floor.office) == {"1": ADAS}
+    assert use_of(await floor.desk()) == use_of(floor.before)
+
+
+@pytest.mark.parametrize(
+    "what", ["expired", "deactivated", "deleted", "elsewhere", "given away", "left"]
+)
+@pytest.mark.parametrize("has_default", [True, False])
+async def test_undo_of_a_use_that_ended_brings_the_default_profile(
+    floor: Floor, what: str, has_default: bool
+) -> None:
+    if has_default:
+        await floor.change_desk(default_profile_uuid=floor.lobby.uuid)
+    again = None
+    if what == "left":  # a batch with her own profile does not end her login
+        again = await floor.profile(floor.ada, NEW)
+    batch = await floor.rolled_out(again)
+    await floor.meanwhile(what)
+
+    (phone,) = (await undone(floor.office, floor.root, batch))[1]
+
+    if has_default:
+        assert (phone.state, phone.message) == (PhoneState.DONE, DEFAULT)
+        assert there(floor.office) == {"1": LOBBY}
+        assert use_of(await floor.desk()) == NO_USE
+    elif what == "deleted":
+        assert (phone.state, there(floor.office)) == (PhoneState.FAILED, {})
+    else:
+        assert (phone.state, phone.message) == (PhoneState.DONE, LOGIN_ENDED)
+        assert there(floor.office) == {"1": ADAS}
+        assert use_of(await floor.desk()) == (*NO_USE[:4], floor.ada.user_uuid, None)
+
+
+@pytest.mark.parametrize("what", ["expired", "deactivated", "elsewhere"])
+async def test_rollback_to_a_use_that_ended_brings_the_text_and_no_user(
+    floor: Floor, what: str
+) -> None:
+    await floor.rolled_out()
+    await floor.meanwhile(what)
+
+    made = await floor.office.rollback(floor.root, PHONE)
+
+    assert made.message == LOGIN_ENDED
+    assert there(floor.office) == {"1": ADAS}
+    assert use_of(await floor.desk()) == (*NO_USE[:4], floor.ada.user_uuid, None)
+
+
+@pytest.mark.parametrize("has_left", [True, False])
+async def test_undo_gives_back_a_phone_without_a_user(floor: Floor, has_left: bool) -> None:
+    """Neither who has left it nor the owner of an earlier default profile is logged in."""
+    if has_left:
+        await floor.leave()
+    else:
+        await floor.change_desk(default_profile_uuid=floor.lobby.uuid)
+        await switch(floor.office, floor.root, floor.lobby, PHONE)
+    before = use_of(await floor.desk())
+    batch = await floor.rolled_out()
+    await floor.change_desk(default_profile_uuid=None)
+    await floor.meanwhile("nothing")
+
+    await undone(floor.office, floor.root, batch)
+
+    assert there(floor.office) == {"1": ADAS if has_left else LOBBY}
+    assert use_of(await floor.desk()) == before
+
+
+@pytest.mark.parametrize("placed", [True, False])
+async def test_use_before_an_attempt_that_was_killed_is_given_back(
+    floor: Floor, placed: bool
+) -> None:
+    office = floor.office
+    batch = await begin(office, floor.root, floor.new, macs=[PHONE], first=1, undo_on_stop=True)
+    await killed(office, floor.root, 1, placed=placed)
+    await stop_before_the_undo(office, batch)
+    await killed(office, floor.root, 1, placed=placed)
+    office.uploader.uploads.clear()
+
+    await undone(office, floor.root, batch)
+
+    assert there(office) == {"1": ADAS}
+    assert use_of(await floor.desk()) == use_of(floor.before)
