@@ -69,9 +69,9 @@ async def ended(rollout: Rollout) -> tuple[Any, Any, list[Any]]:
 
 
 async def test_failures_of_the_rest_are_counted_and_reach_no_other_phone(
-    served: Served, tmp_path: Path
+    service: Served, tmp_path: Path
 ) -> None:
-    async with prepared(served, tmp_path) as rollout:
+    async with prepared(service, tmp_path) as rollout:
         planted = behaviours(5)
         rollout.exchange.registers = lambda device: planted.get(device, SOON)
         await rollout.begin(at_once=50)
@@ -92,7 +92,8 @@ async def test_failures_of_the_rest_are_counted_and_reach_no_other_phone(
         confirmed=PHONES - missed - refused, not_confirmed=missed, none=refused
     ), Counter(one["confirmation_message"] for one in records)
     _check_each_phone_once(rollout, planted)
-    note(f"a rollout to {PHONES} phones with {len(planted)} planted failures: {kinds}")
+    name = f"{service.name}: a rollout to {PHONES} phones"
+    note(f"{name} with {len(planted)} planted failures: {kinds}")
 
 
 def _check_each_phone_once(rollout: Rollout, planted: dict[str, float | None]) -> None:
@@ -110,9 +111,9 @@ def _check_each_phone_once(rollout: Rollout, planted: dict[str, float | None]) -
     "why", rounds(["too many refuse"], ["a first phone is missed", "too many refuse"])
 )
 async def test_stopped_rollout_gives_each_changed_phone_back_what_was_there(
-    served: Served, tmp_path: Path, why: str
+    service: Served, tmp_path: Path, why: str
 ) -> None:
-    async with prepared(served, tmp_path) as rollout:
+    async with prepared(service, tmp_path) as rollout:
         planted = behaviours(60) if why == "too many refuse" else {device_of(a_mac(2)): None}
         rollout.exchange.registers = lambda device: planted.get(device, SOON)
         await rollout.begin(at_once=5)
@@ -131,4 +132,5 @@ async def test_stopped_rollout_gives_each_changed_phone_back_what_was_there(
     assert Counter(one["action"] for one in records) == {"switch": changed, "rollback": changed}
     if why == "a first phone is missed":
         assert changed == FIRST
-    note(f"a rollout to {PHONES} phones stopped because {why}: {changed} changed and undone")
+    name = f"{service.name}: a rollout to {PHONES} phones"
+    note(f"{name} stopped because {why}: {changed} changed and undone")

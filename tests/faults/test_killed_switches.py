@@ -5,31 +5,14 @@ import contextlib
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
-
-import pytest
 
 from faults.served import Served
-from support.postgres import new_database
 from support.records import a_mac
 from support.scale import note, rounds
 
 MAC = a_mac(1)
 SECONDS = 10
 """Of a switch after the start; a lease lasts 60."""
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-async def service(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Served]:
-    if request.param == "sqlite":
-        made = await asyncio.to_thread(Served, tmp_path)
-        yield made
-        await asyncio.to_thread(made.kill)
-        return
-    async with new_database() as url:
-        made = await asyncio.to_thread(Served, tmp_path, url)
-        yield made
-        await asyncio.to_thread(made.kill)
 
 
 @asynccontextmanager
