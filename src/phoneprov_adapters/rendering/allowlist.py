@@ -1,10 +1,12 @@
 """The allowlist over the syntax tree of a template: what is in the language, and what is given."""
 
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from jinja2 import nodes
 
+from phoneprov_adapters.rendering.texts import ARGUMENTS
 from phoneprov_core.templates.language import (
     DEEPEST_LOOP,
     DEEPEST_NODE,
@@ -153,8 +155,10 @@ class _Walk:
         if not isinstance(node.target, nodes.Name):
             yield _refused(node.target, "`for` with several names")
             return
-        if _is_taken(node.target.name) or node.target.name in self._assigned:
+        if node.target.name in self._assigned:
             yield Objection(node.target.lineno, "not_allowed", _taken(node.target.name))
+        else:
+            yield from _assigned(node.target)
         inside = {**kinds, node.target.name: of, "loop": "loop"}
         if node.test is not None:
             yield from self.of(node.test, {**kinds, node.target.name: of}, loops)
@@ -176,8 +180,8 @@ class _Walk:
     def _assignment(self, node: nodes.Assign) -> Iterator[Objection]:
         if not isinstance(node.target, nodes.Name):
             yield _refused(node.target, "`set` of anything but a name")
-        elif _is_taken(node.target.name):
-            yield Objection(node.target.lineno, "not_allowed", _taken(node.target.name))
+        else:
+            yield from _assigned(node.target)
 
     def _filter(self, node: nodes.Filter, kinds: Kinds, loops: int) -> Iterator[Objection]:
         if node.name not in FILTERS:
@@ -190,6 +194,11 @@ class _Walk:
             node.name in _OF_LISTS and isinstance(subject, nodes.Name) and subject.name in LISTS
         ):
             yield from self.of(subject, kinds, loops)
+        elif node.name == "join":
+            yield from _joined(node, subject.name)
+        if node.name in FILTERS and _arguments(node) is None:
+            message = f"The arguments of `{node.name}` are not part of the language."
+            yield Objection(node.lineno, "not_allowed", message)
         for argument in (*node.args, *(keyword.value for keyword in node.kwargs)):
             yield from self.of(argument, kinds, loops)
 
@@ -216,8 +225,7 @@ class _Walk:
         elif not isinstance(field, str):
             yield _refused(node, "A number as the index of an object")
         elif fields is not None and field not in fields:
-            message = f"{owner}.{field} is not given; {owner} has {', '.join(fields)}."
-            yield Objection(node.lineno, "not_given", message)
+            yield Objection(node.lineno, "not_given", _not_given(owner, field, fields))
 
     def _kind_of(
         self, node: nodes.Node, kinds: Kinds
@@ -253,6 +261,31 @@ class _Walk:
                 yield from self.of(searched, kinds, loops)
 
 
+def _arguments(node: nodes.Filter) -> dict[str, nodes.Expr] | None:
+    """The arguments of a filter by name; None if it does not take them."""
+    named: dict[str, nodes.Expr] = {str(one.key): one.value for one in node.kwargs}
+    try:
+        found = ARGUMENTS[node.name].bind(*node.args, **named).arguments
+    except TypeError:
+        return None
+    return found if len(named) == len(node.kwargs) else None
+
+
+def _joined(node: nodes.Filter, of: str) -> Iterator[Objection]:
+    """An attribute that is computed would be shown in errors, and may be a secret."""
+    attribute = (_arguments(node) or {}).get("attribute")
+    field = attribute.value if isinstance(attribute, nodes.Const) else None
+    if field is None:
+        message = f"`join` needs the name of a field of {of}: attribute='...'."
+        yield Objection(node.lineno, "not_allowed", message)
+    elif field not in LISTS[of]:
+        yield Objection(node.lineno, "not_given", _not_given(of, field, LISTS[of]))
+
+
+def _not_given(owner: str, field: object, fields: Mapping[str, str]) -> str:
+    return f"{owner}.{field} is not given; {owner} has {', '.join(fields)}."
+
+
 def _element_of(node: nodes.Node | None) -> tuple[str, Mapping[str, str]] | None:
     if isinstance(node, nodes.Name) and node.name in LISTS:
         return node.name, LISTS[node.name]
@@ -263,8 +296,14 @@ def _list(name: str) -> str:
     return f"{name} is a list: use `for`, or a filter."
 
 
-def _is_taken(name: str) -> bool:
-    return name in OBJECTS or name in LISTS or name in {VALUES, "loop"} or name.startswith("_")
+def _assigned(target: nodes.Name) -> Iterator[Objection]:
+    name = target.name
+    normal = unicodedata.normalize("NFKC", name)
+    if name != normal:  # Python reads them as one name
+        message = f"The name {name} has other characters than letters: write {normal}."
+        yield Objection(target.lineno, "not_allowed", message)
+    elif name in OBJECTS or name in LISTS or name in {VALUES, "loop"} or name.startswith("_"):
+        yield Objection(target.lineno, "not_allowed", _taken(name))
 
 
 def _taken(name: str) -> str:

@@ -3,7 +3,7 @@ one, in the place of its line. Nodes, errors and the generated code carry that n
 ``position`` makes line and column of it."""
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from jinja2 import TemplateSyntaxError
@@ -13,11 +13,21 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _TWO = re.compile("\r\n")
 
 
-def position(source: str, place: int) -> tuple[int, int]:
-    """Line and column, both from 1, of a place in the source."""
-    offset = min(max(place - 1, 0), len(source))
-    ends = [end.end() for end in _LINE_END.finditer(source, 0, offset)]
-    return len(ends) + 1, offset - (ends[-1] if ends else 0) + 1
+_UNCLOSED = {"comment_begin": "comment tag", "raw_begin": "raw directive"}
+
+
+class Positions:
+    """Lines and columns of a source."""
+
+    def __init__(self, source: str) -> None:
+        self._ends = [end.end() for end in _LINE_END.finditer(source)]
+        self._length = len(source)
+
+    def of(self, place: int) -> tuple[int, int]:
+        """Line and column, both from 1, of a place."""
+        offset = min(max(place - 1, 0), self._length)
+        lines = bisect_right(self._ends, offset)
+        return lines + 1, offset - (self._ends[lines - 1] if lines else 0) + 1
 
 
 class PlacedLexer(Lexer):
@@ -32,7 +42,7 @@ class PlacedLexer(Lexer):
         # Jinja2 reads CR LF as LF: the offsets differ by the pairs before.
         pairs = [pair.start() - number for number, pair in enumerate(_TWO.finditer(source))]
         normal = _LINE_END.sub("\n", source)
-        at = 0
+        at, start, kind = 0, 0, ""
         tokens = super().tokeniter(source, name, filename, state)
         while True:
             try:
@@ -41,6 +51,9 @@ class PlacedLexer(Lexer):
                 start = at + bisect_left(pairs, at)
                 raise TemplateSyntaxError(str(error.message), start + 1) from None
             if token is None:
+                # Jinja2 ignores a tag that begins at the end of the source.
+                if kind in _UNCLOSED:
+                    raise TemplateSyntaxError(f"Missing end of {_UNCLOSED[kind]}", start + 1)
                 return
             _, kind, value = token
             # White space before a tag with a minus sign is not part of any token.

@@ -13,7 +13,7 @@ from jinja2.runtime import Context, LoopContext, Undefined
 from jinja2.sandbox import SandboxedEnvironment
 
 from phoneprov_adapters.rendering.allowlist import Objection, objections
-from phoneprov_adapters.rendering.positions import PlacedLexer, position
+from phoneprov_adapters.rendering.positions import PlacedLexer, Positions
 from phoneprov_adapters.rendering.texts import (
     FILTERS,
     OF_THE_TREE,
@@ -33,6 +33,7 @@ SMALL = 16 * 1024
 """Characters of a body that is read on the event loop: at most about 20 ms, and once."""
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _LARGEST_NUMBER = 2**31
+_LONGEST_MESSAGE = 300
 
 
 class _Environment(SandboxedEnvironment):
@@ -195,8 +196,9 @@ def check(body: str) -> tuple[Finding, ...]:
     try:
         _ready(body)
     except _Bad as bad:
+        positions = Positions(body)
         return tuple(
-            Finding(Severity.ERROR, *position(body, place), code, message)
+            Finding(Severity.ERROR, *positions.of(place), code, _short(message))
             for place, code, message in bad.found[:200]
         )
     return ()
@@ -208,7 +210,7 @@ def render(body: str, given: Given, largest: int) -> Rendered:
         ready = _ready(body)
     except _Bad as bad:
         place, _, message = bad.found[0]
-        raise TemplateFault(*position(body, place), message) from None
+        raise TemplateFault(*Positions(body).of(place), _short(message)) from None
     work = Work(MOST_WORK)
     pieces: list[str] = []
     marks: list[Mark] = []
@@ -225,9 +227,14 @@ def render(body: str, given: Given, largest: int) -> Rendered:
                 raise Refusal(f"The rendered text has more than {largest} bytes.")
             pieces.append(piece)
     except (Refusal, TemplateError, TypeError, ValueError, UnicodeError) as error:
-        line, column = position(body, _place_of(error, ready))
-        raise TemplateFault(line, column, _reason(error)) from None
+        line, column = Positions(body).of(_place_of(error, ready))
+        raise TemplateFault(line, column, _short(_reason(error))) from None
     return Rendered("".join(pieces), tuple(mark for mark in marks if mark.name))
+
+
+def _short(message: str) -> str:
+    """A name of the template in a message may be as long as the template."""
+    return message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}..."
 
 
 def _reason(error: Exception) -> str:

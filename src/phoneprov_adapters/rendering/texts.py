@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from inspect import Signature, signature
 from typing import Any
 
 from jinja2 import StrictUndefined, pass_context
@@ -80,7 +81,7 @@ def _text(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, Undefined):
-        str(value)  # raises, with its name
+        return str(value)  # raises, with its name; empty for a condition without `else`
     raise Refusal("A text is needed here; this is a list or an object.")
 
 
@@ -92,7 +93,7 @@ def output_text(context: Context, value: Any) -> str:
         raise Refusal("A given text contains a control character.")
     work: Work = context.parent[WORK]
     work.add(len(text) + 1)
-    work.outputs.append((getattr(value, "name", ""), getattr(value, "secret", False)))
+    work.outputs.append((value.name, value.secret) if isinstance(value, Text) else ("", False))
     return str(text)
 
 
@@ -159,8 +160,9 @@ def compared(context: Context, value: Any) -> Any:
     return value
 
 
-def _default(value: Any, other: Any = "") -> Any:
-    return other if isinstance(value, Undefined) or value == "" else value
+def _default(value: Any, default_value: Any = "", boolean: Any = True) -> Any:  # noqa: ARG001
+    # An empty text always counts as not given.
+    return default_value if isinstance(value, Undefined) or value == "" else value
 
 
 @pass_context
@@ -205,7 +207,7 @@ def _truncate(
 @pass_context
 def _int(context: Context, value: Any, default: int = 0) -> int:
     text = _text(value)
-    if getattr(value, "secret", False):
+    if isinstance(value, Text) and value.secret:
         raise Refusal("A secret cannot be a number: it would be shown.")
     context.parent[WORK].add(len(text))
     return int(text) if _WHOLE.fullmatch(text) else default
@@ -251,6 +253,14 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "first": _element(0),
     "last": _element(-1),
 }
+ARGUMENTS = {
+    name: Signature(
+        [one for one in signature(filtered).parameters.values()
+         if one.name not in {"context", "value"}]
+    )
+    for name, filtered in FILTERS.items()
+}  # fmt: skip
+"""What a template may write in the parentheses of a filter."""
 OF_THE_TREE = {
     "each": each,
     "concatenated": concatenated,

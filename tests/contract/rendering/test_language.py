@@ -63,8 +63,10 @@ def fault_of(body: str, given_: Given | None = None) -> tuple[int, int, str]:
         ("{% for l in lines %}{% for m in modules %}{{ l.number }}{% endfor %}{% endfor %}", "12"),
         ("{% if values.vlan %}a{% elif lines %}b{% else %}c{% endif %}", "b"),
         ("{{ 'a' if modules else 'b' }}{{ 'a' if not services else 'b' }}", "aa"),
+        ("{{ 'a' if services }}{% set x = 'b' if 0 %}{{ x ~ 'c' }}", "c"),
         ("{% set x = user.first_name ~ '!' %}{{ x }}{# no #}", "Ada!"),
         ("{{ values.x|default('7') }}{{ phone.location|default('8') }}", "78"),
+        ("{{ values.x|default('7', true) }}{{ values.x|default(default_value='8') }}", "78"),
         ("{{ 'aB'|upper }}{{ 'aB'|lower }}{{ 'aba'|replace('a', 'xy') }}", "ABabxybxy"),
         ("{{ 'one two three'|truncate(7) }}{{ 'abcdefghij'|truncate(4, true, '', 0) }}",
          "one...abcd"),
@@ -118,6 +120,15 @@ FORBIDDEN = {
     "{{ 'x'|concatenated }}": "The filter `concatenated`",
     "{{ 'x'|center(10) }}": "The filter `center`",
     "{{ 'x'|upper(*lines) }}": "A filter with `*`",
+    "{{ 'x'|upper(1) }}": "The arguments of `upper`",
+    "{{ 'x'|replace('x') }}": "The arguments of `replace`",
+    "{{ 'x'|replace('x', new='y', new='z') }}": "The arguments of `replace`",
+    "{{ 'x'|lower(context='y') }}": "The arguments of `lower`",
+    "{{ lines|join(',') }}": "`join` needs the name of a field of lines",
+    "{{ lines|join(attribute='colour') }}": "lines.colour is not given",
+    "{{ lines|join(',', attribute=lines[0].password) }}": "`join` needs the name of a field",
+    "{% set \ufb01 = 'x' %}": "The name \ufb01 has other characters than letters",
+    "{% for \uff4cine in lines %}{% endfor %}": "has other characters than letters",
     "{{ phone.mac is string }}": "The test `string`",
     "{{ 1.5 }}": "Another constant",
     "{{ none }}": "Another constant",
@@ -152,6 +163,12 @@ FORBIDDEN = {
     "{{ a": "Unexpected end of template",
     "{% if 1 %}": "Unexpected end of template",
     "{# a": "Missing end of comment tag",
+    "{#": "Missing end of comment tag",
+    "{#-": "Missing end of comment tag",
+    "{% raw %}": "Missing end of raw directive",
+    "{% raw %}{{": "Missing end of raw directive",
+    "{%": "Tag name expected",
+    "{{-": "Unexpected 'end of template'",
     "\x01": "control character",
     "a\x85b": "control character",
 }
@@ -267,6 +284,8 @@ UNREADABLE = {
     "braces": "{" * 500_000,
     "size": "a" * 600_000,
     "subscripts": "{{ values" + "['a']" * 50_000 + " }}",
+    "names after lines": "\r\n" * 240_000 + "{{ a }}" * 2000,
+    "long names": ("{{ " + "a" * 5000 + " }}") * 90,
 }
 
 
@@ -277,6 +296,7 @@ def test_cost_of_a_check_is_bounded(what: str) -> None:
     findings = check(UNREADABLE[what])
 
     assert what == "braces" or findings
+    assert sum(len(one.message) for one in findings) < 100_000
     assert time.process_time() - began < 6
 
 
