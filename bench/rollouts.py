@@ -1,5 +1,8 @@
 """Renderings a second, a plan and a rollout over 2,000 phones: processor time, memory, and the
-effect on other requests of the same service. ``python -m bench.rollouts``."""
+effect on other requests of the same service. ``python -m bench.rollouts``.
+
+A control, a second service without work, gets the same requests at the same time: what the machine
+adds to both is not the plan's."""
 
 import argparse
 import asyncio
@@ -11,7 +14,7 @@ import time
 from collections.abc import Awaitable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -86,21 +89,38 @@ def _placed(record: Any) -> Any:
     )
 
 
+class Taken(NamedTuple):
+    """Milliseconds of reads of the service, and of the control."""
+
+    service: list[float]
+    control: list[float]
+
+    def __str__(self) -> str:
+        return f"{p99(self.service):.1f} ms (control {p99(self.control):.1f} ms)"
+
+    def times(self, before: "Taken") -> str:
+        """The p99 as a multiple of the one before."""
+        service = p99(self.service) / p99(before.service)
+        control = p99(self.control) / p99(before.control)
+        return f"{service:.1f} times, control {control:.1f} times"
+
+
 class Reader:
-    """Reads one phone over HTTP, one request after the other; milliseconds of each."""
+    """Reads one phone over HTTP of the service and of the control in turn."""
 
-    def __init__(self, line: Line, token: str) -> None:
-        self._line, self._token = line, token
+    def __init__(self, *services: tuple[Line, str]) -> None:
+        self._services = services
 
-    async def during(self, work: Awaitable[Any]) -> tuple[Any, list[float]]:
+    async def during(self, work: Awaitable[Any]) -> tuple[Any, Taken]:
         """The result of some work, and the reads meanwhile."""
         task = asyncio.ensure_future(work)
-        taken = []
+        taken = Taken([], [])
         while not task.done():
-            began = time.perf_counter()
-            reply = await self._line.ask("GET", f"/phones/{a_mac(1)}", token=self._token)
-            taken.append((time.perf_counter() - began) * 1000)
-            assert reply.status == 200
+            for (line, token), times in zip(self._services, taken, strict=True):
+                began = time.perf_counter()
+                reply = await line.ask("GET", f"/phones/{a_mac(1)}", token=token)
+                times.append((time.perf_counter() - began) * 1000)
+                assert reply.status == 200
             await asyncio.sleep(0.002)
         return await task, taken
 
@@ -169,11 +189,12 @@ async def _claims(tx: Any, batch_uuid: str, count: int) -> Any:
     return await tx.batches.claim(hold, count, claimed(hold, "2026-01-31T08:15:30.000Z"))
 
 
-async def measure(served: Served, phones: int, ftp_port: int | None) -> None:
+async def measure(served: Served, control: Served, phones: int, *, rollout: bool) -> None:
     """Print the figures of a service."""
-    token = await served.token()
-    async with served.line() as reading, served.line() as line:
-        reader = Reader(reading, token)
+    token, of_control = await served.token(), await control.token()
+    async with served.line() as reading, served.line() as line, control.line() as idle_line:
+        await idle_line.ask("POST", "/phones", {"mac": a_mac(1)}, token=of_control)
+        reader = Reader((reading, token), (idle_line, of_control))
         await reader.during(asyncio.sleep(1))
         _, idle = await reader.during(asyncio.sleep(4))
         cpu, began = processor(served.pid), time.perf_counter()
@@ -189,14 +210,14 @@ async def measure(served: Served, phones: int, ftp_port: int | None) -> None:
             f"the reads, {wall:.1f} s; {len(plan['groups'])} group(s), {grown:.0f} MiB more"
         )
         print(
-            f"  p99 of a read over HTTP: {p99(idle):.1f} ms idle, {p99(during):.1f} ms during the "
-            f"plan ({p99(during) / p99(idle):.1f} times)"
+            f"  p99 of a read over HTTP: {idle} idle, {during} during the plan "
+            f"({during.times(idle)})"
         )
-        if ftp_port is None:
+        if not rollout:
             return
         plan_wanted, wanted = wanted, {**wanted, "at_once": 10, "undo_on_stop": True}
 
-        async def rollout() -> Any:
+        async def rolled_out() -> Any:
             uuid = (await line.ask("POST", "/batches", wanted, token=token)).data["uuid"]
             while True:
                 batch = (await line.ask("GET", f"/batches/{uuid}", token=token)).data
@@ -205,7 +226,7 @@ async def measure(served: Served, phones: int, ftp_port: int | None) -> None:
                 await asyncio.sleep(0.5)
 
         cpu, began = processor(served.pid), time.perf_counter()
-        task = asyncio.ensure_future(rollout())
+        task = asyncio.ensure_future(rolled_out())
         _, alone = await reader.during(asyncio.sleep(5))
         async with served.line() as planning:
             planned = time.perf_counter()
@@ -213,19 +234,18 @@ async def measure(served: Served, phones: int, ftp_port: int | None) -> None:
             _, both = await reader.during(work)
             planned = time.perf_counter() - planned
         batch, during = await reader.during(task)
-        during += alone
+        during = Taken(during.service + alone.service, during.control + alone.control)
         wall, cpu = time.perf_counter() - began, processor(served.pid) - cpu
         print(
-            f"  a plan during the rollout: {planned:.1f} s; p99 of a read {p99(both):.1f} ms, "
-            f"{p99(alone):.1f} ms with the rollout alone ({p99(both) / p99(alone):.1f} times)"
+            f"  a plan during the rollout: {planned:.1f} s; p99 of a read {both}, {alone} with the "
+            f"rollout alone ({both.times(alone)}; of idle {both.times(idle)})"
         )
         if batch["phones"]["done"] < phones:
             path = f"/batches/{batch['uuid']}/phones?limit=1"
             print((await line.ask("GET", path, token=token)).data, batch["message"])
         print(
             f"  rollout: {batch['phones']['done']:,} of {phones:,} done in {wall:.0f} s, "
-            f"{cpu:.0f} s of processor; p99 {p99(during):.1f} ms "
-            f"({p99(during) / p99(idle):.1f} times)"
+            f"{cpu:.0f} s of processor; p99 {during} ({during.times(idle)})"
         )
 
 
@@ -252,6 +272,8 @@ def main(phones: int, database: str, *, rollout: bool) -> None:
         made = new_database() if database == "postgresql" else None
         url = runner.run(made.__aenter__()) if made else None
         served = Served(Path(folder), url)
+        (Path(folder) / "control").mkdir()
+        control = Served(Path(folder) / "control")
         try:
             runner.run(prepare_fleet(served, phones))
             with started(ftp_process, str(Path(folder) / "ftp")) as port:
@@ -261,12 +283,14 @@ def main(phones: int, database: str, *, rollout: bool) -> None:
                     "PHONEPROV_RESTART": "none", "PHONEPROV_PHONE_NETWORKS": "127.0.0.0/8",
                 }  # fmt: skip
                 served.start()
-                runner.run(measure(served, phones, port if rollout else None))
+                control.start()
+                runner.run(measure(served, control, phones, rollout=rollout))
                 served.kill()
             if phones >= 1000:
                 runner.run(judge(served))
         finally:
             served.kill()
+            control.kill()
             if made:
                 runner.run(made.__aexit__(None, None, None))
 
