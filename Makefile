@@ -70,14 +70,12 @@ dist: $(VENV)/installed-dev  ## build, install and test wheel and sdist in dist/
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q tests/packages
 	$(BIN)/python -m hatchling build
 
-# Extras stay in the lock: without them pip takes coverage[toml], which pytest-cov requires, for
-# another package than coverage, and refuses its newest version because it has no hash.
 lock:  ## resolve the dependencies again, for every platform, with hashes
 	$(PYTHON) -m pip install --quiet uv
 	for set in "run pyproject.toml" "build --group build" "dev pyproject.toml --group dev" "bench pyproject.toml --group bench" \
 	  "docs pyproject.toml --group docs" "browser pyproject.toml --group browser" "audit pyproject.toml --group audit"; do set -- $$set; \
 	  name=$$1; shift; $(PYTHON) -m uv pip compile --quiet --universal --upgrade --python-version 3.11 \
-	    --generate-hashes --no-strip-extras --no-emit-index-url --no-header --no-annotate \
+	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	    $$@ --output-file requirements/$$name.txt || exit 1; done
 
 clean:  ## remove virtual environments and build output
@@ -274,41 +272,43 @@ audit: $(VENV)-audit/installed  ## known vulnerabilities of the dependencies (as
 
 # Environments.
 
-# pip checks every file it installs against the hashes in the lock.
+# pip checks every file it installs against the hashes in the lock. The lock is complete, so pip
+# resolves nothing: it takes coverage[toml] for another package than the locked coverage, and refuses
+# a newer version of it, which has no hash.
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "phoneprov needs Python 3.11 or newer; name one: make PYTHON=python3.12 ..." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed-run: requirements/run.txt requirements/build.txt pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/run.txt -r requirements/build.txt
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/run.txt -r requirements/build.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/installed-dev: requirements/dev.txt pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@ $(VENV)/installed-run
 
 $(VENV)-audit/installed: requirements/audit.txt
 	$(PYTHON) -m venv $(VENV)-audit
-	$(AUDIT)/python -m pip install --quiet --require-hashes -r requirements/audit.txt
+	$(AUDIT)/python -m pip install --quiet --no-deps --require-hashes -r requirements/audit.txt
 	@touch $@
 
 $(VENV)-bench/installed: requirements/bench.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)-bench
-	$(BENCH)/python -m pip install --quiet --require-hashes -r requirements/bench.txt
+	$(BENCH)/python -m pip install --quiet --no-deps --require-hashes -r requirements/bench.txt
 	$(BENCH)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)-browser/installed: requirements/browser.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)-browser
-	$(BROWSER)/python -m pip install --quiet --require-hashes -r requirements/browser.txt
+	$(BROWSER)/python -m pip install --quiet --no-deps --require-hashes -r requirements/browser.txt
 	$(BROWSER)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)-docs/installed: requirements/docs.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)-docs
-	$(DOCS)/python -m pip install --quiet --require-hashes -r requirements/docs.txt
+	$(DOCS)/python -m pip install --quiet --no-deps --require-hashes -r requirements/docs.txt
 	$(DOCS)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@

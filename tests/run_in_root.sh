@@ -21,8 +21,8 @@ exec env --unset=PHONEPROV_IN_ROOT --unset=PIP_FIND_LINKS PYTHONDONTWRITEBYTECOD
   if [ "$(cat /opt/phoneprov/locked 2>/dev/null)" != "$locked" ]; then
     python3 -m venv --clear /opt/phoneprov
     # What runs in production is installed from wheels alone.
-    /opt/phoneprov/bin/pip install --quiet --only-binary :all: --require-hashes -r requirements/run.txt
-    /opt/phoneprov/bin/pip install --quiet --require-hashes -r requirements/dev.txt
+    /opt/phoneprov/bin/pip install --quiet --only-binary :all: --no-deps --require-hashes -r requirements/run.txt
+    /opt/phoneprov/bin/pip install --quiet --no-deps --require-hashes -r requirements/dev.txt
     /opt/phoneprov/bin/pip install --quiet --no-deps --no-build-isolation --editable .
     echo "$locked" > /opt/phoneprov/locked
   fi
