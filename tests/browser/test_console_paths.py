@@ -118,7 +118,7 @@ def _roll_it_back(page: Page) -> None:
     page.press("Roll back")
     page.see(f"Put the previous configuration back onto Desk 1 ({FIRST})?")
     page.press("Roll back")
-    page.see_heading(f"Rollback: {FIRST}")
+    page.see_heading(f"Rollback: Desk 1 ({FIRST})")
     page.see("Front desk, revision 1")
     page.see("Deployed")
 

@@ -107,7 +107,7 @@ def require_phone(expected: str, found: str | None) -> None:
     if found is not None and found != expected:
         raise Refused(
             f"Another phone, {found}, answers at the address recorded for {expected}; "
-            "correct phone_ip."
+            "correct its phone_ip."
         )
 
 

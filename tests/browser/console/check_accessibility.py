@@ -90,7 +90,7 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
     keyboard.press("Enter")
     expect(console.page.get_by_role("heading", name="Desk 1")).to_be_visible()
     assert console.page.evaluate("document.activeElement.id") == "main"
-    assert tabs(console, 1) == ["Switch this phone"]
+    assert tabs(console, 2) == ["Phones", "Switch this phone"]
     console.context.close()
 
 

@@ -100,7 +100,7 @@ def test_plan_shows_groups_and_a_planned_batch_is_cancelled_before_it_starts(
     page.get_by_label("Start at").fill(tomorrow.strftime("%Y-%m-%dT%H:%M"))
     page.get_by_role("button", name="Start batch").click()
     page.get_by_role("dialog").get_by_role("button", name="Start batch").click()
-    expect(page.get_by_role("heading", name="Batch: Switch of 2 phones")).to_be_visible()
+    expect(page.get_by_role("heading", name="Switch of 2 phones")).to_be_visible()
     expect(page.get_by_text("Planned", exact=True).first).to_be_visible()
     page.screenshot(path=screenshots / "batch-planned.png", full_page=True)
     page.get_by_role("button", name="Cancel batch").click()

@@ -203,7 +203,7 @@ def test_polling_keeps_focus_and_selection(console: Console, service: Service) -
 
     page.route(f"**/deployments/{last['uuid']}", pending)
     console.open(f"#/deployments/{last['uuid']}")
-    link = page.locator("main").get_by_role("link", name="Phone", exact=True)
+    link = page.locator(".facts").get_by_role("link").first
     link.focus()
     page.evaluate("getSelection().selectAllChildren(document.querySelector('h1'))")
     expect(page.get_by_text("3 looks")).to_be_visible()

@@ -13,6 +13,7 @@ const brief = new Intl.DateTimeFormat(undefined, {
   second: "2-digit",
   timeZoneName: "short",
 });
+const clocks = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
 const language = moment.resolvedOptions().locale;
@@ -33,6 +34,9 @@ export const counted = (value, one, many) => `${count(value)} ${value === 1 ? on
 
 /** A time with its zone. @param {string | null | undefined} iso */
 export const moments = (iso) => (iso ? moment.format(new Date(iso)) : "");
+
+/** @param {Date} date */
+export const clock = (date) => clocks.format(date);
 
 /** A time as an element; empty without one. @param {string | null | undefined} iso */
 export function when(iso) {

@@ -36,6 +36,12 @@ async function draw({ focus } = { focus: true }) {
   (window.requestIdleCallback ?? setTimeout)(() => routes.forEach(({ load }) => void load().catch(() => {})));
 }
 
+// What is cut off at the end of its cell is read in full as its tooltip.
+addEventListener("pointerover", ({ target }) => {
+  const cell = target instanceof Element ? target.closest("td, th, .bars a") : null;
+  if (cell instanceof HTMLElement) cell.title = cell.scrollWidth > cell.clientWidth ? cell.innerText : "";
+});
+
 document.querySelector(".skip")?.addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();

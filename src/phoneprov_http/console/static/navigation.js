@@ -6,6 +6,11 @@ import { texts } from "./texts.js";
  * @type {Set<() => boolean>} */
 const guards = new Set();
 
+/** @typedef {"phones" | "deployments" | "batches" | "profiles" | "templates" | "people"} ListName */
+
+/** Where the shown page is: the list above it. */
+export const place = { above: /** @type {ListName | null} */ (null) };
+
 /** @param {string} path */
 export function go(path) {
   location.hash = path;

@@ -2,7 +2,8 @@
 
 import { fill, h } from "./dom.js";
 import { errorBox } from "./elements/error-box.js";
-import { forgetGuards, keep, kept, mayLeave } from "./navigation.js";
+import { heading } from "./elements/heading.js";
+import { forgetGuards, keep, kept, mayLeave, place } from "./navigation.js";
 import { session } from "./session.js";
 import { texts } from "./texts.js";
 import { restored } from "./transport.js";
@@ -84,6 +85,14 @@ export function routeOf(hash) {
   return routes.find(({ pattern }) => pattern.test(path));
 }
 
+/** The list above a page; null for a page of the navigation. @param {string} path */
+function listAbove(path) {
+  const [, first, ...rest] = path.split("/");
+  const name = rest.length > 0 ? first : routeOf(path)?.name;
+  const isList = path !== `/${name}` && routeOf(`/${name}`) !== undefined;
+  return isList ? /** @type {import("./navigation.js").ListName} */ (name) : null;
+}
+
 addEventListener("readdressed", () => {
   shown.hash = location.hash.slice(1);
 });
@@ -120,6 +129,7 @@ export async function show(main, home, { focus }) {
   const { signal } = controller;
   const [path, search = ""] = hash.split("?");
   const found = routeOf(hash);
+  place.above = listAbove(path);
   const element = h("div", { className: "view" });
   element.setAttribute("aria-busy", "true");
   fill(main, element);
@@ -135,13 +145,13 @@ export async function show(main, home, { focus }) {
     }
   } catch (error) {
     if (signal.aborted) return;
-    fill(element, h("h1", {}, texts.failed), errorBox(error));
+    fill(element, heading(texts.failed), errorBox(error));
   } finally {
     element.removeAttribute("aria-busy");
   }
   if (signal.aborted) return;
-  const heading = main.querySelector("h1");
-  document.title = heading ? `${heading.textContent} - phoneprov` : "phoneprov";
+  const title = main.querySelector("h1")?.textContent;
+  document.title = title ? `${title} - phoneprov` : "phoneprov";
   const active = document.activeElement;
   if (focus && (active === null || active === document.body)) main.focus({ preventScroll: true });
 }

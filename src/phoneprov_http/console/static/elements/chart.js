@@ -3,6 +3,7 @@
 import { h, s } from "../dom.js";
 import { count } from "../format.js";
 import { texts } from "../texts.js";
+import { simpleTable } from "./simple-table.js";
 
 const MOST_LABELS = 7;
 const HEIGHT = 100;
@@ -82,24 +83,10 @@ function at(side, share, text) {
 /** @param {string} caption @param {{name: string}[]} series
  * @param {{label: string, href?: string, values: number[]}[]} rows */
 function table(caption, series, rows) {
-  const titles = [texts.day, ...series.map(({ name }) => name)];
-  return h(
-    "table",
-    {},
-    h("caption", {}, caption),
-    h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", { scope: "col" }, title)))),
-    h(
-      "tbody",
-      {},
-      ...rows.map(({ label, href, values }) =>
-        h(
-          "tr",
-          {},
-          h("th", { scope: "row" }, href ? h("a", { href }, label) : label),
-          ...values.map((value) => h("td", {}, count(value))),
-        ),
-      ),
-    ),
+  return simpleTable(
+    caption,
+    [texts.day, ...series.map(({ name }) => /** @type {[string, string]} */ ([name, "number"]))],
+    rows.map(({ label, href, values }) => [href ? h("a", { href }, label) : label, ...values.map(count)]),
   );
 }
 
@@ -115,7 +102,7 @@ export function barList(rows) {
     { className: "bars" },
     ...rows.map(({ label, href, value }) => {
       const bar = h("span", { className: "bar" });
-      bar.style.width = `${(value / most) * 100}%`;
+      bar.style.width = `calc(${value / most} * (100% - 3.5rem))`;
       return h("li", {}, bar, h("a", { href }, label), h("span", { className: "number" }, count(value)));
     }),
   );

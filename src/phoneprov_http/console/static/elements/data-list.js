@@ -11,8 +11,9 @@ import { listTools } from "./list-tools.js";
 const PAGE = 200;
 const EXTRA_ROWS = 8;
 const ROW_PX = 28;
-/** On a narrow screen a row is a card. */
-const CARD_PX = 104;
+/** On a narrow screen a row is a card with a line for each cell. */
+const CARD_PX = 14;
+const CARD_LINE_PX = 18.2;
 const NARROW = matchMedia("(max-width: 40rem)");
 
 /**
@@ -96,10 +97,7 @@ export class DataList extends HTMLElement {
 
   #selection = h("div");
 
-  #resized = () => {
-    this.#clear();
-    this.#draw();
-  };
+  #resized = () => this.drawHead();
 
   disconnectedCallback() {
     this.#controller.abort();
@@ -107,7 +105,8 @@ export class DataList extends HTMLElement {
   }
 
   get #height() {
-    return NARROW.matches ? CARD_PX : ROW_PX;
+    if (!NARROW.matches) return ROW_PX;
+    return CARD_PX + CARD_LINE_PX * this.columns.filter(({ isOptional, isWide }) => !isOptional && !isWide).length;
   }
 
   /** Draw the headings, after a change of the columns or of the order. */
@@ -115,6 +114,7 @@ export class DataList extends HTMLElement {
     const { options } = this;
     if (options === null) return;
     this.#clear();
+    this.style.setProperty("--card", `${this.#height}px`);
     const caption = h("caption", {}, options.caption);
     fill(this.#table, caption, heading(this), this.#body);
     this.#draw();

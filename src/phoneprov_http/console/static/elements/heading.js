@@ -2,11 +2,14 @@
 
 import { h } from "../dom.js";
 import { icon } from "../icons.js";
+import { place } from "../navigation.js";
 import { texts } from "../texts.js";
 
 /** @param {import("../dom.js").Child} title @param {...import("../dom.js").Child} actions */
 export function heading(title, ...actions) {
-  return h("div", { className: "heading" }, h("h1", {}, title), ...actions);
+  const { above } = place;
+  const trail = above && h("a", { className: "trail", href: `#/${above}` }, texts[above]);
+  return h("div", { className: "heading" }, trail, h("h1", {}, title), ...actions);
 }
 
 /** A link to a page of the documentation, in a tab of its own, so that input stays. @param {string} page */

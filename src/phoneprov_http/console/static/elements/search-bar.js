@@ -123,7 +123,12 @@ export function searchBar(path, filters, initial, changed, { isSearched = true, 
     ),
   );
   draw();
-  return { element, values, set, isUsed, keep };
+  /** What a list without rows shows: the next step. @param {Node | string} none if nothing is searched for */
+  const empty = (none) =>
+    isUsed()
+      ? h("p", {}, texts.noMatch, " ", h("button", { type: "button", onclick: () => set({}) }, texts.clear))
+      : none;
+  return { element, values, empty, keep };
 }
 
 /** What a list of choices that is not loaded yet will show. @param {Field} field */

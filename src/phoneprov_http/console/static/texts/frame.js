@@ -39,7 +39,7 @@ export const frame = {
   /** @param {string} what */
   chooseFirst: (what) => `Choose a ${what.toLowerCase()} first.`,
   /** @param {string} what */
-  find: (what) => `Find: ${what.toLowerCase()}`,
+  find: (what) => `Search: ${what.toLowerCase()}`,
   yes: "Yes",
   no: "No",
   required: "required",

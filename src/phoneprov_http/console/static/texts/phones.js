@@ -15,6 +15,7 @@ export const phones = {
   softwareVersion: labels.software_version,
   description: labels.description,
   isActive: labels.is_active,
+  inactive: "Inactive",
   phone: "Phone",
   loggedIn: "Logged-in user",
   me: "Me",
@@ -157,6 +158,8 @@ export const phones = {
   discoveredPhones: (count) => `${number.format(count)} ${count === 1 ? "phone is" : "phones are"} not in the inventory`,
   /** @param {number} count */
   inactivePhones: (count) => `${number.format(count)} inactive`,
+  /** @param {string} time */
+  readAt: (time) => `As of ${time}`,
   day: "Day",
   asTable: "Show as a table",
   noLocation: "No location",

@@ -95,6 +95,7 @@ export const switching = {
   onServerNow: "On the server now",
   before: "On the phone",
   after: "New",
+  severity: "Severity",
   severities: /** @type {Record<string, string>} */ ({
     error: "Error",
     warning: "Warning",
@@ -114,8 +115,9 @@ export const switching = {
   progress: "Progress",
   whichPhones: "Which phones",
   pace: "Pace",
-  byFilter: "All active phones with",
-  byList: "Only these phones",
+  /** @param {string} filters */
+  byFilter: (filters) => `All active phones with ${filters}`,
+  byList: "A list of phones",
   macsHint:
     "One a line or separated by commas; a column of a spreadsheet can be pasted. With a list, the filters do not apply.",
   /** @param {number} count */

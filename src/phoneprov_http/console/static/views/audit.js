@@ -7,8 +7,8 @@ import { heading, help } from "../elements/heading.js";
 import { searchBar } from "../elements/search-bar.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
 import { tableTools } from "../elements/table-tools.js";
-import { when } from "../format.js";
-import { labelOf } from "../labels.js";
+import { moments, when } from "../format.js";
+import { inWords, labelOf } from "../labels.js";
 import { texts } from "../texts.js";
 import { profileName, username } from "./accounts.js";
 import { momentOf } from "./deployments.js";
@@ -28,11 +28,21 @@ const RESOURCES = [
 
 /** Fields of changes that name another record: where it is shown, and what the link says.
  * @type {Record<string, [string, string]>} */
-const LINKS = { deployment_uuid: ["deployments", texts.seeChange], undo_of: ["batches", texts.undoneBatch] };
+const LINKS = {
+  batch_uuid: ["batches", texts.batch],
+  deployment_uuid: ["deployments", texts.seeChange],
+  undo_of: ["batches", texts.undoneBatch],
+};
+/** Values that are names of the API. @type {Record<string, Record<string, string>>} */
+const WORDS = { action: texts.actions, outcome: texts.outcomes };
+/** Fields with a sentence of the server. */
+const SENTENCES = ["message", "restart", "result"];
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 /** @type {import("../router.js").View} */
 export async function view({ element, query, signal }) {
-  const place = h("div", { "aria-live": "polite" });
+  const place = h("div", { className: "rows", "aria-live": "polite" });
+  element.classList.add("with-list");
   const tools = tableTools(texts.audit, place, () => load(true));
   const more = h("button", { hidden: true, onclick: () => void load(false) }, texts.older);
   /** @type {Row[]} */
@@ -120,7 +130,10 @@ async function rowOf(entry) {
     else name = calledIn(changes) ?? labelOf(resource);
   }
   const href = hrefOf(entry);
-  const shown = Object.entries(changes).filter(([field]) => !(field === "profile_name" && changes.profile_uuid));
+  const shown = Object.entries(changes).filter(
+    ([field, { old, new: value }]) =>
+      !(field === "profile_name" && changes.profile_uuid) && (old !== null || value !== null) && !(field === "mac" && value === name),
+  );
   const items = shown.map(async ([field, change]) =>
     field in LINKS && change.new
       ? h("li", {}, h("a", { href: `#/${LINKS[field][0]}/${change.new}` }, LINKS[field][1]))
@@ -151,7 +164,10 @@ async function named(field, change) {
   if (change === "changed") return change;
   /** @param {any} value */
   const name = async (value) => {
-    if (typeof value !== "string" || !UUID.test(value)) return value;
+    if (typeof value !== "string") return value;
+    if (TIME.test(value)) return moments(value);
+    if (SENTENCES.includes(field)) return inWords(value);
+    if (!UUID.test(value)) return WORDS[field]?.[value] ?? value;
     if (field.includes("user_uuid")) return username(value);
     return field.includes("profile_uuid") ? ((await profileName(value)) ?? value) : value;
   };
@@ -165,7 +181,7 @@ export const actionOf = (action) => labelOf(action.replace(".", "_"));
 function table(rows) {
   return simpleTable(
     texts.audit,
-    [texts.at, texts.actor, texts.action, texts.record, sentences(texts.changes), texts.clientAddress],
+    [texts.at, texts.actor, texts.action, texts.record, sentences(texts.changes), [texts.clientAddress, "roomy"]],
     rows.map(({ cells }) => cells),
     texts.noEntries,
   );

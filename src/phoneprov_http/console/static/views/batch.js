@@ -15,7 +15,7 @@ import { inWords } from "../labels.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
 import { phoneNames, username } from "./accounts.js";
-import { stateOf } from "./batches.js";
+import { profileOf, stateOf } from "./batches.js";
 import { batchButton } from "./chosen-phones.js";
 
 const POLL_MS = 2000;
@@ -53,7 +53,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
       facts([
         [texts.state, stateOf(batch)],
         [texts.progress, texts.progressOf(phones)],
-        [texts.profile, batch.profile_name ?? texts.profileOnPhone],
+        ...(batch.action === "restart" ? [] : [/** @type {[string, string]} */ ([texts.profile, profileOf(batch)])]),
         [texts.whichPhones, [batch.model, batch.location, batch.software_type, batch.template].filter(Boolean).join(", ") || texts.byList],
         ...(batch.start_at
           ? [/** @type {[string, any]} */ ([texts.startsAt, when(batch.start_at)])]
@@ -67,7 +67,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
           ? [/** @type {[string, any]} */ ([texts.undoneBy, h("a", { href: `#/batches/${batch.undone_by}` }, texts.batch)])]
           : []),
         [texts.by, by],
-        [texts.ended, when(batch.ended_at)],
+        ...(batch.ended_at ? [/** @type {[string, any]} */ ([texts.ended, when(batch.ended_at)])] : []),
       ], "across"),
       batch.message ? h("p", { className: `state ${meaningOf(batch.state)}` }, batch.message) : "",
     );
@@ -94,7 +94,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
   await explain();
   element.classList.add("with-list");
   const title = texts.batchTitle(texts.actions[batch.action], batch.phones.total);
-  fill(element, heading(`${texts.batch}: ${title}`, cancel, repeat, rest, help("how-to/switch-a-floor")), summary, reasons, search.element, list);
+  fill(element, heading(title, cancel, repeat, rest, help("how-to/switch-a-floor")), summary, reasons, search.element, list);
   await list.configure({
     caption: texts.phones,
     columns: [

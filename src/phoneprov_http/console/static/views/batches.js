@@ -22,7 +22,7 @@ export async function view({ element }) {
     columns: [
       { title: texts.started, cell: (batch) => when(batch.created_at), width: "14.5rem" },
       { title: texts.action, cell: (batch) => texts.actions[batch.action], width: "5.5rem" },
-      { title: texts.profile, cell: (batch) => batch.profile_name ?? texts.profileOnPhone, isOptional: true, width: "16.5rem" },
+      { title: texts.profile, cell: profileOf, isOptional: true, width: "16.5rem" },
       { title: texts.state, cell: stateOf, width: "9rem" },
       {
         title: texts.progress,
@@ -35,6 +35,9 @@ export async function view({ element }) {
     load: newestBatches,
   });
 }
+
+/** The profile of a batch; a restart has none. @param {Batch} batch */
+export const profileOf = ({ action, profile_name: name }) => (action === "restart" ? "" : (name ?? texts.profileOnPhone));
 
 /** The state of a batch: one with failures is no success. @param {Batch} batch */
 export function stateOf({ state, phones }) {

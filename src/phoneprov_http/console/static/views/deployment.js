@@ -3,13 +3,13 @@
 import { api } from "../api.js";
 import { h, update } from "../dom.js";
 import { badge, facts } from "../elements/facts.js";
-import { heading } from "../elements/heading.js";
+import { heading, help } from "../elements/heading.js";
 import { stepTimeline } from "../elements/step-timeline.js";
 import { when } from "../format.js";
 import { inWords } from "../labels.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
-import { username } from "./accounts.js";
+import { phoneNames, phoneTitle, username } from "./accounts.js";
 
 const POLL_MS = 1000;
 
@@ -19,9 +19,10 @@ const POLL_MS = 1000;
 export async function view({ element, parameters: [uuid], signal }) {
   const path = `deployments/${encodeURIComponent(uuid)}`;
   const { data } = await api.get(path, signal);
-  const by = await username(data.user_uuid);
-  draw(element, data, by);
-  void follow(path, data, signal, (deployment) => draw(element, deployment, by)).catch(() => {});
+  const [by, names] = await Promise.all([username(data.user_uuid), phoneNames([data.mac], signal)]);
+  const phone = phoneTitle({ mac: data.mac, name: names.get(data.mac) });
+  draw(element, data, phone, by);
+  void follow(path, data, signal, (deployment) => draw(element, deployment, phone, by)).catch(() => {});
 }
 
 /** @param {Deployment} deployment */
@@ -65,18 +66,17 @@ export function outcomeOf({ outcome, confirmation }) {
   return isOpen ? badge(confirmation, texts.confirmations) : badge(outcome, texts.outcomes);
 }
 
-/** @param {HTMLElement} element @param {Deployment} deployment @param {string} by */
-function draw(element, deployment, by) {
-  const { mac, profile_uuid, profile_name, revision } = deployment;
+/** @param {HTMLElement} element @param {Deployment} deployment @param {string} phone @param {string} by */
+function draw(element, deployment, phone, by) {
+  const { mac, profile_uuid, profile_name, revision, message } = deployment;
+  const isOfStep = deployment.steps.some((step) => step.message === message);
   update(
     element,
-    heading(
-      `${texts.actions[deployment.action] ?? deployment.action}: ${mac}`,
-      h("a", { className: "button", href: `#/phones/${mac}` }, texts.phone),
-    ),
+    heading(`${texts.actions[deployment.action] ?? deployment.action}: ${phone}`, help("how-to/put-back")),
     facts([
       [texts.outcome, badge(deployment.outcome, texts.outcomes)],
-      ...(deployment.message ? [/** @type {[string, string]} */ ([texts.message, inWords(deployment.message)])] : []),
+      ...(message && !isOfStep ? [/** @type {[string, string]} */ ([texts.message, inWords(message)])] : []),
+      [texts.phone, h("a", { href: `#/phones/${mac}` }, phone)],
       [
         texts.profile,
         h("a", { href: `#/profiles/${profile_uuid}` }, texts.profileRevision(profile_name, revision)),

@@ -24,7 +24,8 @@ export const momentOf = (local) => (local ? new Date(local).toISOString() : "");
 export async function view({ element, query, signal }) {
   /** @type {(Deployment & {by: string, name: string})[]} */
   let rows = [];
-  const place = h("div", { "aria-live": "polite" });
+  const place = h("div", { className: "rows", "aria-live": "polite" });
+  element.classList.add("with-list");
   const batch = h("span");
   const tools = tableTools(texts.deployments, place, () => load(true));
   const more = h("button", { hidden: true, onclick: () => void load(false) }, texts.older);
@@ -77,11 +78,11 @@ export async function view({ element, query, signal }) {
 function table(rows) {
   return simpleTable(
     texts.deployments,
-    [texts.at, texts.phone, [texts.name, "roomy"], [texts.action, "roomy"], texts.profileAndRevision, texts.outcome, [texts.by, "wide-only"], sentences(texts.message)],
+    [texts.at, texts.phone, [texts.mac, "wide-only"], [texts.action, "roomy"], texts.profileAndRevision, texts.outcome, [texts.by, "wide-only"], sentences(texts.message)],
     rows.map((one) => [
       h("a", { href: `#/deployments/${one.uuid}` }, when(one.created_at)),
-      h("a", { href: `#/phones/${one.mac}` }, one.mac),
-      one.name,
+      h("a", { href: `#/phones/${one.mac}`, title: one.mac }, one.name || one.mac),
+      one.mac,
       texts.actions[one.action] ?? one.action,
       h("a", { href: `#/profiles/${one.profile_uuid}` }, `${one.profile_name}, ${one.revision}`),
       outcomeOf(one),

@@ -47,7 +47,7 @@ export async function view({ element, query }) {
     key: (one) => one.mac,
     actions: (macs) => [batchButton(macs)],
     href: (one) => `#/phones/${one.mac}?tab=desk`,
-    empty: () => (search.isUsed() ? texts.noMatch : texts.noDesks),
+    empty: () => search.empty(texts.noDesks),
     load: async (offset, limit, signal, sort) => {
       const path = withQuery("phones/summaries", { ...search.values(), offset, limit, sort });
       const { data, metadata } = await api.get(path, signal);

@@ -68,7 +68,7 @@ export async function view({ element, query }) {
       ],
       sort: query.get("sort") ?? "",
       sorted: search.keep,
-      empty: () => (search.isUsed() ? texts.noMatch : texts.noContacts),
+      empty: () => search.empty(texts.noContacts),
       load: async (offset, limit, signal, sort) => {
         const path = withQuery("company-directory", { ...search.values(), offset, limit, sort });
         const { data, metadata } = await api.get(path, signal);

@@ -18,7 +18,7 @@ import { phoneTitle } from "./accounts.js";
 /** @type {import("../router.js").View} */
 export async function view({ element, signal }) {
   const place = h("div");
-  fill(element, heading(texts.discovered, h("a", { className: "button", href: "#/phones" }, texts.phones), help("how-to/adopt-and-replace")), place);
+  fill(element, heading(texts.discovered, help("how-to/adopt-and-replace")), place);
   /** @type {DiscoveredPhone[]} */
   const rows = (await api.get("discovered-phones", signal)).data;
   fill(

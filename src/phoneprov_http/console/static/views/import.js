@@ -145,7 +145,7 @@ function shown(data, isDry, csv) {
       [words.updated, count(data.updated)],
       [words.created, count(data.created)],
       [words.unchanged, count(data.unchanged)],
-    ]),
+    ], "across"),
     simpleTable(
       texts.rows,
       [texts.line, texts.row, texts.result, sentences(texts.whatIsWrong)],
@@ -157,12 +157,15 @@ function shown(data, isDry, csv) {
   ];
 }
 
-/** @param {ImportedRow} row */
-function reasons({ problems, changes }) {
+/** The first line has the names of the API. @param {ImportedRow} row */
+function reasons({ line, problems, changes }) {
+  const inForm = (/** @type {string} */ text) => (line === 1 ? text : inWords(text));
   return h(
     "ul",
     { className: "plain" },
-    ...problems.map(({ field: name, message }) => h("li", {}, name ? `${labelOf(name)} ${inWords(message)}` : inWords(message))),
+    ...problems.map(({ field: name, message }) =>
+      h("li", {}, name && line > 1 ? `${labelOf(name)} ` : name && `${name} `, inForm(message)),
+    ),
     ...Object.entries(changes ?? {}).map(([name, change]) => h("li", {}, `${labelOf(name)}: `, ...changeOf(change))),
   );
 }

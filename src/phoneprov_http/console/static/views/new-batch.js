@@ -11,8 +11,10 @@ import { MOST_CHOICES, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
 import { BATCH_PACE, ROLLOUT, SOFTWARE_TYPES, field } from "../fields.js";
 import { count } from "../format.js";
+import { labelOf } from "../labels.js";
 import { go } from "../navigation.js";
 import { texts } from "../texts.js";
+import { phoneNames } from "./accounts.js";
 import { chosen } from "./chosen-phones.js";
 import { momentOf } from "./deployments.js";
 import { planned } from "./plan.js";
@@ -124,15 +126,16 @@ export async function view({ element, query, signal }) {
   /** @param {Record<string, any>} all */
   async function save(all) {
     const order = orderOf(all);
+    if (notMacs(order.macs ?? []).length > 0) return null; // the summary names them
     const number = order.only_changed && changing !== null ? changing : await phonesOf(order);
     if (number !== null) {
       const action = texts.actions[order.action];
-      const used = FILTERS.filter((name) => order[name]).map((name) => order[name]);
+      const used = FILTERS.filter((name) => order[name]).map((name) => `${labelOf(name).toLowerCase()} ${order[name]}`);
       const details = h(
         "div",
         {},
         facts([
-          [texts.whichPhones, order.macs ? texts.byList : `${texts.byFilter} ${used.join(", ")}`],
+          [texts.whichPhones, order.macs ? texts.byList : texts.byFilter(used.join(", "))],
           ...(order.action === "switch"
             ? [/** @type {[string, string]} */ ([texts.profile, profile.text()])]
             : []),
@@ -197,7 +200,8 @@ export async function view({ element, query, signal }) {
       };
       const text = texts.startChanged(data.changed);
       const button = data.changed > 0 && h("button", { type: "button", onclick: start }, text);
-      fill(result, button, ...planned(data));
+      const macs = [...data.groups, ...data.problems].flatMap((one) => one.macs);
+      fill(result, button, ...planned(data, await phoneNames(macs, signal)));
     } catch (error) {
       if (!signal.aborted) fill(result, errorBox(error));
     } finally {

@@ -8,7 +8,7 @@ import { meaningOf } from "../elements/facts.js";
 import { progressBar, stack } from "../elements/progress.js";
 import { heading, help } from "../elements/heading.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
-import { ago, count, utcDay } from "../format.js";
+import { ago, clock, count, utcDay } from "../format.js";
 import { icon } from "../icons.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
@@ -36,10 +36,12 @@ const OUTCOMES = ["deployed", "failed", "unknown", "interrupted"];
 export async function view({ element, signal }) {
   const parts = [numbers, days, attention, failures, batches, places, models, loads];
   const panels = parts.map(({ name: id }) => h("section", { className: `panel ${id}` }));
+  const read = h("span", { className: "quiet roomy" });
   fill(
     element,
     heading(
       texts.overview,
+      read,
       h("a", { className: "button primary", href: "#/switch" }, texts.switchTitle),
       h("a", { className: "button", href: "#/batches/new" }, texts.newBatch),
       help("how-to/watch-the-fleet"),
@@ -57,6 +59,7 @@ export async function view({ element, signal }) {
         }
       }),
     );
+    fill(read, texts.readAt(clock(new Date())));
   };
   await draw();
   void (async () => {
@@ -138,7 +141,10 @@ async function attention(signal, fleet) {
 
 /** The states of all phones; nothing while none was looked at. @param {Numbers} fleet */
 function fleetBar({ states, phones }) {
-  const names = Object.keys(texts.states).filter((name) => states[name] > 0);
+  const order = ["good", "wait", "bad", "unknown"];
+  const names = Object.keys(texts.states)
+    .filter((name) => states[name] > 0)
+    .toSorted((one, other) => order.indexOf(meaningOf(one)) - order.indexOf(meaningOf(other)));
   if (names.every((name) => name === "never_seen")) return null;
   const said = names.map((name) => texts.inState(texts.states[name].toLowerCase(), states[name]));
   const parts = names.map((name) => /** @type {[string, number]} */ ([meaningOf(name), states[name]]));

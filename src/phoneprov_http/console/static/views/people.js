@@ -71,7 +71,7 @@ export async function view({ element, query }) {
     sort: query.get("sort") ?? "",
     sorted: search.keep,
     href: (user) => `#/people/${user.uuid}`,
-    empty: () => (search.isUsed() ? texts.noMatch : texts.noUsers),
+    empty: () => search.empty(texts.noUsers),
     load: async (offset, limit, signal, sort) => {
       const path = withQuery("users", { ...search.values(), offset, limit, sort });
       const { data, metadata } = await api.get(path, signal);

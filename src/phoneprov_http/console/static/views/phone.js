@@ -73,6 +73,8 @@ export async function view({ element, parameters: [mac], query, signal }) {
     element,
     heading(
       phoneTitle(phone),
+      !phone.is_active && h("span", { className: "badge" }, texts.inactive),
+      seen?.since && badge(seen.state, texts.states),
       h("a", { className: "button primary", href: `#/switch?mac=${phone.mac}` }, texts.switchPhone),
       rollBackButton,
       session.mayWriteShared && h("button", { onclick: () => edit(path, phone) }, texts.edit),
@@ -91,9 +93,8 @@ export async function view({ element, parameters: [mac], query, signal }) {
         [texts.address, phone.phone_ip],
         [texts.softwareType, phone.software_type],
         [texts.softwareVersion, phone.software_version],
-        [texts.isActive, phone.is_active ? texts.yes : texts.no],
         ...seenFacts(seen),
-      ], "twofold"), phone.description && h("p", { className: "quiet" }, phone.description)),
+      ], "twofold"), seen?.since === null && h("p", { className: "quiet" }, texts.notLookedAt), phone.description && h("p", { className: "quiet" }, phone.description)),
     ),
     parts,
   );
@@ -116,11 +117,9 @@ export async function view({ element, parameters: [mac], query, signal }) {
 /** What was seen of the phone when it was last looked at.
  * @param {any} seen @returns {[string, import("../dom.js").Child][]} */
 function seenFacts(seen) {
-  if (seen === null) return [];
-  if (seen.since === null) return [[texts.fleetState, texts.notLookedAt]];
+  if (!seen?.since) return [];
   const reports = [seen.reported_model, seen.reported_load].filter(Boolean).join(", ");
   return [
-    [texts.fleetState, badge(seen.state, texts.states)],
     ...(seen.file === "unknown" ? [] : [/** @type {[string, string]} */ ([texts.fileOnServerNow, texts.fileStates[seen.file]])]),
     [texts.seenAt, ago(seen.seen_at) || texts.neverSeen],
     ...(reports ? [/** @type {[string, string]} */ ([texts.reports, reports])] : []),

@@ -167,11 +167,11 @@ export async function view({ element, query }) {
     key: session.isAdmin ? (phone) => phone.mac : undefined,
     actions: (macs) => [batchButton(macs)],
     empty: () =>
-      search.isUsed()
-        ? h("button", { onclick: () => search.set({}) }, `${texts.noMatch} ${texts.clear}`)
-        : session.isAdmin
+      search.empty(
+        session.isAdmin
           ? h("p", {}, texts.noPhones, " ", h("a", { href: "#/import" }, texts.importTitle))
           : texts.noRows,
+      ),
     load: async (offset, limit, signal, sort) => {
       const { user, ...values } = search.values();
       const user_uuid = user && (await userNamed(user, signal));

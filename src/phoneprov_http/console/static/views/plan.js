@@ -6,14 +6,16 @@ import { simpleTable } from "../elements/simple-table.js";
 import { count } from "../format.js";
 import { inWords } from "../labels.js";
 import { texts } from "../texts.js";
+import { phoneTitle } from "./accounts.js";
 
 /**
  * @typedef {{count: number, macs: string[], diff: string}} Group
  * @typedef {{count: number, macs: string[], message: string}} Problem
  * @param {{phones: number, unchanged: number, changed: number, unfit: number, groups: Group[],
  *   problems: Problem[]}} plan
+ * @param {Map<string, string>} [names] of the phones
  */
-export function planned(plan) {
+export function planned(plan, names = new Map()) {
   return [
     h("h2", {}, texts.planTitle),
     facts(
@@ -26,13 +28,13 @@ export function planned(plan) {
       "across",
     ),
     ...plan.groups.map((group) =>
-      h("section", { className: "panel" }, h("h2", {}, texts.planGroup(group.count)), lines(group.diff), phones(group)),
+      h("section", { className: "panel" }, h("h2", {}, texts.planGroup(group.count)), lines(group.diff), phones(group, names)),
     ),
     plan.problems.length > 0 &&
       simpleTable(
         texts.whyUnfit,
         [texts.message, texts.phones],
-        plan.problems.map((one) => [inWords(one.message), phones(one)]),
+        plan.problems.map((one) => [inWords(one.message), phones(one, names)]),
       ),
   ];
 }
@@ -47,8 +49,8 @@ function lines(diff) {
   );
 }
 
-/** @param {{count: number, macs: string[]}} group */
-function phones({ count: all, macs }) {
-  const links = macs.flatMap((mac) => [h("a", { href: `#/phones/${mac}` }, mac), " "]);
+/** @param {{count: number, macs: string[]}} group @param {Map<string, string>} names */
+function phones({ count: all, macs }, names) {
+  const links = macs.flatMap((mac) => [h("a", { href: `#/phones/${mac}` }, phoneTitle({ mac, name: names.get(mac) })), " "]);
   return h("p", { className: "quiet" }, ...links, all > macs.length && texts.andMore(all - macs.length));
 }

@@ -17,7 +17,7 @@ export function previewed(data) {
     h("h3", {}, texts.findings),
     simpleTable(
       texts.findings,
-      [texts.line, texts.state, sentences(texts.message)],
+      [texts.line, texts.severity, sentences(texts.message)],
       data.findings.map((one) => [one.line, badge(one.severity, texts.severities), one.message]),
       texts.noFindings,
     ),

@@ -119,7 +119,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
   const actions = isNew
     ? []
     : [
-        h("span", { className: "quiet" }, `${texts.owner}: ${await username(profile.user_uuid)}`),
+        h("span", { className: "quiet" }, `${texts.owner}: `, h("a", { href: `#/people/${profile.user_uuid}` }, await username(profile.user_uuid))),
         h("a", { className: "button", href: `#/switch?profile=${profile.uuid}` }, texts.switchPhoneTo),
         h("button", { className: "danger", onclick: () => void remove(path, profile.name) }, texts.remove),
       ];

@@ -48,7 +48,7 @@ export async function view({ element, query }) {
     sort: query.get("sort") ?? "",
     sorted: search.keep,
     href: (one) => `#/profiles/${one.uuid}`,
-    empty: () => (search.isUsed() ? texts.noMatch : texts.noProfiles),
+    empty: () => search.empty(texts.noProfiles),
     // This group of the API carries no total: a page that is not full is the last one.
     load: async (offset, limit, signal, sort) => {
       const path = withQuery("phone-profiles", { ...search.values(), offset, limit, sort });

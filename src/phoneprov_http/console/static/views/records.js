@@ -120,7 +120,7 @@ export async function view({ element, parameters: [name], query, signal }) {
     })),
     sort: query.get("sort") ?? "",
     sorted: search.keep,
-    empty: () => (search.isUsed() ? texts.noMatch : (kind.empty ?? texts.noRows)),
+    empty: () => search.empty(kind.empty ?? texts.noRows),
     load: async (offset, limit, abort, sort) => {
       const { data, metadata } = await api.get(
         withQuery(kind.path, { ...(kind.filters ? search.values() : {}), offset, limit, sort }),

@@ -193,7 +193,7 @@ function rendered({ configuration, findings }) {
       h("pre", { className: "code", tabIndex: 0, role: "region", "aria-label": texts.configuration }, configuration),
     simpleTable(
       texts.findings,
-      [texts.line, texts.state, sentences(texts.message)],
+      [texts.line, texts.severity, sentences(texts.message)],
       findings.map((one) => [one.line, badge(one.severity, texts.severities), one.message]),
       texts.noFindings,
     ),
