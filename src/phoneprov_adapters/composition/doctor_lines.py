@@ -5,9 +5,8 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import urlsplit
 
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.findings import CheckResult, Verdict, failed, ok
+from phoneprov_adapters.composition.findings import Outcome, failed, ok, skipped
 from phoneprov_core.devices.names import device_name
-from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.lines.comparison import CompareLines
 
 SERVICE = "http://127.0.0.1:8000"
@@ -24,30 +23,26 @@ _STEPS = {
 }
 
 
-async def answers(container: Container, url: str) -> CheckResult:
+async def answers(container: Container, *, url: str) -> Outcome:
     """Ask the service as Asterisk does."""
     token = container.settings().asterisk_token
     if token is None:
-        return CheckResult("exchange", Verdict.SKIPPED, "PHONEPROV_ASTERISK_TOKEN is not set.")
+        return skipped("PHONEPROV_ASTERISK_TOKEN is not set.")
+    async with container.database().read() as tx:
+        active = [one for one in await tx.phones.rows(_SEARCHED) if one.is_active]
+    name = device_name(active[0].mac) if active else "SEP000000000000"
     try:
-        async with container.database().read() as tx:
-            active = [one for one in await tx.phones.rows(_SEARCHED) if one.is_active]
-        name = device_name(active[0].mac) if active else "SEP000000000000"
         status, body = await asyncio.to_thread(_asked, url, token, name)
-    except PhoneprovError as error:
-        return failed("exchange", error.message, "See the finding on the database.")
     except (OSError, ValueError, HTTPException) as error:
         return failed(
-            "exchange",
             f"The service does not answer at {url}: {type(error).__name__}.",
             "Start phoneprov serve; --url says where Asterisk reaches it.",
         )
     if status == 200 and body.startswith(f"name={name}&".encode()):
-        return ok("exchange", f"The service answers for {name} as Asterisk asks.")
+        return ok(f"The service answers for {name} as Asterisk asks.")
     if status == 404 and not body and not active:
-        return ok("exchange", "The service answers as Asterisk asks; no phone is active.")
-    next_step = _STEPS.get(status, _OLD)
-    return failed("exchange", f"The service answers {status} for {name}.", next_step)
+        return ok("The service answers as Asterisk asks; no phone is active.")
+    return failed(f"The service answers {status} for {name}.", _STEPS.get(status, _OLD))
 
 
 def _asked(url: str, token: str, name: str) -> tuple[int, bytes]:
@@ -67,25 +62,20 @@ def _asked(url: str, token: str, name: str) -> tuple[int, bytes]:
         connection.close()
 
 
-async def compared(container: Container) -> CheckResult:
+async def compared(container: Container) -> Outcome:
     """Compare the phones that Asterisk has with those that it is answered."""
     if not container.settings().serves_lines:
-        return CheckResult("lines", Verdict.SKIPPED, "PHONEPROV_ASTERISK_TOKEN is not set.")
+        return skipped("PHONEPROV_ASTERISK_TOKEN is not set.")
     exchange = container.exchange_lines()
     if exchange is None:
-        return CheckResult("lines", Verdict.SKIPPED, "PHONEPROV_AMI_HOST is not set.")
-    try:
-        devices = sorted(await exchange.devices())
-        unknown = [
-            mac for mac in devices if await container.lines().device(device_name(mac)) is None
-        ]
-        compare = CompareLines(container.database(), exchange, container.clock())
-        seen = [(mac, await compare(mac)) for mac in devices[:_PHONES] if mac not in unknown]
-    except PhoneprovError as error:
-        return failed("lines", error.message, "See docs/how-to/lines.md.")
+        return skipped("PHONEPROV_AMI_HOST is not set.")
+    devices = sorted(await exchange.devices())
+    lines = container.lines()
+    compare = CompareLines(container.database(), exchange, container.clock())
+    unknown = [mac for mac in devices if await lines.device(device_name(mac)) is None]
+    seen = [(mac, await compare(mac)) for mac in devices[:_PHONES] if mac not in unknown]
     if unknown:
         return failed(
-            "lines",
             f"{len(unknown)} of {len(devices)} phones in Asterisk are not active phones of the "
             f"inventory; the first is {unknown[0]}.",
             "Add them, or remove them from sccp.conf; hotline_enabled = no refuses unknown phones.",
@@ -93,9 +83,8 @@ async def compared(container: Container) -> CheckResult:
     wrong = [(mac, message) for mac, (is_same, message) in seen if is_same is False]
     if wrong:
         return failed(
-            "lines",
             f"{len(wrong)} of {len(seen)} phones that were compared have other lines. "
             f"{wrong[0][0]}: {wrong[0][1]}",
             "Restart the phone, or remove its section from sccp.conf.",
         )
-    return ok("lines", f"Asterisk has {len(devices)} phones, all of them of the inventory.")
+    return ok(f"Asterisk has {len(devices)} phones, all of them of the inventory.")

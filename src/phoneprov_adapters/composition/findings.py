@@ -1,8 +1,12 @@
 """What a check of the installation finds."""
 
+from collections.abc import Awaitable
 from enum import Enum
 
 from msgspec import Struct
+
+from phoneprov_adapters.composition.variables import SettingsError
+from phoneprov_core.kernel.errors import PhoneprovError
 
 
 class Verdict(Enum):
@@ -23,11 +27,28 @@ class CheckResult(Struct, frozen=True):
     next_step: str | None = None
 
 
-def ok(check: str, message: str) -> CheckResult:
+Outcome = tuple[Verdict, str, str | None]
+
+
+def ok(message: str) -> Outcome:
     """A check that succeeded."""
-    return CheckResult(check, Verdict.OK, message)
+    return Verdict.OK, message, None
 
 
-def failed(check: str, message: str, next_step: str) -> CheckResult:
+def failed(message: str, next_step: str) -> Outcome:
     """A check that failed."""
-    return CheckResult(check, Verdict.FAILED, message, next_step)
+    return Verdict.FAILED, message, next_step
+
+
+def skipped(message: str) -> Outcome:
+    """A check that was not possible."""
+    return Verdict.SKIPPED, message, None
+
+
+async def checked(check: str, work: Awaitable[Outcome], next_step: str) -> CheckResult:
+    """The result of a check. An error is a failure with this next step."""
+    try:
+        outcome = await work
+    except (SettingsError, PhoneprovError) as error:
+        outcome = failed(str(error), next_step)
+    return CheckResult(check, *outcome)
