@@ -20,11 +20,12 @@ from phoneprov_adapters.sql.tables.records import (
     table_of,
     text,
     user,
-    uuid,
 )
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.api_tokens import ApiTokenRecord
 from phoneprov_core.audit.model import AuditEntry
+from phoneprov_core.auth.model import Session
+from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.users.model import USER_FIELDS, User, UserSearch
 
 users = table_of(
@@ -64,18 +65,14 @@ assignments = table_of(
     listed=False,
 )
 
-sessions = Table(
+sessions = table_of(
+    Session,
     "sessions",
-    metadata,
-    uuid(),
-    user(),
-    Column("token_id", string(36), nullable=False),
-    Column("previous_token_id", string(36)),
-    Column("exchanged_at", BigInteger, nullable=False),
-    Column("created_at", BigInteger, nullable=False),
-    Column("expires_at", BigInteger, nullable=False),
-    Column("ends_at", BigInteger, nullable=False),
     Index(None, "user_uuid"),
+    owners={"user_uuid": "users"},
+    listed=False,
+    token_id=string(36),
+    previous_token_id=string(36),
 )
 
 API_TOKENS = Records(
@@ -96,18 +93,13 @@ API_TOKENS = Records(
 )
 api_tokens = API_TOKENS.table
 
-login_attempts = Table(
+login_attempts = table_of(
+    Attempts,
     "login_attempts",
-    metadata,
     Column("account_key", string(64), primary_key=True),
-    Column("failures", Integer, nullable=False),
-    Column("first_at", BigInteger, nullable=False),
-    Column("last_at", BigInteger, nullable=False),
-    Column("locked_until", BigInteger, nullable=False),
-    Column("undecided", Integer, nullable=False),
-    Column("in_a_row", Integer, nullable=False),
-    Column("known", Integer, nullable=False),
     Index(None, "last_at"),
+    key="account_key",
+    listed=False,
 )
 
 login_addresses = Table(

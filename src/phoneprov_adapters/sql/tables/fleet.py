@@ -1,8 +1,9 @@
 """What was seen of phones, and deployments by day."""
 
-from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, Table, Text
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Table
 
-from phoneprov_adapters.sql.tables.records import metadata, moment, string, uuid
+from phoneprov_adapters.sql.tables.records import metadata, moment, string, table_of, uuid
+from phoneprov_core.fleet.states import SeenPhone
 
 
 def _phone(*, primary_key: bool = False) -> Column[str]:
@@ -10,22 +11,15 @@ def _phone(*, primary_key: bool = False) -> Column[str]:
     return Column("mac", string(17), inventory, primary_key=primary_key, nullable=False)
 
 
-phone_states = Table(
+phone_states = table_of(
+    SeenPhone,
     "phone_states",
-    metadata,
     _phone(primary_key=True),
-    Column("state", string(16), nullable=False),
-    moment("since"),
-    moment("seen_at", nullable=True),
-    Column("answers", Boolean),
-    Column("misses", Integer, nullable=False),
-    Column("reported_mac", string(17)),
-    Column("reported_model", Text),
-    Column("reported_load", Text),
-    Column("serial", Text),
-    Column("is_registered", Boolean),
-    Column("file", string(16), nullable=False),
     Index(None, "state", "reported_load", "mac"),
+    key="mac",
+    listed=False,
+    since=string(24),
+    file=string(16),
 )
 
 phone_state_changes = Table(

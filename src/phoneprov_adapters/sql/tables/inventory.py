@@ -1,9 +1,10 @@
 """Extensions, phones, their flags, modules and services, PINs."""
 
-from sqlalchemy import BigInteger, Column, Index, Table, UniqueConstraint
+from sqlalchemy import BigInteger, Column, Index, UniqueConstraint
 
-from phoneprov_adapters.sql.tables.records import Records, metadata, moment, string, table_of
+from phoneprov_adapters.sql.tables.records import Records, string, table_of
 from phoneprov_core.extensions import EXTENSION_FIELDS, Extension, ExtensionSearch
+from phoneprov_core.fleet.model import Replacement
 from phoneprov_core.kems import Kem
 from phoneprov_core.links import Link
 from phoneprov_core.phones.model import Phone, PhoneSearch
@@ -43,13 +44,13 @@ phones = table_of(
 )
 
 # Which phone took the place of which; they need not be in the inventory.
-replacements = Table(
+replacements = table_of(
+    Replacement,
     "replacements",
-    metadata,
-    Column("mac", string(17), primary_key=True),
-    Column("earlier", string(17), nullable=False),
-    moment("created_at"),
     Index(None, "earlier", "created_at"),
+    key="mac",
+    listed=False,
+    earlier=string(17),
 )
 
 # Vendor flags and expansion modules may be created before their phone: no foreign key.

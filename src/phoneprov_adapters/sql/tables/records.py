@@ -82,15 +82,6 @@ def only_on(dialect: str, index: Index) -> SchemaItem:
     return index.ddl_if(dialect=dialect)
 
 
-def sealed_hash() -> tuple[Column[bytes], Column[str]]:
-    """The encrypted SHA-256 of a configuration. With a plain one, every reader of the database
-    could try out short secrets."""
-    return (
-        Column("sha256_sealed", LargeBinary, nullable=False),
-        Column("sha256_key_id", string(16), nullable=False),
-    )
-
-
 def owner(name: str, table: str, **options: Any) -> Column[str]:
     """The record that owns this one, which is deleted with it."""
     return _reference(name, table, "CASCADE", **options)
@@ -138,9 +129,9 @@ def table_of(
     whether all records are listed, oldest first. ``items`` are indexes and columns: more ones, and
     those of fields that the others do not describe.
     """
-    named = {*owners, *used, *sealed, *without, *types_of, unique or key, key}
-    assert named <= {*entity.__struct_fields__}, f"{name}: not all of these are fields: {named}"
     given = {item.name: item for item in items if isinstance(item, Column)}
+    named = {*owners, *used, *sealed, *without, *types_of, unique or key, key} - given.keys()
+    assert named <= {*entity.__struct_fields__}, f"{name}: not all of these are fields: {named}"
     columns: list[SchemaItem] = []
     for field in fields_of(entity):
         if field.name in without:

@@ -2,10 +2,8 @@
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     Column,
     Index,
-    Integer,
     LargeBinary,
     Table,
     Text,
@@ -18,15 +16,16 @@ from phoneprov_adapters.sql.tables.records import (
     metadata,
     moment,
     owner,
-    sealed_hash,
     string,
     table_of,
     text,
     uuid,
 )
+from phoneprov_core.batches.model import Batch
+from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.desk_records import DeskRecord
-from phoneprov_core.profiles.model import PROFILE_FIELDS, ProfileRecord, ProfileSearch
+from phoneprov_core.profiles.model import PROFILE_FIELDS, ProfileRecord, ProfileSearch, Revision
 from phoneprov_core.templates.model import Template
 
 profiles = table_of(
@@ -41,24 +40,19 @@ PROFILES = Records(
     ProfileRecord, profiles, owner="user_uuid", one_name="profile", search=PROFILE_FIELDS
 )
 
-profile_revisions = Table(
+profile_revisions = table_of(
+    Revision,
     "profile_revisions",
-    metadata,
-    uuid(),
-    owner("profile_uuid", "profiles"),
-    Column("number", Integer, nullable=False),
-    *sealed_hash(),
-    Column("size", BigInteger, nullable=False),
     Column("cnf_xml_sealed", LargeBinary, nullable=False),
     Column("cnf_xml_key_id", string(16), nullable=False),
     # The name of a template: the text is that of its values then, in JSON.
     Column("template", text, index=True),
-    moment("created_at"),
-    Column("created_by", string(36)),
     UniqueConstraint("profile_uuid", "number"),
-    Index(None, "sha256_key_id", "uuid"),
     # Without it, finding the keys in use would read every configuration.
     Index(None, "cnf_xml_key_id", "uuid"),
+    owners={"profile_uuid": "profiles"},
+    sealed=("sha256",),
+    listed=False,
 )
 
 templates = table_of(
@@ -78,10 +72,7 @@ DEPLOYMENTS = Records(
     table_of(
         Deployment,
         "deployments",
-        Column("revision", Integer, nullable=False),
-        Column("user_uuid", string(36)),
         Column("outcome", string(16), nullable=False, index=True),
-        Column("template_revision", Integer),
         # Who used the phone until the next deployment, in JSON.
         Column("used_by", Text),
         UniqueConstraint("mac", "number"),
@@ -137,67 +128,33 @@ leases = Table(
     Column("expires_at", BigInteger, nullable=False),
 )
 
-batches = Table(
+batches = table_of(
+    Batch,
     "batches",
-    metadata,
-    uuid(),
-    Column("action", string(16), nullable=False),
-    Column("profile_uuid", string(36)),
-    Column("profile_name", Text),
-    Column("revision", Integer),
-    Column("model", Text),
-    Column("location", Text),
-    Column("software_type", Text),
-    Column("at_once", Integer, nullable=False),
-    Column("per_minute", Integer),
-    Column("stop_after_failures", Integer),
-    Column("wait_minutes", Integer, nullable=False),
-    Column("user_uuid", string(36), nullable=False),
-    Column("state", string(16), nullable=False),
-    Column("message", Text),
-    moment("created_at"),
-    moment("ended_at", nullable=True),
     Column("holder", string(36), nullable=False),
     Column("process", string(36), nullable=False),
     Column("fence", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
-    Column("template", Text),
-    moment("start_at", nullable=True),
-    # The same in milliseconds: the clock of the database decides.
+    # ``start_at`` in milliseconds: the clock of the database decides.
     Column("begins_at", BigInteger, nullable=False),
-    Column("first", Integer),
-    Column("first_minutes", Integer, nullable=False),
-    Column("undo_on_stop", Boolean, nullable=False),
-    Column("only_changed", Boolean, nullable=False),
-    Column("undo_of", string(36)),
-    Index(None, "created_at", "uuid"),
     Index(None, "ended_at"),
     Index(None, "undo_of"),
+    without=("phones", "undone_by"),
+    undo_of=string(36),
 )
 
-batch_phones = Table(
+batch_phones = table_of(
+    BatchItem,
     "batch_phones",
-    metadata,
     owner("batch_uuid", "batches", primary_key=True),
-    Column("position", Integer, primary_key=True),
-    Column("mac", string(17), nullable=False),
-    Column("state", string(16), nullable=False),
-    Column("tries", Integer, nullable=False),
-    Column("cut_off", Integer, nullable=False),
-    Column("attempt_uuid", string(36), nullable=False),
-    Column("fence", BigInteger, nullable=False),
-    Column("not_before", BigInteger, nullable=False),
-    moment("waiting_since", nullable=True),
-    Column("deployment_uuid", string(36)),
-    Column("message", Text),
-    moment("started_at", nullable=True),
-    moment("ended_at", nullable=True),
-    Column("profile_uuid", string(36)),
-    Column("undoes", string(36)),
-    Column("attempts", Text, nullable=False),
+    Column("position", BigInteger, primary_key=True),
     UniqueConstraint("batch_uuid", "mac"),
     # Finds the next phone and counts phones per state without reading the other rows.
     Index(None, "batch_uuid", "state", "not_before", "position"),
+    key="position",
+    listed=False,
+    waiting_since=string(24),
+    undoes=string(36),
 )
 
 # Users, profiles and phones may be deleted before the phone has another configuration: the desk
