@@ -55,6 +55,7 @@ from phoneprov_core.me import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.templates.recipes import Rendering
+from phoneprov_core.templates.use_cases import Templates
 from phoneprov_core.users.model import Registration
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users, created_user
@@ -116,6 +117,7 @@ class Office:
         self.user_permissions = UserPermissions(database, clock, new_id)
         self.phones = Phones(database, chosen.shared_write, clock)
         self.profiles = Profiles(database, clock, new_id, largest_xml=chosen.largest_xml)
+        self.templates = Templates(database, JinjaRenderer(), clock, new_id)
         self.extensions = Extensions(database, clock, new_id)
         self.links = Links(database, clock, new_id)
         self.kems = Kems(database, chosen.shared_write, clock, new_id)

@@ -19,6 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from contract.auth.session_model import CLOSED, REFUSED, SessionModel, Token
 from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher
 from phoneprov_adapters.security.api_tokens import KeyedTokens
 from phoneprov_adapters.security.tokens import JwtTokens
@@ -41,7 +42,6 @@ from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users
 from support.keys import NEW_KEYS
 from support.scale import rounds
-from support.session_model import CLOSED, REFUSED, SessionModel, Token
 from support.stores import DATABASES
 
 T = TypeVar("T")

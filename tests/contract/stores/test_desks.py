@@ -39,6 +39,8 @@ class TestDesks(DatabaseTests):
             assert await tx.desks.find(PHONE) == DeskRecord(PHONE)
             assert await tx.desks.find(PHONE) == DeskRecord(PHONE)
             assert not await tx.desks.remove(PHONE)
+            await tx.desks.put(DeskRecord(PHONE).used(DeskUse(ADA), NOW))
+            assert await tx.desks.remove(PHONE)
         assert await self.the_desk() == DeskRecord(PHONE)
 
     async def test_put_desk_is_found_with_every_field(self) -> None:
@@ -64,29 +66,31 @@ class TestDesks(DatabaseTests):
         assert await self.the_desk() == desk.settled()
         assert await self.the_desk(OTHER_PHONE) == DeskRecord(OTHER_PHONE, turn=1)
 
-    async def test_of_names_the_desks_of_a_default_profile_in_order(self) -> None:
-        mine = [DeskRecord(OTHER_PHONE, DEFAULT), DeskRecord(PHONE, DEFAULT, hotdesk=False)]
-        await self.store(*mine, DeskRecord(a_mac(3), PROFILE))
+    @pytest.mark.parametrize(
+        ("by", "mine"),
+        [
+            ("default", [DeskRecord(OTHER_PHONE, OWN), DeskRecord(PHONE, OWN, hotdesk=False)]),
+            ("extension", [DeskRecord(mac, extension_uuid=OWN) for mac in (OTHER_PHONE, PHONE)]),
+            (
+                "user",
+                [DeskRecord(OTHER_PHONE, user_uuid=OWN), DeskRecord(PHONE).changing(CHANGE, OWN)],
+            ),
+        ],
+    )
+    async def test_of_names_the_desks_with_this_value_in_order(
+        self, by: str, mine: list[DeskRecord]
+    ) -> None:
+        fields = ("default_profile_uuid", "extension_uuid", "user_uuid")
+        others = [
+            msgspec.structs.replace(DeskRecord(a_mac(number)), **{field: OWN})
+            for number, field in enumerate(fields, 3)
+            if not field.startswith(by)
+        ]
+        await self.store(*mine, *others)
         for opened in (self.database.read, self.database.write):
             async with opened() as tx:
-                assert await tx.desks.of(default=DEFAULT) == mine[::-1]
-                assert await tx.desks.of(default=identifier(99)) == []
-
-    async def test_of_names_the_desks_with_a_number_in_order(self) -> None:
-        mine = [DeskRecord(mac, extension_uuid=OWN) for mac in (OTHER_PHONE, PHONE)]
-        await self.store(*mine, DeskRecord(a_mac(3), OWN), DeskRecord(a_mac(4), user_uuid=OWN))
-        for opened in (self.database.read, self.database.write):
-            async with opened() as tx:
-                assert await tx.desks.of(extension=OWN) == mine[::-1]
-                assert await tx.desks.of(extension=identifier(99)) == []
-
-    async def test_of_names_the_desks_that_a_user_uses_or_is_logging_in_at(self) -> None:
-        mine = [DeskRecord(OTHER_PHONE, user_uuid=ADA), DeskRecord(PHONE).changing(CHANGE, ADA)]
-        await self.store(*mine, DeskRecord(a_mac(3), user_uuid=BOB), DeskRecord(a_mac(4), ADA))
-        for opened in (self.database.read, self.database.write):
-            async with opened() as tx:
-                assert await tx.desks.of(user=ADA) == mine[::-1]
-                assert await tx.desks.of(user=identifier(99)) == []
+                assert await tx.desks.of(**{by: OWN}) == mine[::-1]
+                assert await tx.desks.of(**{by: identifier(99)}) == []
 
     @pytest.mark.parametrize("is_new", [True, False])
     async def test_desk_is_held_from_its_find_on(self, is_new: bool) -> None:
@@ -208,9 +212,3 @@ class TestDesks(DatabaseTests):
             assert await desks.rows(2, offset=2) == listed[2:]
             assert await desks.rows(10, owner=ADA) == listed[1:2]
             assert await desks.count(ADA) == 1
-
-    async def test_removed_record_is_not_found(self) -> None:
-        async with self.database.write() as tx:
-            await tx.desks.put(DeskRecord(PHONE).used(DeskUse(ADA), NOW))
-            assert await tx.desks.remove(PHONE)
-        assert await self.the_desk() == DeskRecord(PHONE)

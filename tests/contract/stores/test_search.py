@@ -151,7 +151,7 @@ class TestSearch(DatabaseTests):
         order = get_args(get_args(get_type_hints(case.command)["sort"])[0])
         for field in {one.removeprefix("-") for one in order} - {key}:
             async with self.database.write() as tx:
-                store: SearchedStore[Any] = case.kind.store(tx)
+                store: Any = case.kind.store(tx)
                 for number, value in enumerate(("b", "A", "É", "a1", "B2", "Z"), 1):
                     await store.add(case.kind.make(number, **{field: value}))
                 for sort, is_backwards in ((field, False), (f"-{field}", True)):

@@ -32,7 +32,7 @@ async def test_actor_uses_the_configured_level_rule() -> None:
     assert (await office.actor_of(await office.log_in("ada"))).holds(0)
 
 
-async def test_changed_level_takes_effect_at_once(
+async def test_changed_level_and_deactivation_take_effect_at_once(
     office: Office, root: Actor, logged_in: LoggedIn
 ) -> None:
     uuid = logged_in.user.uuid
@@ -46,11 +46,7 @@ async def test_changed_level_takes_effect_at_once(
 
     await office.user_permissions.remove(root, uuid)
     assert (await office.actor_of(logged_in)).level is None
-
-
-async def test_deactivation_takes_effect_at_once(office: Office, logged_in: LoggedIn) -> None:
-    await office.deactivate(logged_in.user.uuid)
-
+    await office.deactivate(uuid)
     with pytest.raises(Unauthenticated):
         await office.actor_of(logged_in)
 

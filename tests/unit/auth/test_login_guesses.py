@@ -42,16 +42,6 @@ async def test_login_locked_account_computes_no_hash(
     assert await failures(office) == 5
 
 
-async def test_login_each_further_failure_doubles_the_lock(office: Office, ada: Actor) -> None:
-    await fail(office, times=5)
-    office.clock.advance(30)
-    await fail(office)
-
-    with pytest.raises(TooManyAttempts) as error:
-        await office.log_in("ada")
-    assert error.value.retry_after == 60
-
-
 async def test_login_success_resets_the_failures(office: Office, ada: Actor) -> None:
     await fail(office, times=4)
     await office.log_in("ada")
@@ -83,24 +73,6 @@ async def test_login_attempt_is_counted_before_verification(
     await fail(office)
 
     assert counted == [1]
-
-
-async def test_login_concurrent_failures_are_all_counted(office: Office, ada: Actor) -> None:
-    outcomes = await asyncio.gather(
-        *(office.log_in("ada", "wrong password") for _ in range(50)), return_exceptions=True
-    )
-
-    kinds = [type(outcome) for outcome in outcomes]
-    assert kinds.count(WrongCredentials) == 5
-    assert kinds.count(TooManyAttempts) == 45
-
-
-async def test_login_concurrent_successes_do_not_lock_the_account(
-    office: Office, ada: Actor
-) -> None:
-    logged_in = await asyncio.gather(*(office.log_in("ada") for _ in range(50)))
-
-    assert len({login.tokens.refresh_token for login in logged_in}) == 50
 
 
 async def test_login_successes_of_several_processes_do_not_lock_the_account(

@@ -2,19 +2,10 @@
 
 import pytest
 
-from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.profiles.model import Profile
-from support.floor import create_floor
-from support.office import Office
-from support.switching import Journal
+from support.floor import Floor
 
 
 @pytest.fixture
-async def profile(office: Office, root: Actor, ada: Actor) -> Profile:
-    """Ada's profile; twelve phones are in the inventory."""
-    return await create_floor(office, root, ada, 12)
-
-
-@pytest.fixture
-def journal(office: Office, monkeypatch: pytest.MonkeyPatch) -> Journal:
-    return Journal(office, monkeypatch)
+async def floor() -> Floor:
+    """Twelve phones are in the inventory."""
+    return await Floor.of()

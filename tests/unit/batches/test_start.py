@@ -6,37 +6,32 @@ import pytest
 
 from phoneprov_core.batches.commands import CreateBatch, WantedPhones
 from phoneprov_core.batches.model import BatchState, Counts
-from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window
 from phoneprov_core.phones.model import CreatePhone, PhonePatch
-from phoneprov_core.profiles.model import Profile, ProfilePatch
-from support.floor import FLOOR, begin, ended, phones_of
-from support.office import Office
+from support.floor import FLOOR, Floor
 from support.records import a_mac
 from support.switching import NOWHERE
 
 
-async def test_batch_is_stored_before_it_runs(
-    office: Office, root: Actor, profile: Profile
-) -> None:
-    batch = await begin(office, root, profile, at_once=3, per_minute=600)
+async def test_batch_is_stored_before_it_runs(floor: Floor) -> None:
+    batch = await floor.begin(at_once=3, per_minute=600)
 
     assert batch.phones == Counts(waiting=12, total=12)
     assert (batch.state, batch.ended_at, batch.user_uuid) == (
         BatchState.RUNNING,
         None,
-        root.user_uuid,
+        floor.root.user_uuid,
     )
     assert (batch.profile_uuid, batch.profile_name, batch.revision) == (
-        profile.uuid,
+        floor.profile.uuid,
         "The floor",
         1,
     )
     assert (batch.location, batch.at_once, batch.per_minute) == (FLOOR, 3, 600)
-    assert office.uploader.uploads == []
-    await office.background.done()
+    assert floor.uploader.uploads == []
+    await floor.background.done()
 
 
 @pytest.mark.parametrize(
@@ -47,66 +42,50 @@ async def test_batch_is_stored_before_it_runs(
         ({"model": "cisco 7965"}, [14]),
         ({"software_type": "sip"}, [14]),
         ({"model": "7945", "location": "cellar", "software_type": "SCCP"}, [13]),
-        ({"macs": (a_mac(14), "001bd4000002")}, [14, 2]),
+        ({"macs": (a_mac(14), "001bd4000002", "001b.d400.000e")}, [14, 2]),
     ],
 )
 async def test_batch_phones_are_selected_by_list_or_filter(
-    office: Office, root: Actor, profile: Profile, filters: dict[str, Any], chosen: Any
+    floor: Floor, filters: dict[str, Any], chosen: Any
 ) -> None:
-    await office.phones.create(
-        root, CreatePhone(mac=a_mac(13), model="CP-7945", location="Cellar", software_type="SCCP")
-    )
-    await office.phones.create(
-        root, CreatePhone(mac=a_mac(14), model="CP-7965G", location="Roof", software_type="SIP")
-    )
-    await office.phones.create(
-        root, CreatePhone(mac=a_mac(15), model="7965", location="Cellar", is_active=False)
-    )
+    for phone in (
+        CreatePhone(mac=a_mac(13), model="CP-7945", location="Cellar", software_type="SCCP"),
+        CreatePhone(mac=a_mac(14), model="CP-7965G", location="Roof", software_type="SIP"),
+        CreatePhone(mac=a_mac(15), model="7965", location="Cellar", is_active=False),
+    ):
+        await floor.phones.create(floor.root, phone)
 
-    batch = await begin(office, root, None, **filters)
+    batch = await floor.begin_without(**filters)
 
-    assert [phone.mac for phone in await phones_of(office, root, batch)] == [
+    assert [phone.mac for phone in await floor.phones_of(batch)] == [
         a_mac(number) for number in chosen
     ]
-    await office.background.done()
+    await floor.background.done()
 
 
-async def test_batch_phone_listed_twice_is_included_once(
-    office: Office, root: Actor, profile: Profile
-) -> None:
-    batch = await begin(office, root, None, macs=(a_mac(2), "001b.d400.0002", a_mac(1)))
-
-    assert batch.phones.total == 2
-    await office.background.done()
-
-
-async def test_start_without_matching_phones_is_refused(
-    office: Office, root: Actor, profile: Profile
-) -> None:
+async def test_start_without_matching_phones_is_refused(floor: Floor) -> None:
     with pytest.raises(Conflict) as raised:
-        await begin(office, root, profile, location="3rd floor")
+        await floor.begin(location="3rd floor")
 
     assert raised.value.code == "no_phones"
-    assert (await office.batches.all(root)).first == []
+    assert (await floor.batches.all(floor.root)).first == []
 
 
-async def test_start_with_missing_records_is_not_found(
-    office: Office, root: Actor, profile: Profile
-) -> None:
+async def test_start_with_missing_records_is_not_found(floor: Floor) -> None:
     with pytest.raises(NotFound, match=a_mac(99)):
-        await begin(office, root, profile, macs=(a_mac(1), a_mac(99)))
+        await floor.begin(macs=(a_mac(1), a_mac(99)))
     with pytest.raises(NotFound, match="revision"):
-        await begin(office, root, profile, revision=2)
+        await floor.begin(revision=2)
     unknown = CreateBatch(action="switch", profile_uuid=NOWHERE, model="7945")
     with pytest.raises(NotFound, match="profile"):
-        await office.batches.start(root, unknown)
+        await floor.batches.start(floor.root, unknown)
     for name in ("", NOWHERE):
         with pytest.raises(NotFound):
-            await office.batches.get(root, name)
+            await floor.batches.get(floor.root, name)
         with pytest.raises(NotFound):
-            await office.batches.phones(root, name)
+            await floor.batches.phones(floor.root, name)
         with pytest.raises(NotFound):
-            await office.batches.cancel(root, name)
+            await floor.batches.cancel(floor.root, name)
 
 
 @pytest.mark.parametrize(
@@ -144,46 +123,40 @@ def test_batch_of_5000_listed_phones_is_accepted() -> None:
         CreateBatch(action="restart", macs=macs)
 
 
-async def test_batch_revision_is_the_newest_at_its_start(
-    office: Office, root: Actor, ada: Actor, profile: Profile
-) -> None:
-    await office.profiles.update(ada, profile.uuid, ProfilePatch(cnf_xml="<device>2</device>"))
-    first = await begin(office, root, profile)
-    await office.profiles.update(ada, profile.uuid, ProfilePatch(cnf_xml="<device>3</device>"))
+async def test_batch_revision_is_the_newest_at_its_start(floor: Floor) -> None:
+    await floor.save("<device>2</device>")
+    first = await floor.begin()
+    await floor.save("<device>3</device>")
 
     assert first.revision == 2
-    await ended(office, root, first)
-    assert {upload.content for upload in office.uploader.uploads} == {b"<device>2</device>"}
+    await floor.ended(first)
+    assert {upload.content for upload in floor.uploader.uploads} == {b"<device>2</device>"}
 
-    office.uploader.uploads.clear()
-    await ended(office, root, await begin(office, root, profile, revision=1, macs=(a_mac(1),)))
-    assert office.uploader.uploads[0].content == (profile.cnf_xml or "").encode()
+    floor.uploader.uploads.clear()
+    await floor.run(revision=1, macs=(a_mac(1),))
+    assert floor.uploader.uploads[0].content == (floor.profile.cnf_xml or "").encode()
 
 
-async def test_batches_and_their_phones_are_listed_in_pages(
-    office: Office, root: Actor, profile: Profile
-) -> None:
+async def test_batches_and_their_phones_are_listed_in_pages(floor: Floor) -> None:
     batches = []
     for _ in range(3):
-        office.clock.advance(1)
-        batches.append(await ended(office, root, await begin(office, root, None)))
+        floor.clock.advance(1)
+        batches.append(await floor.run_without())
 
-    listed = await office.batches.all(root, Window(limit=2, offset=1))
+    listed = await floor.batches.all(floor.root, Window(limit=2, offset=1))
     assert (listed.first, listed.total) == (batches[1:], 3)
 
-    done = await office.batches.phones(
-        root, batches[0].uuid, WantedPhones(state="done"), Window(limit=5, offset=10)
+    done = await floor.batches.phones(
+        floor.root, batches[0].uuid, WantedPhones(state="done"), Window(limit=5, offset=10)
     )
     assert ([phone.position for phone in done.first], done.total) == ([11, 12], 12)
 
 
-async def test_inactive_phones_that_are_listed_fail(
-    office: Office, root: Actor, profile: Profile
-) -> None:
-    await office.phones.update(root, a_mac(1), PhonePatch(is_active=False))
+async def test_inactive_phones_that_are_listed_fail(floor: Floor) -> None:
+    await floor.phones.update(floor.root, a_mac(1), PhonePatch(is_active=False))
 
-    batch = await ended(office, root, await begin(office, root, profile, macs=(a_mac(1),)))
+    batch = await floor.run(macs=(a_mac(1),))
 
     assert batch.phones == Counts(failed=1, total=1)
-    (phone,) = await phones_of(office, root, batch)
+    (phone,) = await floor.phones_of(batch)
     assert phone.message == "This phone is not active."

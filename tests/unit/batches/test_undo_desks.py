@@ -6,21 +6,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from phoneprov_core.batches.model import PhoneState
+from phoneprov_core.batches.model import Batch, PhoneState
 from phoneprov_core.batches.work import DEFAULT
 from phoneprov_core.deployments.model import Action
 from phoneprov_core.deployments.order import DeskChange
 from phoneprov_core.deployments.rollback import LOGIN_ENDED
 from phoneprov_core.desk_records import DeskRecord, DeskUse
-from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.system import shown
-from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
+from phoneprov_core.profiles.model import Profile, ProfilePatch
 from phoneprov_core.users.model import UserPatch
-from support.floor import begin, create_floor
-from support.office import Office
+from support.floor import Floor
 from support.records import a_mac
 from support.store_tests import existing
-from support.switching import switch
 from unit.batches.test_undo import killed, stop_before_the_undo, there, undone, without_a_worker
 
 PHONE, OTHER = a_mac(1), a_mac(2)
@@ -28,88 +25,77 @@ ADAS, LOBBY, NEW = "<adas/>", "<lobby/>", "<new/>"
 HOURS = 8
 
 
-class Floor:
+class UsedFloor(Floor):
     """Ada is logged in at a phone for 8 hours."""
 
-    office: Office
-    root: Actor
-    ada: Actor
     adas: Profile
     lobby: Profile
     new: Profile
     before: DeskRecord
 
-    async def arrange(self, office: Office, root: Actor, ada: Actor) -> None:
-        self.office, self.root, self.ada = office, root, ada
-        without_a_worker(office)
-        await create_floor(office, root, root, 2)
-        self.adas = await self.profile(ada, ADAS)
-        self.lobby, self.new = await self.profile(root, LOBBY), await self.profile(root, NEW)
-        await self.log_in(PHONE)
+    async def furnish(self) -> None:
+        await super().furnish()
+        without_a_worker(self)
+        self.adas = await self.profile_of(self.ada, ADAS)
+        self.lobby = await self.profile_of(self.root, LOBBY)
+        self.new = await self.profile_of(self.root, NEW)
+        await self.log_in_at(PHONE)
         self.before = await self.desk()
 
-    async def profile(self, owner: Actor, xml: str) -> Profile:
-        new = CreateProfile(user_uuid=owner.user_uuid, name=xml, cnf_xml=xml)
-        return await self.office.profiles.create(owner, new)
-
-    async def log_in(self, mac: str) -> None:
-        deploy = self.office.deploy
-        phone = await self.office.phones.get(self.root, mac)
-        order = existing(await deploy.order_for(self.adas.uuid, phone, Action.LOGIN))
-        until = shown(self.office.clock() + timedelta(hours=HOURS))
+    async def log_in_at(self, mac: str) -> None:
+        phone = await self.phones.get(self.root, mac)
+        order = existing(await self.deploy.order_for(self.adas.uuid, phone, Action.LOGIN))
+        until = shown(self.clock() + timedelta(hours=HOURS))
         desk = DeskChange(DeskUse(self.ada.user_uuid, self.adas.uuid, until))
-        await deploy(self.ada, msgspec.structs.replace(order, desk=desk))
-        self.office.clock.advance(60)
+        await self.deploy(self.ada, msgspec.structs.replace(order, desk=desk))
+        self.clock.advance(60)
 
     async def desk(self) -> DeskRecord:
-        async with self.office.database.read() as tx:
+        async with self.database.read() as tx:
             return await tx.desks.find(PHONE)
 
     async def change_desk(self, **fields: Any) -> None:
-        async with self.office.database.write() as tx:
+        async with self.database.write() as tx:
             await tx.desks.put(msgspec.structs.replace(await tx.desks.find(PHONE), **fields))
 
     async def leave(self) -> None:
-        async with self.office.database.write() as tx:
+        async with self.database.write() as tx:
             desk = await tx.desks.find(PHONE)
             await tx.desks.put(desk.left(not_before=0).settled())
 
     async def meanwhile(self, what: str) -> None:
         """What happens between the batch and its undo."""
-        office, user = self.office, self.ada.user_uuid
+        user = self.ada.user_uuid
         match what:
             case "expired":
-                office.clock.advance(HOURS * 3600)
+                self.clock.advance(HOURS * 3600)
             case "deactivated":
-                await office.users.update(self.root, user, UserPatch(is_active=False))
+                await self.users.update(self.root, user, UserPatch(is_active=False))
             case "deleted":
-                await office.users.delete(self.root, user)
+                await self.users.delete(self.root, user)
             case "elsewhere":
-                await self.log_in(OTHER)
+                await self.log_in_at(OTHER)
             case "several":
-                object.__setattr__(office.deploy, "several_logins", True)
-                await self.log_in(OTHER)
+                object.__setattr__(self.deploy, "several_logins", True)
+                await self.log_in_at(OTHER)
             case "switched elsewhere":
-                await switch(office, self.root, self.adas, OTHER)
+                await self.switched(self.root, self.adas, OTHER)
             case "given away":
                 patch = ProfilePatch(user_uuid=self.root.user_uuid)
-                await office.profiles.update(self.root, self.adas.uuid, patch)
+                await self.profiles.update(self.root, self.adas.uuid, patch)
             case "left":
                 await self.leave()
-        office.uploader.uploads.clear()
+        self.uploader.uploads.clear()
 
-    async def rolled_out(self, profile: Profile | None = None) -> Any:
-        new = profile or self.new
-        batch = await begin(self.office, self.root, new, macs=[PHONE], first=1, undo_on_stop=True)
-        await stop_before_the_undo(self.office, batch)
+    async def rolled_out(self, profile: Profile | None = None) -> Batch:
+        batch = await self.begin(profile or self.new, macs=[PHONE], first=1, undo_on_stop=True)
+        await stop_before_the_undo(self, batch)
         return batch
 
 
 @pytest.fixture
-async def floor(office: Office, root: Actor, ada: Actor) -> Floor:
-    made = Floor()
-    await made.arrange(office, root, ada)
-    return made
+async def floor() -> UsedFloor:
+    return await UsedFloor.of(phones=2)
 
 
 def use_of(desk: DeskRecord) -> tuple[Any, ...]:
@@ -121,18 +107,18 @@ NO_USE = (None,) * 6
 
 @pytest.mark.parametrize("what", ["nothing", "several", "switched elsewhere"])
 @pytest.mark.parametrize("way", ["undo", "rollback"])
-async def test_use_that_has_not_ended_is_given_back(floor: Floor, way: str, what: str) -> None:
+async def test_use_that_has_not_ended_is_given_back(floor: UsedFloor, way: str, what: str) -> None:
     batch = await floor.rolled_out()
     assert use_of(await floor.desk())[:4] != use_of(floor.before)[:4]
     await floor.meanwhile(what)
 
     if way == "undo":
-        (phone,) = (await undone(floor.office, floor.root, batch))[1]
+        (phone,) = (await undone(floor, batch))[1]
         assert (phone.state, phone.message) == (PhoneState.DONE, None)
     else:
-        assert (await floor.office.rollback(floor.root, PHONE)).message is None
+        assert (await floor.rollback(floor.root, PHONE)).message is None
 
-    assert there(floor.office) == {"1": ADAS}
+    assert there(floor) == {"1": ADAS}
     assert use_of(await floor.desk()) == use_of(floor.before)
 
 
@@ -141,75 +127,74 @@ async def test_use_that_has_not_ended_is_given_back(floor: Floor, way: str, what
 )
 @pytest.mark.parametrize("has_default", [True, False])
 async def test_undo_of_a_use_that_ended_brings_the_default_profile(
-    floor: Floor, what: str, has_default: bool
+    floor: UsedFloor, what: str, has_default: bool
 ) -> None:
     if has_default:
         await floor.change_desk(default_profile_uuid=floor.lobby.uuid)
     again = None
     if what == "left":  # a batch with her own profile does not end her login
-        again = await floor.profile(floor.ada, NEW)
+        again = await floor.profile_of(floor.ada, NEW)
     batch = await floor.rolled_out(again)
     await floor.meanwhile(what)
 
-    (phone,) = (await undone(floor.office, floor.root, batch))[1]
+    (phone,) = (await undone(floor, batch))[1]
 
     if has_default:
         assert (phone.state, phone.message) == (PhoneState.DONE, DEFAULT)
-        assert there(floor.office) == {"1": LOBBY}
+        assert there(floor) == {"1": LOBBY}
         assert use_of(await floor.desk()) == NO_USE
     elif what == "deleted":
-        assert (phone.state, there(floor.office)) == (PhoneState.FAILED, {})
+        assert (phone.state, there(floor)) == (PhoneState.FAILED, {})
     else:
         assert (phone.state, phone.message) == (PhoneState.DONE, LOGIN_ENDED)
-        assert there(floor.office) == {"1": ADAS}
+        assert there(floor) == {"1": ADAS}
         assert use_of(await floor.desk()) == (*NO_USE[:4], floor.ada.user_uuid, None)
 
 
 @pytest.mark.parametrize("what", ["expired", "deactivated", "elsewhere"])
 async def test_rollback_to_a_use_that_ended_brings_the_text_and_no_user(
-    floor: Floor, what: str
+    floor: UsedFloor, what: str
 ) -> None:
     await floor.rolled_out()
     await floor.meanwhile(what)
 
-    made = await floor.office.rollback(floor.root, PHONE)
+    made = await floor.rollback(floor.root, PHONE)
 
     assert made.message == LOGIN_ENDED
-    assert there(floor.office) == {"1": ADAS}
+    assert there(floor) == {"1": ADAS}
     assert use_of(await floor.desk()) == (*NO_USE[:4], floor.ada.user_uuid, None)
 
 
 @pytest.mark.parametrize("has_left", [True, False])
-async def test_undo_gives_back_a_phone_without_a_user(floor: Floor, has_left: bool) -> None:
+async def test_undo_gives_back_a_phone_without_a_user(floor: UsedFloor, has_left: bool) -> None:
     """Neither who has left it nor the owner of an earlier default profile is logged in."""
     if has_left:
         await floor.leave()
     else:
         await floor.change_desk(default_profile_uuid=floor.lobby.uuid)
-        await switch(floor.office, floor.root, floor.lobby, PHONE)
+        await floor.switched(floor.root, floor.lobby, PHONE)
     before = use_of(await floor.desk())
     batch = await floor.rolled_out()
     await floor.change_desk(default_profile_uuid=None)
     await floor.meanwhile("nothing")
 
-    await undone(floor.office, floor.root, batch)
+    await undone(floor, batch)
 
-    assert there(floor.office) == {"1": ADAS if has_left else LOBBY}
+    assert there(floor) == {"1": ADAS if has_left else LOBBY}
     assert use_of(await floor.desk()) == before
 
 
 @pytest.mark.parametrize("placed", [True, False])
 async def test_use_before_an_attempt_that_was_killed_is_given_back(
-    floor: Floor, placed: bool
+    floor: UsedFloor, placed: bool
 ) -> None:
-    office = floor.office
-    batch = await begin(office, floor.root, floor.new, macs=[PHONE], first=1, undo_on_stop=True)
-    await killed(office, floor.root, 1, placed=placed)
-    await stop_before_the_undo(office, batch)
-    await killed(office, floor.root, 1, placed=placed)
-    office.uploader.uploads.clear()
+    batch = await floor.begin(floor.new, macs=[PHONE], first=1, undo_on_stop=True)
+    await killed(floor, 1, placed=placed)
+    await stop_before_the_undo(floor, batch)
+    await killed(floor, 1, placed=placed)
+    floor.uploader.uploads.clear()
 
-    await undone(office, floor.root, batch)
+    await undone(floor, batch)
 
-    assert there(office) == {"1": ADAS}
+    assert there(floor) == {"1": ADAS}
     assert use_of(await floor.desk()) == use_of(floor.before)

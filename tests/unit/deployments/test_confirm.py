@@ -12,88 +12,80 @@ from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome, 
 from phoneprov_core.deployments.use_cases import SwitchProfile
 from phoneprov_core.devices.errors import REPLY_LOST
 from phoneprov_core.devices.restart import RestartBy
-from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.lines.comparison import CompareLines
-from phoneprov_core.profiles.model import Profile
 from phoneprov_http.main.commands.output import how_it_went, is_seen_through, lines_of
-from support.office import Office, Settings
+from support.office import Settings
 from support.phone_records import a_deployment
-from support.switching import MAC, Journal, a_desk, last_deployment, switch
+from support.switching import MAC, Desk
 
 BACK = "The phone was seen."
 
 
 @pytest.fixture
-def office() -> Office:
-    return Office(Settings(with_watch=True))
+async def desk() -> Desk:
+    return await Desk.of(Settings(with_watch=True))
 
 
-async def confirmed(office: Office) -> tuple[Confirmation, str | None, str | None]:
-    record = await last_deployment(office)
+async def confirmed(desk: Desk) -> tuple[Confirmation, str | None, str | None]:
+    record = await desk.last()
     return record.confirmation, record.confirmation_message, record.confirmation_at
 
 
-async def test_phone_that_registers_again_is_confirmed(
-    office: Office, ada: Actor, profile: Profile
-) -> None:
-    assert (await switch(office, ada, profile)).restart == "ok"
-    record = await last_deployment(office)
+async def test_phone_that_registers_again_is_confirmed(desk: Desk) -> None:
+    assert (await desk.switched()).restart == "ok"
+    record = await desk.last()
     assert (record.confirmation, record.confirmation_at) == (Confirmation.PENDING, None)
     assert record.confirmation_by is not None
-    assert record.confirmation_by > shown(office.clock())
+    assert record.confirmation_by > shown(desk.clock())
 
-    office.clock.advance(41)
-    office.watch.comes_back(MAC, BACK)
-    await office.background.done()
+    desk.clock.advance(41)
+    desk.watch.comes_back(MAC, BACK)
+    await desk.background.done()
 
-    assert await confirmed(office) == (Confirmation.CONFIRMED, BACK, shown(office.clock()))
-    assert office.watch.watched == []
+    assert await confirmed(desk) == (Confirmation.CONFIRMED, BACK, shown(desk.clock()))
+    assert desk.watch.watched == []
 
 
 @pytest.mark.parametrize("error", [TimedOut("It stayed away."), Refused("It is another.")])
 async def test_phone_that_does_not_register_is_not_confirmed(
-    office: Office, ada: Actor, profile: Profile, error: TimedOut | Refused
+    desk: Desk, error: TimedOut | Refused
 ) -> None:
-    await switch(office, ada, profile)
-    office.watch.goes_missing(MAC, error)
-    await office.background.done()
+    await desk.switched()
+    desk.watch.goes_missing(MAC, error)
+    await desk.background.done()
 
-    expected = (Confirmation.NOT_CONFIRMED, error.message, shown(office.clock()))
-    assert await confirmed(office) == expected
-    assert office.watch.watched == []
+    expected = (Confirmation.NOT_CONFIRMED, error.message, shown(desk.clock()))
+    assert await confirmed(desk) == expected
+    assert desk.watch.watched == []
 
 
-async def test_watch_starts_after_the_upload_and_before_the_restart(
-    office: Office, ada: Actor, profile: Profile, journal: Journal
-) -> None:
+async def test_watch_starts_after_the_upload_and_before_the_restart(desk: Desk) -> None:
     seen: dict[str, list[str]] = {}
 
     for step in ("upload", "restart"):
 
         async def observe(step: str = step) -> None:
-            seen[step] = list(office.watch.watched)
+            seen[step] = list(desk.watch.watched)
 
-        journal.at(step, observe)
-    await switch(office, ada, profile)
+        desk.at(step, observe)
+    await desk.switched()
 
     assert seen == {"upload": [], "restart": [MAC]}
-    office.watch.comes_back(MAC)
-    await office.background.done()
+    desk.watch.comes_back(MAC)
+    await desk.background.done()
 
 
-async def test_registration_after_a_later_deployment_does_not_confirm(
-    office: Office, ada: Actor, profile: Profile
-) -> None:
-    await switch(office, ada, profile)
-    first = await last_deployment(office)
-    await switch(office, ada, profile)
-    second = await last_deployment(office)
-    office.watch.comes_back(MAC, BACK)
-    await office.background.done()
+async def test_registration_after_a_later_deployment_does_not_confirm(desk: Desk) -> None:
+    await desk.switched()
+    first = await desk.last()
+    await desk.switched()
+    second = await desk.last()
+    desk.watch.comes_back(MAC, BACK)
+    await desk.background.done()
 
-    found = [await office.deployments.get(ada, one.uuid) for one in (first, second)]
+    found = [await desk.deployments.get(desk.ada, one.uuid) for one in (first, second)]
 
     assert [one.confirmation for one in found] == [
         Confirmation.NOT_CONFIRMED,
@@ -102,31 +94,29 @@ async def test_registration_after_a_later_deployment_does_not_confirm(
     assert "Another deployment" in (found[0].confirmation_message or "")
 
 
-async def test_journal_records_deployment_and_confirmation(
-    office: Office, ada: Actor, profile: Profile
-) -> None:
-    await switch(office, ada, profile)
-    office.watch.comes_back(MAC, BACK)
-    await office.background.done()
+async def test_journal_records_deployment_and_confirmation(desk: Desk) -> None:
+    await desk.switched()
+    desk.watch.comes_back(MAC, BACK)
+    await desk.background.done()
 
-    assert [one.confirmation for one in office.journal] == [
+    assert [one.confirmation for one in desk.journal] == [
         Confirmation.PENDING,
         Confirmation.CONFIRMED,
     ]
-    assert office.journal[-1] == await last_deployment(office)
+    assert desk.journal[-1] == await desk.last()
 
 
 @pytest.mark.parametrize(
     "error", [Refused("reset", code=REPLY_LOST), TimedOut("late", code=REPLY_LOST), OSError("lost")]
 )
 async def test_lost_reply_to_the_restart_is_neither_and_the_watch_decides(
-    office: Office, ada: Actor, profile: Profile, error: Exception
+    desk: Desk, error: Exception
 ) -> None:
-    office.manager.fail(error)
+    desk.manager.fail(error)
 
-    switched = await switch(office, ada, profile)
+    switched = await desk.switched()
 
-    record = await last_deployment(office)
+    record = await desk.last()
     assert record.restarted is None
     assert (record.outcome, record.steps[-1].ok) == (Outcome.DEPLOYED, None)
     assert record.restart == switched.restart != "ok"
@@ -134,23 +124,21 @@ async def test_lost_reply_to_the_restart_is_neither_and_the_watch_decides(
     assert how_it_went(record).startswith("deployed, not known whether the phone restarts")
     assert not is_seen_through(record)
 
-    office.watch.comes_back(MAC, BACK)
-    await office.background.done()
-    record = await last_deployment(office)
+    desk.watch.comes_back(MAC, BACK)
+    await desk.background.done()
+    record = await desk.last()
     assert record.confirmation is Confirmation.CONFIRMED
     assert how_it_went(record, briefly=True) == "deployed, restarted, confirmed"
     assert is_seen_through(record)
 
 
-async def test_lost_reply_to_the_restart_without_a_watch_stays_unknown(
-    office: Office, ada: Actor, profile: Profile
-) -> None:
-    office.watch.refuse(Refused("Not today."))
-    office.manager.fail(Refused("reset", code=REPLY_LOST))
+async def test_lost_reply_to_the_restart_without_a_watch_stays_unknown(desk: Desk) -> None:
+    desk.watch.refuse(Refused("Not today."))
+    desk.manager.fail(Refused("reset", code=REPLY_LOST))
 
-    await switch(office, ada, profile)
+    await desk.switched()
 
-    record = await last_deployment(office)
+    record = await desk.last()
     assert (record.restarted, record.confirmation) == (None, Confirmation.NONE)
     assert "not watched: Not today." in how_it_went(record)
 
@@ -158,70 +146,63 @@ async def test_lost_reply_to_the_restart_without_a_watch_stays_unknown(
 # Without a watch
 
 
-async def test_unwatchable_phone_is_restarted(office: Office, ada: Actor, profile: Profile) -> None:
-    office.watch.refuse(Refused("Not today."))
+async def test_unwatchable_phone_is_restarted(desk: Desk) -> None:
+    desk.watch.refuse(Refused("Not today."))
 
-    assert (await switch(office, ada, profile)).restart == "ok"
+    assert (await desk.switched()).restart == "ok"
 
-    record = await last_deployment(office)
+    record = await desk.last()
     assert (record.confirmation, record.confirmation_by) == (Confirmation.NONE, None)
     assert record.confirmation_message == "Not today."
 
 
-async def test_phone_without_restart_is_not_watched(
-    office: Office, ada: Actor, profile: Profile
-) -> None:
-    office.manager.fail(TimedOut("The manager did not answer in time."))
+async def test_phone_without_restart_is_not_watched(desk: Desk) -> None:
+    desk.manager.fail(TimedOut("The manager did not answer in time."))
 
-    await switch(office, ada, profile)
+    await desk.switched()
 
-    record = await last_deployment(office)
+    record = await desk.last()
     assert record.confirmation is Confirmation.NONE
     assert record.confirmation_message == "The phone was not restarted."
-    assert office.watch.watched == []
+    assert desk.watch.watched == []
 
 
-async def test_failed_upload_starts_no_watch(office: Office, ada: Actor, profile: Profile) -> None:
-    office.uploader.fail_next(Refused("no"))
+async def test_failed_upload_starts_no_watch(desk: Desk) -> None:
+    desk.uploader.fail_next(Refused("no"))
     with pytest.raises(Refused):
-        await switch(office, ada, profile)
+        await desk.switched()
 
-    assert office.watch.watched == []
-    assert (await last_deployment(office)).confirmation is Confirmation.NONE
+    assert desk.watch.watched == []
+    assert (await desk.last()).confirmation is Confirmation.NONE
 
 
 @pytest.mark.parametrize("step", ["upload", "clear", "restart"])
-async def test_cancelled_switch_leaves_no_watch(
-    office: Office, ada: Actor, profile: Profile, journal: Journal, step: str
-) -> None:
-    gate = journal.gate(step)
-    task = asyncio.create_task(switch(office, ada, profile))
+async def test_cancelled_switch_leaves_no_watch(desk: Desk, step: str) -> None:
+    gate = desk.gate(step)
+    task = asyncio.create_task(desk.switched())
     await gate.reached.wait()
 
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
 
-    assert office.watch.watched == []
-    assert (await last_deployment(office)).confirmation is Confirmation.NONE
+    assert desk.watch.watched == []
+    assert (await desk.last()).confirmation is Confirmation.NONE
 
 
-async def test_database_unavailable_at_the_end_leaves_no_watch(
-    office: Office, ada: Actor, profile: Profile, journal: Journal
-) -> None:
-    journal.at("restart", office.database.close)
+async def test_database_unavailable_at_the_end_leaves_no_watch(desk: Desk) -> None:
+    desk.at("restart", desk.database.close)
     with pytest.raises(Exception, match="not open"):
-        await switch(office, ada, profile)
+        await desk.switched()
 
-    assert office.watch.watched == []
+    assert desk.watch.watched == []
 
 
 async def test_switch_with_restarts_disabled_starts_no_watch() -> None:
-    office = Office(Settings(with_watch=True, restart=RestartBy.NONE))
-    root = await office.add_user("root", level=0)
-    await switch(office, root, await a_desk(office, root, root))
+    desk = await Desk.of(Settings(with_watch=True, restart=RestartBy.NONE))
+    await desk.switched()
 
-    assert office.watch.watched == []
+    assert desk.watch.watched == []
 
 
 # With an interrupted watch
@@ -245,47 +226,45 @@ def test_confirmation_overdue_is_not_confirmed() -> None:
     assert decided.as_of("2027-01-31T08:17:30.251Z") is decided
 
 
-async def test_confirmation_pending_is_evaluated_at_read_time(
-    office: Office, ada: Actor, profile: Profile
-) -> None:
-    await switch(office, ada, profile)
-    uuid = (await last_deployment(office)).uuid
-    assert (await office.deployments.get(ada, uuid)).confirmation is Confirmation.PENDING
+async def test_confirmation_pending_is_evaluated_at_read_time(desk: Desk) -> None:
+    await desk.switched()
+    uuid = (await desk.last()).uuid
+    assert (await desk.deployments.get(desk.ada, uuid)).confirmation is Confirmation.PENDING
 
-    office.clock.advance(CONFIRM_SECONDS + 11)
+    desk.clock.advance(CONFIRM_SECONDS + 11)
 
     read = [
-        await office.deployments.get(ada, uuid),
-        await office.deployments.current(ada, MAC),
-        *(await office.deployments.all(ada)).first,
-        *(await office.deployments.of_phone(ada, MAC)).first,
+        await desk.deployments.get(desk.ada, uuid),
+        await desk.deployments.current(desk.ada, MAC),
+        *(await desk.deployments.all(desk.ada)).first,
+        *(await desk.deployments.of_phone(desk.ada, MAC)).first,
     ]
     assert {one.confirmation for one in read} == {Confirmation.NOT_CONFIRMED}
-    office.watch.comes_back(MAC)
-    await office.background.done()
+    desk.watch.comes_back(MAC)
+    await desk.background.done()
 
 
 @pytest.mark.parametrize("has_fetched", [False, True])
 async def test_lines_are_read_back_once_the_phone_is_confirmed(
-    office: Office, ada: Actor, profile: Profile, *, has_fetched: bool
+    desk: Desk, *, has_fetched: bool
 ) -> None:
     async def compare(mac: str) -> tuple[bool | None, str]:
         assert mac == MAC
-        office.clock.advance(2)
+        desk.clock.advance(2)
         return False, "Asterisk has no line at the phone."
 
-    confirm = replace(office.deploy.confirm, compare_lines=cast("CompareLines", compare))
-    office.switch = SwitchProfile(office.database, replace(office.deploy, confirm=confirm))
-    await switch(office, ada, profile)
+    confirm = replace(desk.deploy.confirm, compare_lines=cast("CompareLines", compare))
+    desk.switch = SwitchProfile(desk.database, replace(desk.deploy, confirm=confirm))
+    await desk.switched()
     if has_fetched:
-        record = await last_deployment(office)
-        async with office.database.write() as tx:
+        record = await desk.last()
+        async with desk.database.write() as tx:
             fetched = msgspec.structs.replace(record, confirmation=Confirmation.CONFIRMED)
             await tx.deployments.put(fetched)
-    office.watch.comes_back(MAC, BACK)
-    await office.background.done()
+    desk.watch.comes_back(MAC, BACK)
+    await desk.background.done()
 
-    record = await last_deployment(office)
+    record = await desk.last()
     assert record.confirmation is Confirmation.CONFIRMED
     expected = Step(StepName.LINES, False, "Asterisk has no line at the phone.", 2000)
     assert record.steps[-1] == expected

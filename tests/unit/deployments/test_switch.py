@@ -8,53 +8,26 @@ import pytest
 
 from phoneprov_core.deployments.model import Deployment, Outcome, StepName
 from phoneprov_core.deployments.rollback import RollbackRequest
-from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.devices.ports import REPLACED_ANOTHER
-from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, TimedOut
 from phoneprov_core.kernel.system import shown
-from phoneprov_core.phones.model import PhonePatch
-from phoneprov_core.profiles.model import Profile, ProfilePatch, Switched, SwitchRequest
-from support.office import Office
-from support.switching import (
-    MAC,
-    XML,
-    Journal,
-    deployments,
-    is_free,
-    last_deployment,
-    services_user,
-    switch,
-)
+from phoneprov_core.profiles.model import Switched
+from support.switching import MAC, XML, Desk
 
 FILE = "SEP001BD4123456.cnf.xml"
 
 # Success
 
 
-async def test_switch_deploys_then_clears_then_restarts(
-    office: Office, ada: Actor, profile: Profile, journal: Journal
-) -> None:
-    answer = await switch(office, ada, profile)
+async def test_switch_uploads_the_exact_text_then_clears_then_restarts(desk: Desk) -> None:
+    answer = await desk.switched()
 
     assert answer == Switched("Ada at the desk", MAC, "ok")
-    assert journal.steps == ["upload", "clear", "restart"]
-
-
-async def test_switch_uploads_the_exact_text_under_the_phones_name(
-    office: Office, ada: Actor, profile: Profile
-) -> None:
-    await switch(office, ada, profile)
-
-    assert office.uploader.files == {"10.20.30.40:21": {"SEP001BD4123456.cnf.xml": XML.encode()}}
-
-
-async def test_switch_is_recorded(office: Office, ada: Actor, profile: Profile) -> None:
-    await switch(office, ada, profile)
-
-    record = await last_deployment(office)
-    assert (record.mac, record.user_uuid) == (MAC, ada.user_uuid)
-    assert (record.profile_uuid, record.profile_name) == (profile.uuid, "Ada at the desk")
+    assert desk.steps == ["upload", "clear", "restart"]
+    assert desk.uploader.files == {"10.20.30.40:21": {FILE: XML.encode()}}
+    record = await desk.last()
+    assert (record.mac, record.user_uuid) == (MAC, desk.ada.user_uuid)
+    assert (record.profile_uuid, record.profile_name) == (desk.profile.uuid, "Ada at the desk")
     assert record.sha256 == hashlib.sha256(XML.encode()).hexdigest()
     assert record.size == len(XML.encode())
     assert record.outcome is Outcome.DEPLOYED
@@ -63,77 +36,43 @@ async def test_switch_is_recorded(office: Office, ada: Actor, profile: Profile) 
         (StepName.CLEAR_SESSION, True, None),
         (StepName.RESTART, True, None),
     ]
-    assert office.uploader.uploads[0].attempt == record.uuid
+    assert desk.uploader.uploads[0].attempt == record.uuid
 
 
-async def test_switch_record_is_written_before_the_upload(
-    office: Office, ada: Actor, profile: Profile, journal: Journal
-) -> None:
+async def test_switch_record_is_written_before_each_step(desk: Desk) -> None:
     seen: list[Deployment] = []
 
     async def observe() -> None:
-        seen.append(await last_deployment(office))
+        seen.append(await desk.last())
 
-    journal.at("upload", observe)
-    await switch(office, ada, profile)
+    for step in ("upload", "clear", "restart"):
+        desk.at(step, observe)
+    await desk.switched()
 
-    assert (seen[0].outcome, seen[0].steps, seen[0].ended_at) == (Outcome.RUNNING, (), None)
-    assert seen[0].created_at == shown(office.clock())
-
-
-async def test_switch_address_is_checked_before_any_call(
-    office: Office, ada: Actor, profile: Profile, journal: Journal
-) -> None:
-    seen: dict[str, Deployment] = {}
-
-    for step in ("upload", "clear"):
-
-        async def observe(step: str = step) -> None:
-            seen[step] = await last_deployment(office)
-
-        journal.at(step, observe)
-    await switch(office, ada, profile)
-
-    assert seen["upload"].place is None
-    assert seen["clear"].place == "10.20.30.40:21/SEP001BD4123456.cnf.xml"
-    assert seen["clear"].outcome is Outcome.RUNNING
-    assert [step.name for step in seen["clear"].steps] == [StepName.UPLOAD]
+    assert {(one.outcome, one.ended_at) for one in seen} == {(Outcome.RUNNING, None)}
+    assert seen[0].created_at == shown(desk.clock())
+    assert [one.place for one in seen] == [None, *[f"10.20.30.40:21/{FILE}"] * 2]
+    steps = (StepName.UPLOAD, StepName.CLEAR_SESSION)
+    assert [tuple(step.name for step in one.steps) for one in seen] == [(), steps[:1], steps]
 
 
-async def test_switch_running_steps_can_be_watched(
-    office: Office, ada: Actor, profile: Profile, journal: Journal
-) -> None:
-    seen: list[Deployment] = []
-
-    async def observe() -> None:
-        seen.append(await last_deployment(office))
-
-    journal.at("restart", observe)
-    await switch(office, ada, profile)
-
-    assert (seen[0].outcome, seen[0].ended_at) == (Outcome.RUNNING, None)
-    assert [step.name for step in seen[0].steps] == [StepName.UPLOAD, StepName.CLEAR_SESSION]
-
-
-async def test_deployments_of_a_phone_are_numbered(
-    office: Office, ada: Actor, profile: Profile
-) -> None:
+async def test_deployments_of_a_phone_are_numbered(desk: Desk) -> None:
     for _ in range(3):
-        await switch(office, ada, profile)
+        await desk.switched()
 
-    numbers = [record.number for record in await deployments(office)]
+    numbers = [record.number for record in await desk.records()]
     assert numbers == sorted(set(numbers))
 
 
-async def test_progress_reports_start_and_end_of_each_step(
-    office: Office, ada: Actor, profile: Profile
-) -> None:
+async def test_progress_reports_start_and_end_of_each_step(desk: Desk) -> None:
     progress: list[tuple[StepName, bool | None]] = []
-    office.phone.fail(TimedOut("The phone is mute."))
-    request = SwitchRequest(profile_uuid=profile.uuid, mac=MAC)
+    desk.phone.fail(TimedOut("The phone is mute."))
+    request = desk.request()
 
-    made = await office.switch.deployment(
-        ada, request, lambda name, step: progress.append((name, None if step is None else step.ok))
+    made = await desk.switch.deployment(
+        desk.ada,
+        request,
+        lambda name, step: progress.append((name, None if step is None else step.ok)),
     )
 
     assert progress == [
@@ -144,87 +83,76 @@ async def test_progress_reports_start_and_end_of_each_step(
         (StepName.RESTART, None),
         (StepName.RESTART, True),
     ]
-    assert made == await last_deployment(office)
+    assert made == await desk.last()
 
 
-async def test_switch_records_the_duration_of_each_step(
-    office: Office, ada: Actor, profile: Profile, journal: Journal
-) -> None:
+async def test_switch_records_the_duration_of_each_step(desk: Desk) -> None:
     for seconds, step in ((2, "upload"), (0.5, "clear"), (3, "restart")):
-        journal.at(step, _passing(office, seconds))
+        desk.at(step, _passing(desk, seconds))
 
-    await switch(office, ada, profile)
+    await desk.switched()
 
-    record = await last_deployment(office)
+    record = await desk.last()
     assert [step.duration_ms for step in record.steps] == [2000, 500, 3000]
-    assert record.ended_at == shown(office.clock())
+    assert record.ended_at == shown(desk.clock())
 
 
-def _passing(office: Office, seconds: float) -> Callable[[], Awaitable[None]]:
+def _passing(desk: Desk, seconds: float) -> Callable[[], Awaitable[None]]:
     async def advance_clock() -> None:
-        office.clock.advance(seconds)
+        desk.clock.advance(seconds)
 
     return advance_clock
 
 
-async def test_switch_records_the_notes_of_the_uploader(
-    office: Office, ada: Actor, profile: Profile, journal: Journal
-) -> None:
-    journal.notes = ("The old file was deleted first.", "Twice.")
+async def test_switch_records_the_notes_of_the_uploader(desk: Desk) -> None:
+    desk.notes = ("The old file was deleted first.", "Twice.")
 
-    await switch(office, ada, profile)
+    await desk.switched()
 
-    step = (await last_deployment(office)).steps[0]
+    step = (await desk.last()).steps[0]
     assert (step.ok, step.message) == (True, "The old file was deleted first.; Twice.")
 
 
-async def test_deployment_over_a_file_that_another_program_changed_says_so(
-    office: Office, ada: Actor, profile: Profile
-) -> None:
-    folder = office.uploader.files.setdefault("10.20.30.40:21", {})
+async def test_deployment_over_a_file_that_another_program_changed_says_so(desk: Desk) -> None:
+    folder = desk.uploader.files.setdefault("10.20.30.40:21", {})
     folder[FILE] = b"<device>by hand</device>"
 
     async def note() -> str | None:
-        (upload, *_) = (await last_deployment(office)).steps
+        (upload, *_) = (await desk.last()).steps
         return upload.message
 
-    await switch(office, ada, profile)
+    await desk.switched()
     assert await note() is None  # It is not known what was there.
-    await switch(office, ada, profile)
+    await desk.switched()
     assert await note() is None
     folder[FILE] = b"<device>by hand</device>"
-    await switch(office, ada, profile)
+    await desk.switched()
     assert await note() == REPLACED_ANOTHER
     assert folder[FILE] == XML.encode()
     del folder[FILE]
-    order = RollbackRequest(profile_uuid=profile.uuid, revision=1)
-    await office.rollback(ada, MAC, order)
+    order = RollbackRequest(profile_uuid=desk.profile.uuid, revision=1)
+    await desk.rollback(desk.ada, MAC, order)
     assert await note() == REPLACED_ANOTHER
 
 
 @pytest.mark.parametrize("spelling", ["001bd4123456", "00-1b-d4-12-34-56", "001B.D412.3456"])
-async def test_switch_mac_in_any_spelling_is_accepted(
-    office: Office, ada: Actor, profile: Profile, spelling: str
-) -> None:
-    assert (await switch(office, ada, profile, spelling)).mac == MAC
+async def test_switch_mac_in_any_spelling_is_accepted(desk: Desk, spelling: str) -> None:
+    assert (await desk.switched(mac=spelling)).mac == MAC
 
 
-async def test_switch_assigns_the_services_to_the_owner_of_the_profile(
-    office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile, journal: Journal
-) -> None:
-    async with office.database.write() as tx:
-        await tx.desks.put(DeskRecord(MAC).used(DeskUse(bob.user_uuid), shown(office.clock())))
+async def test_switch_assigns_the_services_to_the_owner_of_the_profile(desk: Desk) -> None:
+    await desk.give_services_to(desk.bob)
     seen: list[str | None] = []
 
     async def observe() -> None:
-        seen.append(await services_user(office))
+        seen.append(await desk.services_user())
 
     for step in ("upload", "clear", "restart"):
-        journal.at(step, observe)
-    await switch(office, root, profile)
+        desk.at(step, observe)
+    await desk.switched(desk.root)
 
-    assert seen == [bob.user_uuid, ada.user_uuid, ada.user_uuid]
-    assert await services_user(office) == ada.user_uuid
+    assert seen == [desk.bob.user_uuid, desk.ada.user_uuid, desk.ada.user_uuid]
+    assert await desk.services_user() == desk.ada.user_uuid
 
 
 # The firmware that selects the restart
@@ -243,20 +171,14 @@ async def test_switch_assigns_the_services_to_the_owner_of_the_profile(
     ],
 )
 async def test_restart_uses_the_phones_software_type_else_the_profiles(
-    office: Office,
-    root: Actor,
-    ada: Actor,
-    profile: Profile,
-    of_phone: str | None,
-    of_profile: Any,
-    action: str,
+    desk: Desk, of_phone: str | None, of_profile: Any, action: str
 ) -> None:
-    await office.phones.update(root, MAC, PhonePatch(software_type=of_phone))
-    await office.profiles.update(ada, profile.uuid, ProfilePatch(software_type=of_profile))
+    await desk.change_phone(software_type=of_phone)
+    await desk.change_profile(software_type=of_profile)
 
-    await switch(office, ada, profile)
+    await desk.switched()
 
-    assert [performed.name for performed in office.manager.performed] == [action]
+    assert [performed.name for performed in desk.manager.performed] == [action]
 
 
 # Access and compatibility
@@ -271,22 +193,15 @@ async def test_restart_uses_the_phones_software_type_else_the_profiles(
     ],
 )
 async def test_switch_mismatch_changes_nothing(
-    office: Office,
-    root: Actor,
-    ada: Actor,
-    profile: Profile,
-    journal: Journal,
-    phone: dict[str, Any],
-    of_profile: dict[str, Any],
-    code: str,
+    desk: Desk, phone: dict[str, Any], of_profile: dict[str, Any], code: str
 ) -> None:
-    await office.phones.update(root, MAC, PhonePatch(**phone))
-    await office.profiles.update(ada, profile.uuid, ProfilePatch(**of_profile))
+    await desk.change_phone(**phone)
+    await desk.change_profile(**of_profile)
 
     with pytest.raises(Conflict) as conflict:
-        await switch(office, ada, profile)
+        await desk.switched()
 
     assert conflict.value.code == code
-    assert journal.steps == []
-    assert await deployments(office) == []
-    assert await is_free(office)
+    assert desk.steps == []
+    assert await desk.records() == []
+    assert await desk.is_free()

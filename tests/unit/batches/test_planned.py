@@ -1,0 +1,192 @@
+"""Batches with a profile for each phone, at a planned time, or with first phones."""
+
+import asyncio
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from phoneprov_core.batches.commands import BatchTarget, CreateBatch
+from phoneprov_core.batches.model import BatchState
+from phoneprov_core.batches.plan import NOT_KNOWN
+from phoneprov_core.deployments.model import Confirmation
+from phoneprov_core.kernel.commands import command_of
+from phoneprov_core.kernel.errors import Invalid, NotFound
+from phoneprov_core.kernel.system import shown
+from support.floor import FLOOR, Floor
+from support.office import Settings
+from support.records import a_mac
+from support.switching import NOWHERE, XML
+
+
+async def test_each_item_gets_its_own_profile(floor: Floor) -> None:
+    other = await floor.profile_of(floor.root, "<other/>")
+    items = (BatchTarget(a_mac(2), other.uuid), BatchTarget("001bd4000001", floor.profile.uuid))
+
+    new = CreateBatch(action="switch", items=items)
+    batch = await floor.ended(await floor.batches.start(floor.root, new))
+
+    assert floor.sent() == {"001": XML.encode(), "002": b"<other/>"}
+    assert [(one.mac, one.profile_uuid) for one in await floor.phones_of(batch)] == [
+        (a_mac(2), other.uuid),
+        (a_mac(1), floor.profile.uuid),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "problems"),
+    [
+        ({"items": []}, {"items"}),
+        ({"items": [{"mac": "x", "profile_uuid": NOWHERE}]}, {"items"}),
+        ({"items": [{"mac": a_mac(1), "profile_uuid": "x"}]}, {"items"}),
+        ({"items": [{"mac": a_mac(1)}]}, {"items"}),
+        ({"items": [{"mac": a_mac(1), "profile_uuid": NOWHERE, "x": 1}]}, {"items"}),
+        ({"items": [{"mac": a_mac(1), "profile_uuid": uuid}
+                    for uuid in (NOWHERE, NOWHERE.replace("f", "e"))]}, {"items"}),
+        ({"items": [{"mac": a_mac(1), "profile_uuid": NOWHERE}], "macs": [a_mac(1)],
+          "profile_uuid": NOWHERE, "location": "x"}, {"macs", "profile_uuid", "location"}),
+        ({"macs": [a_mac(1)], "template": "x"}, {"template"}),
+        ({"location": "x", "action": "restart", "first": 3, "undo_on_stop": True,
+          "only_changed": True}, {"first", "undo_on_stop", "only_changed"}),
+        ({"location": "x", "start_at": "2026-01-31T08:15:30"}, {"start_at"}),
+        ({"location": "x", "first": 0, "first_minutes": 0}, {"first", "first_minutes"}),
+    ],
+)  # fmt: skip
+def test_contradicting_fields_are_named(fields: dict[str, Any], problems: set[str]) -> None:
+    with pytest.raises(Invalid) as invalid:
+        command_of(CreateBatch, {"action": "switch", **fields})
+
+    assert {problem.field for problem in invalid.value.problems} == problems
+
+
+async def test_missing_profile_template_and_past_are_refused(floor: Floor) -> None:
+    items = (BatchTarget(a_mac(1), NOWHERE),)
+    with pytest.raises(NotFound, match=NOWHERE):
+        await floor.batches.start(floor.root, CreateBatch(action="switch", items=items))
+    with pytest.raises(NotFound, match="no template office"):
+        await floor.batches.start(floor.root, CreateBatch(action="switch", template="office"))
+    past = shown(floor.clock() - timedelta(seconds=1))
+    with pytest.raises(Invalid, match="start_at must be in the future"):
+        await floor.begin(start_at=past)
+    assert (await floor.all_batches()) == []
+
+
+@pytest.mark.parametrize(
+    ("at", "in_utc"),
+    [
+        # The clocks of Berlin go from 02:00 to 03:00 on 29 March, and from 03:00 back to 02:00 on
+        # 25 October, so that 02:30 is there twice; those of Lord Howe change by half an hour.
+        ("2026-03-29T01:59:59+01:00", "2026-03-29T00:59:59.000Z"),
+        ("2026-03-29T03:30:00+02:00", "2026-03-29T01:30:00.000Z"),
+        ("2026-10-25T02:30:00+02:00", "2026-10-25T00:30:00.000Z"),
+        ("2026-10-25T02:30:00+01:00", "2026-10-25T01:30:00.000Z"),
+        ("2026-10-04T02:30:00+11:00", "2026-10-03T15:30:00.000Z"),
+        ("2026-04-05T01:30:00+10:30", "2026-04-04T15:00:00.000Z"),
+    ],
+)
+async def test_planned_batch_begins_at_its_time_and_once(
+    floor: Floor, at: str, in_utc: str
+) -> None:
+    batch = await floor.begin(start_at=at)
+    await floor.background.done()
+
+    assert (batch.state, batch.start_at) == (BatchState.PLANNED, in_utc)
+    floor.clock.now = datetime.fromisoformat(in_utc) - timedelta(seconds=1)
+    await asyncio.gather(*(floor.another_runner()() for _ in range(3)))
+    assert floor.uploader.uploads == []
+    assert (await floor.batches.get(floor.root, batch.uuid)).state is BatchState.PLANNED
+
+    floor.clock.advance(1)
+    await asyncio.gather(*(floor.another_runner()() for _ in range(3)))
+
+    batch = await floor.batches.get(floor.root, batch.uuid)
+    assert (batch.state, batch.phones.done) == (BatchState.DONE, 12)
+    assert len(floor.uploader.uploads) == 12
+
+
+async def test_planned_batch_whose_worker_was_killed_is_continued_once(floor: Floor) -> None:
+    batch = await floor.begin(start_at=shown(floor.clock() + timedelta(days=300)))
+    await floor.background.done()
+    floor.clock.advance(300 * 86_400)
+    async with floor.database.write() as tx:
+        assert await tx.batches.take("a killed process", 30)
+
+    await floor.another_runner()()
+    assert floor.uploader.uploads == []
+    floor.clock.advance(31)
+    await floor.another_runner()()
+
+    assert (await floor.batches.get(floor.root, batch.uuid)).phones.done == 12
+    assert len(floor.uploader.uploads) == 12
+
+
+async def test_cancelled_planned_batch_ends_at_once(floor: Floor) -> None:
+    at = shown(floor.clock() + timedelta(hours=1))
+    batch = await floor.begin(start_at=at)
+
+    cancelled = await floor.batches.cancel(floor.root, batch.uuid)
+    floor.clock.advance(7200)
+    await floor.another_runner()()
+
+    assert (cancelled.state, cancelled.phones.left_out) == (BatchState.CANCELLED, 12)
+    assert cancelled.ended_at is not None
+    assert floor.uploader.uploads == []
+
+
+@pytest.mark.parametrize("missed", [0, 1])
+async def test_others_follow_when_the_first_phones_are_confirmed(missed: int) -> None:
+    floor = await Floor.of(Settings(with_watch=True), phones=6)
+    seen = {a_mac(number) for number in range(1, 7)} - {a_mac(missed)}
+
+    batch = await floor.begin(first=2, at_once=6)
+    batch = await floor.until_it_ended(batch, seen)
+
+    if not missed:
+        assert (batch.state, batch.phones.done) == (BatchState.DONE, 6)
+        return
+    assert (batch.state, batch.phones.done, batch.phones.left_out) == (BatchState.STOPPED, 2, 4)
+    assert f"{a_mac(1)}, one of the first phones, is not confirmed" in str(batch.message)
+    assert len(floor.uploader.uploads) == 2
+
+
+async def test_unwatched_first_phones_stop_the_batch(floor: Floor) -> None:
+    batch = await floor.run(first=3)
+
+    assert (batch.state, batch.phones.done) == (BatchState.STOPPED, 3)
+    assert "is not confirmed" in str(batch.message)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"restart": "It refused."}, {"confirmation": Confirmation.NOT_CONFIRMED}]
+)
+async def test_phone_that_was_not_seen_to_restart_is_not_unchanged(
+    floor: Floor, fields: dict[str, Any]
+) -> None:
+    for number in (1, 2):
+        await floor.switched(floor.root, mac=a_mac(number))
+    macs = (a_mac(1), a_mac(2))
+    async with floor.database.write() as tx:
+        current = await tx.deployments.current(a_mac(2))
+        assert current is not None
+        await tx.deployments.put(msgspec.structs.replace(current, **fields))
+    floor.uploader.uploads.clear()
+
+    for action in ("switch", "restart"):
+        found = await floor.plan(action=action, macs=macs)
+        assert (found.unchanged, found.changed) == (1, 1)
+        assert [(one.macs, one.diff) for one in found.groups] == [((a_mac(2),), NOT_KNOWN)]
+    batch = await floor.begin(macs=macs, only_changed=True)
+    await floor.ended(batch)
+    assert list(floor.sent()) == ["002"]
+
+
+async def test_plan_of_phones_without_a_deployment(floor: Floor) -> None:
+    found = await floor.plan(location=FLOOR, profile_uuid=floor.profile.uuid)
+    without = await floor.plan(location=FLOOR)
+
+    assert (found.phones, found.changed, len(found.groups)) == (12, 12, 1)
+    assert found.groups[0].diff.startswith(f"{NOT_KNOWN}+<device>\n")
+    assert (without.unfit, without.problems[0].count) == (12, 12)
+    restarts = await floor.plan(action="restart", location=FLOOR)
+    assert [(one.count, one.diff) for one in restarts.groups] == [(12, NOT_KNOWN)]
