@@ -55,9 +55,9 @@ async def fill(container: Any, phones: int) -> None:
     actor, database = use_cases.system_actor(), container.database()
     deploy = container.deploy()
     made = await use_cases.templates.create(actor, CreateTemplate(name="office", body=BODY))
-    for begin in range(1, phones + 1, 250):
+    for begin in range(1, phones + 1, 50):
         async with database.write() as tx:
-            for number in range(begin, min(begin + 250, phones + 1)):
+            for number in range(begin, min(begin + 50, phones + 1)):
                 user, phone = a_user(number), a_phone(number, phone_ip="127.0.0.1")
                 profile = a_profile(number, user.uuid)
                 content = from_template("office", {})

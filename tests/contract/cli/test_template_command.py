@@ -92,8 +92,10 @@ def test_plan_and_rollout_of_a_floor(folder: Path) -> None:
     (folder / "office.xml").write_text(BODY, encoding="utf-8")
     run("template", "add", "office.xml", "--name", "office")
     office()
-    rows = "".join(f"{a_mac(number)},P{number}\n" for number in range(1, 4))
-    (folder / "floor.csv").write_text(f"mac,profile\n{rows}", encoding="utf-8")
+    # As a spreadsheet saves it.
+    rows = "".join(f"{a_mac(number)};P{number};\n" for number in range(1, 4))
+    text = f"sep=;\nMAC;Profile;Remark\n{rows};;\n"
+    (folder / "floor.csv").write_text(text, encoding="utf-16", newline="\r\n")
 
     assert "3 would change" in run("plan", "--items", "floor.csv").stdout
     done = run("rollout", "--items", "floor.csv")
@@ -121,7 +123,10 @@ def test_plan_and_rollout_of_a_floor(folder: Path) -> None:
     [
         ("mac\n001bd4000001\n", "needs the columns mac and profile"),
         ("mac,profile\nx,P1\n", "line 2 needs the MAC"),
-        ("mac,profile\n001bd4000001\n", "line 2 needs the MAC"),
+        ("mac,profile\n001bd4000001\n", "line 2: The row has 1 cells; there are 2 columns"),
+        ("mac,profile\n001bd4000001,\n", "line 2 needs the MAC"),
+        ("mac,profile\n", "must name at least one phone"),
+        ("", "needs the columns mac and profile"),
     ],
 )
 def test_wrong_items_are_named(folder: Path, content: str, message: str) -> None:

@@ -1,14 +1,13 @@
 """``phoneprov plan`` and ``phoneprov rollout``: see what a switch of many phones would change, and
 carry it out in steps."""
 
-import csv
-import io
 import sys
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import click
 
+from phoneprov_adapters.files.csv import CsvText
 from phoneprov_adapters.files.reading import NotText, decoded
 from phoneprov_core.batches.commands import CreateBatch
 from phoneprov_core.batches.model import Batch, BatchAction, BatchState
@@ -16,6 +15,7 @@ from phoneprov_core.batches.plan import Plan
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.system import known_id
+from phoneprov_core.transfer.model import RowProblem
 from phoneprov_http.main.commands.batch import _OPTIONS as _BATCH_OPTIONS
 from phoneprov_http.main.commands.batch_view import following, show_batch, write_json
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
@@ -161,21 +161,24 @@ async def _batch_of(at: Acting, given: dict[str, Any]) -> CreateBatch:
 async def _items_in(at: Acting, file: BinaryIO) -> list[dict[str, str]]:
     """The rows of a file with a phone and a profile each."""
     try:
-        rows = csv.DictReader(io.StringIO(decoded(file.read())))
-        found = list(enumerate(rows, 2))
-    except (NotText, OSError, csv.Error) as error:
+        table = CsvText(decoded(file.read()))
+    except (NotText, OSError) as error:
         raise click.UsageError(f"--items: the file cannot be read ({error}).") from None
-    if not rows.fieldnames or not {"mac", "profile"} <= set(rows.fieldnames):
+    if not {"mac", "profile"} <= set(await table.columns()):
         raise click.UsageError("--items: the file needs the columns mac and profile.")
     uuids: dict[str, str] = {}
     items = []
-    for line, row in found:
-        mac, profile = known_mac(row["mac"] or ""), (row["profile"] or "").strip()
-        if not mac or not profile:
-            raise click.UsageError(f"--items, line {line} needs the MAC of a phone and a profile.")
-        if profile not in uuids:
-            uuids[profile] = known_id(profile) or await profile_called(at, profile)
-        items.append({"mac": mac, "profile_uuid": uuids[profile]})
+    async for piece in table.pieces():
+        for row in piece:
+            if isinstance(row, RowProblem):
+                raise click.UsageError(f"--items, line {row.line}: {row.message}.")
+            mac, profile = known_mac(row.cells["mac"]), row.cells["profile"].strip()
+            if not mac or not profile:
+                text = f"--items, line {row.line} needs the MAC of a phone and a profile."
+                raise click.UsageError(text)
+            if profile not in uuids:
+                uuids[profile] = known_id(profile) or await profile_called(at, profile)
+            items.append({"mac": mac, "profile_uuid": uuids[profile]})
     return items
 
 
