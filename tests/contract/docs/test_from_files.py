@@ -25,7 +25,9 @@ BLOCK = re.compile(r"^( *)```(sh|console)\n(.*?)^ *```", re.DOTALL | re.MULTILIN
 CODE = re.compile("@@@ code ([0-9]+)\n")
 
 
-def codes_of(page: str, folder: Path, before: str = "", **environment: str) -> list[tuple[str, int]]:
+def codes_of(
+    page: str, folder: Path, before: str = "", **environment: str
+) -> list[tuple[str, int]]:
     """Run a page after the script ``before``; the commands with an output, and their exit codes."""
     script, shown = [f"{before}\necho '@@@ code 0'"], []
     for indent, language, indented in BLOCK.findall((HOW_TO / page).read_text("utf-8")):
@@ -64,7 +66,9 @@ def test_page_from_files_to_a_template_runs_as_written(tmp_path: Path, commands:
 
 FLOOR = 24
 BODY = "<device>\n<loadInformation>SCCP45.9-4-2SR3-1S</loadInformation>\n</device>\n"
-DEPLOY = "PHONEPROV_FILES_DIR= phoneprov rollout --location '2nd floor' --profile Floor >/dev/null\n"
+DEPLOY = (
+    "PHONEPROV_FILES_DIR= phoneprov rollout --location '2nd floor' --profile Floor >/dev/null\n"
+)
 
 
 async def prepare_floor(folder: Path, environment: dict[str, str]) -> None:
