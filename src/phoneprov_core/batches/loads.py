@@ -62,14 +62,14 @@ async def switch_of(
     tx: BatchesTransaction, phone: Phone, profile_uuid: str | None, revision: int | None
 ) -> tuple[Order, Rendered | None, Deployment | None]:
     """The order of a phone of a batch, by default for the profile that it has, the text of the
-    file that is certainly in place, and the current deployment. Raises ``NotFound``,
+    file that is certainly in place, and its deployment. Raises ``NotFound``,
     ``NoTemplateFits``."""
     current = await current_of(tx.deployments, phone)
     if profile_uuid is None and current is not None:
         profile_uuid = current.profile_uuid
     order = await order_of_phone(tx, phone, profile_uuid, revision)
-    is_certain = current is not None and current.is_certain
-    return order, await deployed_text(tx, current) if current and is_certain else None, current
+    in_place = await tx.deployments.in_place(phone.mac)
+    return order, await deployed_text(tx, in_place) if in_place else None, in_place
 
 
 async def order_of_phone(

@@ -149,7 +149,10 @@ UndoOnStop = Annotated[
 ]
 OnlyChanged = Annotated[
     bool,
-    schema("Whether phones with exactly this configuration are left unchanged", examples=[False]),
+    schema(
+        "Whether phones that run exactly this configuration for the same user are left unchanged",
+        examples=[False],
+    ),
 ]
 
 

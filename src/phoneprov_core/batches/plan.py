@@ -15,12 +15,12 @@ from phoneprov_core.batches.loads import LoadFaults, switch_of
 from phoneprov_core.batches.model import BatchAction
 from phoneprov_core.batches.ports import BatchesTransaction, NoPhones
 from phoneprov_core.batches.use_cases import named_macs, require_known, selected
-from phoneprov_core.batches.work import runs
+from phoneprov_core.batches.work import is_unchanged, runs
 from phoneprov_core.configuration.comparison import Compare, Comparison
 from phoneprov_core.configuration.well_formed import fault_in
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.errors import PhoneInactive
-from phoneprov_core.deployments.order import current_of, require_fitting
+from phoneprov_core.deployments.order import require_fitting
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.field_types import SECRET, Redacted
@@ -46,6 +46,7 @@ NOT_KNOWN = (
     "What these phones run is not known: nothing was deployed to them, or they were not seen to "
     "restart with it.\n"
 )
+OTHER_USER = "These phones would belong to another user, with the configuration that they have.\n"
 PAUSE_SECONDS = 0.001
 """Seconds after each phone in which other requests are answered."""
 _STARS = re.compile(r"\*\*\*[0-9]+")
@@ -160,9 +161,9 @@ class _Planning:
             if phone is None:
                 raise NotFound("The phone is no longer in the inventory.")
             if self.new.action == BatchAction.SWITCH.value:
-                order, old, current = await switch_of(tx, phone, profile_uuid, self.new.revision)
+                order, old, in_place = await switch_of(tx, phone, profile_uuid, self.new.revision)
             elif phone.is_active:
-                current = await current_of(tx.deployments, phone)
+                in_place = await tx.deployments.in_place(mac)
             else:
                 raise PhoneInactive
         if order is not None:
@@ -172,11 +173,16 @@ class _Planning:
             if fault is not None:
                 raise Conflict(f"{fault} The batch would start no phone.")
             new = order.source.rendered if order.source else Rendered(order.cnf_xml)
-        is_known = runs(current, self.plan.deploy.clock)
-        if is_known and old is not None and old.text == new.text:
+        clock = self.plan.deploy.clock
+        is_known = runs(in_place, clock)
+        has_it = is_known if order is None else is_unchanged(in_place, order, clock)
+        if has_it:
             self.unchanged += 1
             return
         self.changed += 1
+        if is_known and old is not None and old.text == new.text:
+            self._with(OTHER_USER).add(mac)
+            return
         await self._group(mac, old, new, known_values(phone, old, new), is_known=is_known)
 
     async def _group(

@@ -26,7 +26,7 @@ from phoneprov_core.deployments.model import (
     Outcome,
     StepName,
 )
-from phoneprov_core.deployments.order import Order, current_of
+from phoneprov_core.deployments.order import Order, current_of, require_fitting
 from phoneprov_core.deployments.ports import RunToEnd
 from phoneprov_core.deployments.rollback import LOGIN_ENDED, order_again, use_to_give_back
 from phoneprov_core.deployments.steps import unexpected
@@ -114,8 +114,11 @@ class PhoneWork:
         try:
             order = await self._order(actor, batch, claim, phone)
             if batch.only_changed:
+                require_fitting(order.profile, phone)
                 order = await self.deploy.rendered(order)
-                if await self._has_it(order):
+                async with self.database.read() as tx:
+                    in_place = await tx.deployments.in_place(phone.mac)
+                if is_unchanged(in_place, order, self.clock):
                     await self._end(claim, PhoneState.DONE, UNCHANGED)
                     return
             record = await self.deploy(actor, order)
@@ -143,13 +146,6 @@ class PhoneWork:
             await self._later(batch, claim, _BUSY)
         else:
             await self._end(claim, _state_after(error), error.message)
-
-    async def _has_it(self, order: Order) -> bool:
-        """Whether exactly this text is on the phone, as far as is known."""
-        sha256 = hashlib.sha256(order.cnf_xml.encode()).hexdigest()
-        async with self.database.read() as tx:
-            current = await current_of(tx.deployments, order.phone)
-        return current is not None and current.sha256 == sha256 and runs(current, self.clock)
 
     async def _undo(self, actor: Actor, claim: Claim, phone: Phone) -> Order:
         """The order of what was there before the deployment that is undone. Raises ``_LeftAlone``,
@@ -287,6 +283,15 @@ def runs(current: Deployment | None, clock: Clock) -> bool:
         return False
     missed = current.as_of(shown(clock())).confirmation is Confirmation.NOT_CONFIRMED
     return result_of(current)[0] is PhoneState.DONE and not missed
+
+
+def is_unchanged(in_place: Deployment | None, order: Order, clock: Clock) -> bool:
+    """Whether an order, once rendered, would change nothing: the phone runs exactly this text, as a
+    profile of the same user. Lines that the exchange has are those of the user, not of the text."""
+    if in_place is None or in_place.owner_uuid != order.profile.user_uuid:
+        return False
+    sha256 = hashlib.sha256(order.cnf_xml.encode()).hexdigest()
+    return in_place.sha256 == sha256 and runs(in_place, clock)
 
 
 def _state_after(error: PhoneprovError) -> PhoneState:

@@ -9,14 +9,15 @@ import pytest
 
 from phoneprov_core.batches.commands import BatchTarget, CreateBatch
 from phoneprov_core.batches.model import BatchState
-from phoneprov_core.batches.plan import NOT_KNOWN
-from phoneprov_core.deployments.model import Confirmation
+from phoneprov_core.batches.plan import NOT_KNOWN, OTHER_USER
+from phoneprov_core.deployments.model import Confirmation, Outcome
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid, NotFound
 from phoneprov_core.kernel.system import shown
 from support.floor import FLOOR, Floor
 from support.office import Settings
 from support.records import a_mac
+from support.store_tests import existing
 from support.switching import NOWHERE, XML
 
 
@@ -179,6 +180,32 @@ async def test_phone_that_was_not_seen_to_restart_is_not_unchanged(
     batch = await floor.begin(macs=macs, only_changed=True)
     await floor.ended(batch)
     assert list(floor.sent()) == ["002"]
+
+
+async def test_equal_text_of_another_user_or_after_an_interruption_is_not_unchanged(
+    floor: Floor,
+) -> None:
+    """Bob's lines are in the exchange; and the file may be that of the interrupted switch."""
+    for number in (1, 2, 3):
+        await floor.switched(floor.root, mac=a_mac(number))
+    bobs = await floor.profile_of(floor.bob, XML)
+    async with floor.database.write() as tx:
+        current = existing(await tx.deployments.current(a_mac(2)))
+        cut = {"uuid": NOWHERE, "number": 9, "place": None, "outcome": Outcome.INTERRUPTED}
+        await tx.deployments.add(msgspec.structs.replace(current, **cut))
+    floor.uploader.uploads.clear()
+    profiles = (bobs, floor.profile, floor.profile)
+    items = tuple(BatchTarget(a_mac(n), one.uuid) for n, one in enumerate(profiles, 1))
+
+    found = await floor.plan(items=items)
+    new = CreateBatch(action="switch", items=items, only_changed=True)
+    await floor.ended(await floor.batches.start(floor.root, new))
+
+    assert (found.unchanged, found.changed) == (1, 2)
+    assert {one.macs: one.diff[: len(NOT_KNOWN)] for one in found.groups} == {
+        (a_mac(1),): OTHER_USER, (a_mac(2),): NOT_KNOWN
+    }  # fmt: skip
+    assert list(floor.sent()) == ["001", "002"]
 
 
 async def test_plan_of_phones_without_a_deployment(floor: Floor) -> None:
