@@ -1,5 +1,6 @@
 """Rules for the rate of a batch, for stopping it, and for waiting for a phone."""
 
+from collections import deque
 from datetime import datetime, timedelta
 
 from phoneprov_core.batches.model import Batch, Counts
@@ -17,16 +18,20 @@ LOOK_AGAIN_SECONDS = 30
 RESTARTING_SECONDS = 5
 """Seconds until a phone that restarts is tried again."""
 
+_MINUTE = timedelta(minutes=1)
 _LAG = timedelta(seconds=0.1)
 """Maximum lateness that a late check may make up for, so that polling does not lower the rate."""
 
 
 class Pace:
-    """The time when the next phone may be started. The intervals are equal, so that at most
-    ``per_minute`` are started in a minute; None is no limit."""
+    """The time when the next phone may be started. The intervals are equal, but for those after a
+    phone that was counted and not started; at most ``per_minute`` are started in any minute. None
+    is no limit."""
 
     def __init__(self, per_minute: int | None, clock: Clock) -> None:
-        self._distance = None if per_minute is None else timedelta(minutes=1) / per_minute
+        self._most = per_minute or 0
+        self._distance = None if per_minute is None else _MINUTE / per_minute
+        self._began: deque[datetime] = deque()
         self._clock = clock
         self._next: datetime = clock()
 
@@ -34,20 +39,38 @@ class Pace:
         """Number of phones that may be started now, at most ``most``."""
         if self._distance is None:
             return most
-        self._next = max(self._next, self._clock() - _LAG)
-        late = self._clock() - self._next
-        return 0 if late < timedelta() else min(most, late // self._distance + 1)
+        now = self._clock()
+        self._next = max(self._next, now - _LAG)
+        while self._began and self._began[0] <= now - _MINUTE:
+            self._began.popleft()
+        late = now - self._next
+        room = min(most, self._most - len(self._began))
+        return 0 if late < timedelta() else min(room, late // self._distance + 1)
 
-    def began(self, count: int) -> None:
-        """Count phones that were started."""
+    def began(self, count: int) -> datetime:
+        """Count phones that are started now; the time."""
+        now = self._clock()
         if self._distance is not None:
             self._next += count * self._distance
+            self._began.extend([now] * count)
+        return now
+
+    def spared(self, at: datetime) -> None:
+        """A phone that was counted at this time was not started: it was busy, or is left as it is.
+        Another one may be started instead."""
+        if self._distance is not None:
+            self._next -= self._distance
+            if at in self._began:
+                self._began.remove(at)
 
     def seconds(self, most: float) -> float:
         """Seconds until the next phone may be started, at most ``most``."""
         if self._distance is None:
             return most
-        return min(most, max(0.0, (self._next - self._clock()).total_seconds()))
+        then = self._next
+        if len(self._began) >= self._most:
+            then = max(then, self._began[0] + _MINUTE)
+        return min(most, max(0.0, (then - self._clock()).total_seconds()))
 
 
 def too_many_failures(share: int | None, counts: Counts) -> bool:

@@ -4,6 +4,8 @@ import asyncio
 import logging
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
+from datetime import datetime
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -137,7 +139,8 @@ class _Run:
     pause: Pause
     clock: Clock
     hold_seconds: int
-    _at_work: set[asyncio.Future[None]] = field(default_factory=set, init=False)
+    _at_work: dict[asyncio.Future[bool], datetime] = field(default_factory=dict, init=False)
+    """With the time when each was started."""
     _is_idle: bool = field(default=True, init=False)
     """Phones that earlier holders started come first."""
     _are_first_confirmed: bool = field(default=False, init=False)
@@ -154,10 +157,11 @@ class _Run:
         pace = Pace(batch.per_minute, self.clock)
         self._fault = await self._fault_of_loads(batch)
         while (claims := await self._claims(batch, pace)) is not None:
-            pace.began(len(claims))
+            now = pace.began(len(claims))
             for claim in claims:
-                self._at_work.add(asyncio.ensure_future(self.work(actor, batch, claim)))
-            await self._wait(pace.seconds(LOOK_SECONDS))
+                self._at_work[asyncio.ensure_future(self.work(actor, batch, claim))] = now
+            for began in await self._spared(pace.seconds(LOOK_SECONDS)):
+                pace.spared(began)
 
     async def _fault_of_loads(self, batch: Batch) -> str | None:
         """Why the phones cannot get the load of one of them. All are looked at before the first is
@@ -273,13 +277,14 @@ class _Run:
         for claim in left:
             await self.work.recover(tx, batch, claim)
 
-    async def _wait(self, seconds: float) -> None:
-        """Wait until a phone is done, or for this number of seconds."""
+    async def _spared(self, seconds: float) -> list[datetime]:
+        """Wait until a phone is done, or for this number of seconds. Returns the times of phones
+        that were not started."""
         timer = asyncio.ensure_future(self.pause(seconds))
+        awaited: set[asyncio.Future[Any]] = {timer, *self._at_work}
         try:
-            await asyncio.wait({timer, *self._at_work}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
         finally:
             timer.cancel()
-        for task in [task for task in self._at_work if task.done()]:
-            self._at_work.discard(task)
-            task.result()
+        done = [(task, self._at_work.pop(task)) for task in [*self._at_work] if task.done()]
+        return [began for task, began in done if not task.result()]

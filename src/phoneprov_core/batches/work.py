@@ -72,14 +72,14 @@ class PhoneWork:
     deploy: Deploy
     driver: PhoneDriver
     calls: Calls | None
-    run_to_end: RunToEnd[None]
+    run_to_end: RunToEnd[bool]
     clock: Clock
     new_id: NewId
     loads: CheckLoad | None = None
 
-    async def __call__(self, actor: Actor, batch: Batch, claim: Claim) -> None:
-        """Work on a phone for the account that started the batch, and record the result. Raises
-        ``Unavailable``."""
+    async def __call__(self, actor: Actor, batch: Batch, claim: Claim) -> bool:
+        """Work on a phone for the account that started the batch, and record the result. Returns
+        whether it was started: not if it was busy, or is left as it is. Raises ``Unavailable``."""
         async with self.database.read() as tx:
             phone = await tx.phones.find(claim.mac)
         # One that was created since has the MAC of a deleted phone, and maybe another address.
@@ -90,9 +90,10 @@ class PhoneWork:
         elif await is_in_call(self.calls, phone):
             await self._later(batch, claim, _IN_A_CALL)
         elif batch.action is BatchAction.RESTART:
-            await self.run_to_end(self._restart(actor, batch, claim, phone))
+            return await self.run_to_end(self._restart(actor, batch, claim, phone))
         else:
-            await self.run_to_end(self._switch(actor, batch, claim, phone))
+            return await self.run_to_end(self._switch(actor, batch, claim, phone))
+        return False
 
     async def recover(self, tx: BatchesTransaction, batch: Batch, claim: Claim) -> None:
         """Determine the result of a phone that was started under an earlier lease: its record
@@ -110,7 +111,7 @@ class PhoneWork:
             # one of the two gets Conflict for the uuid.
             await put_back(tx.batches, claim, claim, 0, None)
 
-    async def _switch(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> None:
+    async def _switch(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> bool:
         try:
             order = await self._order(actor, batch, claim, phone)
             if batch.only_changed:
@@ -120,32 +121,33 @@ class PhoneWork:
                     in_place = await tx.deployments.in_place(phone.mac)
                 if is_unchanged(in_place, order, self.clock):
                     await self._end(claim, PhoneState.DONE, UNCHANGED)
-                    return
+                    return False
             record = await self.deploy(actor, order)
         except Unavailable:
             raise
         except _Restarting:
             await self._put_back(claim, claim, RESTARTING_SECONDS, _RESTARTS)
-            return
+            return False
         except _LeftAlone as reason:
             await self._end(claim, PhoneState.LEFT_OUT, str(reason))
-            return
+            return False
         except PhoneprovError as error:
-            await self._failed(batch, claim, error)
-            return
+            return await self._failed(batch, claim, error)
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             await self._as_recorded(tx, claim, record)
+        return True
 
-    async def _failed(self, batch: Batch, claim: Claim, error: PhoneprovError) -> None:
+    async def _failed(self, batch: Batch, claim: Claim, error: PhoneprovError) -> bool:
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             record = await tx.deployments.find(claim.attempt_uuid)
             if record is not None:
                 await self._as_recorded(tx, claim, record)
-                return
+                return True
         if error.code == "phone_busy":
             await self._later(batch, claim, _BUSY)
         else:
             await self._end(claim, _state_after(error), error.message)
+        return False
 
     async def _undo(self, actor: Actor, claim: Claim, phone: Phone) -> Order:
         """The order of what was there before the deployment that is undone. Raises ``_LeftAlone``,
@@ -196,11 +198,11 @@ class PhoneWork:
             on_it = None if current is None else await tx.profiles.find(current.profile_uuid)
         return fence, software_type_of(phone, on_it.software_type if on_it else None)
 
-    async def _restart(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> None:
+    async def _restart(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> bool:
         fence, family = await self._taken(claim, phone)
         if fence is None:
             await self._later(batch, claim, _BUSY)
-            return
+            return False
         state, message = PhoneState.DONE, None
         try:
             await self.driver.restart(phone, family)
@@ -214,6 +216,7 @@ class PhoneWork:
             tx.trail.note(Event("phone.restarted", "phone", phone.mac, fields))
             await tx.leases.release(phone.mac, claim.attempt_uuid, fence)
             await tx.batches.move(claim, ended(state, shown(self.clock()), message=message))
+        return True
 
     async def _later(self, batch: Batch, claim: Claim, why: str) -> None:
         now = shown(self.clock())

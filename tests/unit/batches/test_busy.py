@@ -1,5 +1,8 @@
 """Busy phones, which are done later."""
 
+import itertools
+from datetime import datetime
+
 import pytest
 
 from phoneprov_core.batches.model import Counts, PhoneState
@@ -24,6 +27,22 @@ async def test_phone_in_a_call_is_processed_last(floor: Floor) -> None:
         a_mac(1),
     ]
     assert (await floor.phones_of(batch))[0].tries == 2
+
+
+async def test_phones_in_a_call_and_unchanged_ones_do_not_count_for_the_rate(
+    floor: Floor,
+) -> None:
+    for number in (1, 2, 3):
+        await floor.switched(floor.root, mac=a_mac(number))
+    floor.calls.talking |= {a_mac(number) for number in (4, 5, 6)}
+
+    batch = await floor.run(per_minute=4, only_changed=True, wait_minutes=1)
+
+    assert batch.phones == Counts(done=9, failed=3, total=12)
+    begun = [datetime.fromisoformat(one.created_at) for one in (await floor.records())[3:]]
+    assert len(begun) == 6
+    for earlier, later in itertools.pairwise(begun):
+        assert 15 <= (later - earlier).total_seconds() < 15.5
 
 
 async def test_phone_in_a_long_call_fails(floor: Floor) -> None:

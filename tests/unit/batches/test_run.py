@@ -1,7 +1,9 @@
 """Running a batch: every phone once, at its pace, until it is stopped or cancelled."""
 
 import asyncio
-from datetime import timedelta
+import itertools
+from collections import deque
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -120,6 +122,32 @@ def test_rate_limit_is_kept_for_any_polling_interval(per_minute: int, step: floa
         assert len(within) <= per_minute * (window + 0.1) / 60 + 1
     if step < 0.1:
         assert len(begun) >= 0.9 * per_minute * begun[-1] / 60
+
+
+@pytest.mark.parametrize("per_minute", [1, 7, 60, 600])
+@pytest.mark.parametrize("late", [0.0, 0.01, 5.0])
+def test_rate_limit_counts_phones_that_were_started(per_minute: int, late: float) -> None:
+    """Every second one turns out to be busy, after ``late`` seconds."""
+    clock = FixedClock()
+    pace = Pace(per_minute, clock)
+    start, busy = clock.now, deque[tuple[datetime, datetime]]()
+    begun: list[float] = []
+    is_busy = itertools.cycle((False, True))
+    while clock.now < start + timedelta(minutes=4):
+        while busy and busy[0][0] <= clock.now:
+            pace.spared(busy.popleft()[1])
+        if not pace.allowed(1):
+            clock.advance(0.01)
+            continue
+        at = pace.began(1)
+        if next(is_busy):
+            busy.append((clock.now + timedelta(seconds=late), at))
+        else:
+            begun.append((clock.now - start) / timedelta(seconds=1))
+
+    for first in begun:
+        assert len([moment for moment in begun if first <= moment < first + 59.99]) <= per_minute
+    assert len(begun) >= 0.9 * per_minute * 4 / (1 + (late > 0.01))
 
 
 def test_batch_without_rate_limit_starts_all_phones() -> None:
