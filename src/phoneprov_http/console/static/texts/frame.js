@@ -86,7 +86,7 @@ export const frame = {
   forgetFilters: (name) => `Delete the saved filters ${name}`,
   refresh: "Refresh",
   /** @param {string} list */
-  refreshed: (list) => `${list}: read again.`,
+  refreshed: (list) => `${list} refreshed.`,
   columns: "Columns",
   exportCsv: "Export CSV",
   /** @param {number} count */

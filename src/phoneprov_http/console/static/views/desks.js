@@ -40,7 +40,7 @@ export async function view({ element, query }) {
       },
       { title: texts.profile, cell: (one) => one.use.profile_name, sort: "profile_name", isOptional: true },
       { title: texts.defaultProfile, cell: (one) => one.use.default_profile_name },
-      { title: texts.hotdesk, cell: (one) => (one.use.hotdesk ? texts.yes : texts.no), isOptional: true, width: "9rem" },
+      { title: texts.hotdesk, cell: (one) => (one.use.hotdesk ? texts.yes : texts.no), isOptional: true, width: "10rem" },
     ],
     sort: query.get("sort") ?? "",
     sorted: search.keep,

@@ -2,13 +2,12 @@
 
 import { NEWEST, api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
-import { badge } from "../elements/facts.js";
 import { heading } from "../elements/heading.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
 import { ago } from "../format.js";
 import { texts } from "../texts.js";
 import { phoneNames, phoneTitle } from "./accounts.js";
-import { problemOf } from "./deployment.js";
+import { outcomeOf, problemOf } from "./deployment.js";
 
 const MOST_ROWS = 10;
 
@@ -22,7 +21,7 @@ export async function view({ element, signal }) {
   ]);
   /** @type {import("../../types").Desk[]} */
   const desks = all.data.slice(0, MOST_ROWS);
-  const names = await phoneNames(desks.map(({ mac }) => mac), signal);
+  const names = await phoneNames([...desks, ...deployments.data].map(({ mac }) => mac), signal);
   fill(
     element,
     heading(texts.overview, h("a", { className: "button primary", href: "#/switch" }, texts.switchTitle)),
@@ -31,7 +30,7 @@ export async function view({ element, signal }) {
       { className: "dashboard" },
       h(
         "section",
-        {},
+        { className: "half" },
         h("h2", {}, texts.atPhone),
         desks.length === 0
           ? h("p", {}, texts.atNoPhone)
@@ -46,7 +45,7 @@ export async function view({ element, signal }) {
       ),
       h(
         "section",
-        {},
+        { className: "half" },
         h("h2", {}, texts.profiles),
         simpleTable(
           texts.profiles,
@@ -60,16 +59,16 @@ export async function view({ element, signal }) {
       ),
       h(
         "section",
-        { className: "failures" },
+        { className: "whole" },
         h("h2", {}, texts.deployments),
         simpleTable(
           texts.deployments,
-          [texts.at, texts.phone, texts.profile, texts.outcome, sentences(texts.message)],
+          [texts.at, texts.phone, texts.profileAndRevision, texts.outcome, sentences(texts.message)],
           deployments.data.map((/** @type {import("../../types").Deployment} */ one) => [
             h("a", { href: `#/deployments/${one.uuid}` }, ago(one.created_at)),
-            h("a", { href: `#/phones/${one.mac}` }, one.mac),
-            texts.profileRevision(one.profile_name, one.revision),
-            badge(one.outcome, texts.outcomes),
+            h("a", { href: `#/phones/${one.mac}`, title: one.mac }, names.get(one.mac) || one.mac),
+            `${one.profile_name}, ${one.revision}`,
+            outcomeOf(one),
             problemOf(one),
           ]),
           texts.noDeployments,

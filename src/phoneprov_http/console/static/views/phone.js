@@ -72,7 +72,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
   fill(
     element,
     heading(
-      phoneTitle(phone),
+      phone.name ? h("span", {}, phone.name, h("span", { className: "quiet" }, ` (${phone.mac})`)) : phone.mac,
       !phone.is_active && h("span", { className: "badge" }, texts.inactive),
       seen?.since && badge(seen.state, texts.states),
       h("a", { className: "button primary", href: `#/switch?mac=${phone.mac}` }, texts.switchPhone),

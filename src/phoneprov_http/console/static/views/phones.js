@@ -112,7 +112,7 @@ function columns() {
       cell: (/** @type {PhoneSummary} */ one) => ago(one.use.last_changed_at),
       text: (/** @type {PhoneSummary} */ one) => one.use.last_changed_at,
       isOptional: true,
-      width: "8rem",
+      width: "8.5rem",
     },
   ];
   const more = [

@@ -10,7 +10,7 @@ import { when } from "../format.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { ApiError } from "../transport.js";
-import { phoneChoice } from "./accounts.js";
+import { phoneChoice, phoneNames, phoneTitle } from "./accounts.js";
 import { linesOf } from "./line-diff.js";
 import { previewedBeside } from "./preview.js";
 
@@ -137,13 +137,14 @@ export async function usesPart(panel, profile, signal) {
   });
   /** @type {import("../../types").Deployment[]} */
   const rows = (await api.get(path, signal)).data;
+  const names = await phoneNames(rows.map(({ mac }) => mac), signal);
   fill(
     panel,
     simpleTable(
       texts.deployedOn,
       [texts.phone, texts.revision, texts.since, texts.confirmation],
       rows.map((one) => [
-        h("a", { href: `#/phones/${one.mac}` }, one.mac),
+        h("a", { href: `#/phones/${one.mac}` }, phoneTitle({ mac: one.mac, name: names.get(one.mac) })),
         one.revision,
         when(one.ended_at ?? one.created_at),
         texts.confirmations[one.confirmation],

@@ -32,10 +32,10 @@ export async function view({ element, query }) {
     columns: [
       { title: texts.name, cell: (one) => one.name, sort: "name" },
       { title: texts.description, cell: (one) => one.description, isOptional: true },
-      { title: texts.softwareType, cell: (one) => one.software_type ?? texts.any, sort: "software_type", width: "8rem" },
+      { title: texts.softwareType, cell: (one) => one.software_type ?? texts.any, sort: "software_type", width: "9rem" },
       { title: texts.models, cell: (one) => one.compatible_models.join(", ") || texts.any, isOptional: true },
-      { title: texts.template, cell: (one) => one.template ?? "", isOptional: true },
-      { title: texts.owner, cell: (one) => one.owner, isOptional: true, isHidden: !session.isAdmin },
+      { title: texts.template, cell: (one) => one.template ?? "", isOptional: true, width: "8rem" },
+      { title: texts.owner, cell: (one) => one.owner, isOptional: true, width: "8rem", isHidden: !session.isAdmin },
       {
         title: texts.changed,
         cell: (one) => ago(one.updated_at),

@@ -21,7 +21,7 @@ export async function view({ element }) {
     columns: [
       { title: texts.name, cell: (one) => one.name },
       { title: texts.model, cell: (one) => one.model ?? texts.any, width: "8rem" },
-      { title: texts.softwareType, cell: (one) => one.software_type ?? texts.any, isOptional: true, width: "8rem" },
+      { title: texts.softwareType, cell: (one) => one.software_type ?? texts.any, isOptional: true, width: "9rem" },
       { title: texts.description, cell: (one) => one.description, isOptional: true },
       { title: texts.revision, cell: (one) => String(one.revision), isOptional: true, width: "6rem" },
       {
