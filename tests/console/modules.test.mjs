@@ -138,7 +138,8 @@ test("last_change_that_failed_or_was_not_seen_is_said_first", async () => {
 test("problem_of_a_deployment_is_its_message_then_its_restart_then_its_watch", async () => {
   const { isOver, problemOf } = await load("views/deployment.js");
   assert.equal(problemOf(deployment({})), "");
-  assert.equal(problemOf(deployment({ message: "FTP failed" })), "FTP failed");
+  assert.equal(problemOf(deployment({ outcome: "failed", message: "FTP failed" })), "FTP failed");
+  assert.equal(problemOf(deployment({ message: "No user is logged in." })), "");
   assert.equal(problemOf(deployment({ confirmation: "none", restart: "refused" })), "refused");
   assert.equal(problemOf(deployment({ confirmation: "not_confirmed", confirmation_message: "away" })), "away");
   const over = [{}, { outcome: "running" }, { confirmation: "pending" }, { outcome: "failed", confirmation: "none" }];
