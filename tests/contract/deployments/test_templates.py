@@ -9,7 +9,7 @@ import pytest
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.sql.stores.renderings import KEPT
-from phoneprov_core.batches.plan import NOT_KNOWN
+from phoneprov_core.batches.groups import NOT_KNOWN
 from phoneprov_core.templates.recipes import best
 from support.api import Caller, data_of, error_of, opened_api
 from support.phone_records import a_template

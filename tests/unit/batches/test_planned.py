@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from phoneprov_core.batches.commands import BatchTarget, CreateBatch
+from phoneprov_core.batches.groups import NOT_KNOWN, OTHER_USER
 from phoneprov_core.batches.model import BatchState
-from phoneprov_core.batches.plan import NOT_KNOWN, OTHER_USER
 from phoneprov_core.deployments.model import Confirmation, Outcome
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid, NotFound

@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from phoneprov_core.batches import plan as plans
+from phoneprov_core.batches import groups
 from phoneprov_core.batches.commands import CreateBatch
+from phoneprov_core.batches.groups import OTHER_REASONS, OTHERS
 from phoneprov_core.batches.model import BatchAction, BatchState, PhoneState
-from phoneprov_core.batches.plan import OTHER_REASONS, OTHERS
 from phoneprov_core.batches.work import UNCHANGED
 from phoneprov_core.deployments.rollback import RollbackRequest
 from phoneprov_core.extensions import CreateExtension, ExtensionPatch
@@ -184,12 +184,12 @@ async def test_one_change_of_a_template_is_one_group(floor: Floor) -> None:
     assert floor.uploader.uploads == []
 
 
-@pytest.mark.parametrize("texts", [1, plans.MOST_TEXTS])
+@pytest.mark.parametrize("texts", [1, groups.MOST_TEXTS])
 async def test_groups_differ_in_what_changes_not_in_the_number_of_lines(
     floor: Floor, monkeypatch: pytest.MonkeyPatch, texts: int
 ) -> None:
-    monkeypatch.setattr(plans, "MOST_TEXTS", texts)
-    monkeypatch.setattr(plans, "MOST_GROUPS", 2)
+    monkeypatch.setattr(groups, "MOST_TEXTS", texts)
+    monkeypatch.setattr(groups, "MOST_GROUPS", 2)
     template, profiles = await templated(floor, 6)
     more = "{% if lines|length > 1 %}<pw>fixed</pw>\n{% endif %}"
     below = BODY.replace("</device>", f"{more}<adminPassword>one</adminPassword>\n</device>")
@@ -262,8 +262,8 @@ async def test_plan_from_own_texts_to_a_template_is_one_group(floor: Floor) -> N
 async def test_plan_is_bounded_in_reasons_and_differences(
     floor: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plans, "MOST_GROUPS", 1)
-    monkeypatch.setattr(plans, "MOST_SHOWN", 1)
+    monkeypatch.setattr(groups, "MOST_GROUPS", 1)
+    monkeypatch.setattr(groups, "MOST_SHOWN", 1)
     _, profiles = await templated(floor, 6)
     for number, profile in enumerate(profiles):
         models = ProfilePatch(compatible_models=(f"88{number}1",))
