@@ -24,6 +24,9 @@ class Due(Enum):
 
     LOGOUT = "logout"
     EXPIRY = "expiry"
+    LINES = "lines"
+    """No user was logged in, and the owner of the profile lost the right to it: the phone has to
+    restart without the owner's lines."""
 
 
 class DeskUse(Struct, frozen=True):
@@ -177,6 +180,11 @@ class DeskRecords(Protocol):
         those with a number, by MAC. In a writing transaction no other changes them until the
         transaction ends."""
 
+    async def unused(self, owner_uuid: str, profile_uuid: str = "") -> list[DeskRecord]:
+        """The desks that no user uses, and whose phones have a profile that had this owner when it
+        was deployed, or only this profile, by MAC. In a writing transaction no other changes them
+        until the transaction ends."""
+
     async def unsettled(self, now: str, now_ms: int, limit: int) -> list[DeskRecord]:
         """At most ``limit`` desks, by MAC, where a logout is due, or where a change is recorded
         whose deployment does not hold the phone's lease; without those whose ``not_before`` is
@@ -204,6 +212,15 @@ async def end_uses(tx: EndsUses, user_uuid: str, *, besides: str = "") -> None:
     for desk in await tx.desks.of(user=user_uuid):
         if desk.user_uuid == user_uuid and desk.mac != besides:
             await end_use(tx, desk, Due.LOGOUT)
+
+
+async def end_lines(tx: EndsUses, owner_uuid: str, profile_uuid: str = "") -> None:
+    """Take the lines of the owner of a profile from phones where no user is logged in: the owner
+    was deactivated or deleted, or lost this profile. A desk with a number of its own has none."""
+    for desk in await tx.desks.unused(owner_uuid, profile_uuid):
+        if desk.extension_uuid is None and desk.due is None:
+            lost = replace(desk.in_turn(None), due=Due.LINES, left_user_uuid=owner_uuid)
+            await tx.desks.put(lost)
 
 
 async def end_use(tx: EndsUses, desk: DeskRecord, due: Due) -> None:

@@ -86,6 +86,10 @@ class ChangeDesk:
     serves_lines: bool = False
     _running: set[asyncio.Future[object]] = field(default_factory=set, init=False)
 
+    def has_lines(self, phone: Phone) -> bool:
+        """Whether the exchange asks for the lines of a phone when it restarts."""
+        return self.serves_lines and not speaks_sip(phone.software_type)
+
     async def is_in_call(self, phone: Phone) -> bool:
         """Whether the phone is known to be in a call."""
         return await is_in_call(self.calls, phone)
@@ -135,7 +139,7 @@ class ChangeDesk:
             await self.driver.leave_services(phone)
             if self.clear_calls and isinstance(self.driver, ForgetsCalls):
                 await self.driver.forget_calls(phone)
-        if self.serves_lines and not speaks_sip(phone.software_type):
+        if self.has_lines(phone):
             try:
                 await self.driver.restart(phone, phone.software_type)
             except PhoneprovError as error:

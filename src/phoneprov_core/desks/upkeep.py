@@ -91,6 +91,10 @@ class KeepDesks:
         if await self.change.is_in_call(phone):
             return False
         try:
+            has_lines = phone.is_active and self.change.has_lines(phone)
+            if desk.due is Due.LINES and not has_lines:
+                await self._keep(desk)
+                return True
             order = await self._order(desk, phone, interrupted)
             if order is not None:
                 await self.change.put(self.actor, order)
@@ -102,6 +106,13 @@ class KeepDesks:
             await self._postpone(mac)
             return False
         return True
+
+    async def _keep(self, desk: DeskRecord) -> None:
+        """Leave a phone as it is whose lines are not in the exchange."""
+        async with self.database.write(by=self.actor) as tx:
+            current = await tx.desks.find(desk.mac)
+            if current.turn == desk.turn:
+                await tx.desks.put(replace(current, due=None, left_user_uuid=None))
 
     def _may_be_repeated(self, interrupted: Deployment) -> bool:
         """Whether it was found to be interrupted only now."""

@@ -4,6 +4,7 @@ from typing import Protocol
 
 from phoneprov_core.access.ports import KnownUsers
 from phoneprov_core.desk_records import DeskRecords
+from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.store import Rows, SearchedRows, Store
 from phoneprov_core.profiles.model import Content, Profile, ProfileRecord, Revision
 from phoneprov_core.templates.ports import TemplateStore
@@ -59,5 +60,7 @@ class ProfilesTransaction(Protocol):
     def revisions(self) -> RevisionStore: ...
     @property
     def desks(self) -> DeskRecords: ...
+    @property
+    def trail(self) -> UseCaseTrail: ...
     @property
     def templates(self) -> TemplateStore: ...

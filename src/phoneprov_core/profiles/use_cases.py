@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from phoneprov_core.access.rules import require_owner, visible
 from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
+from phoneprov_core.desk_records import end_lines
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.commands import Rules, applied, obey, record_of, require_newest
 from phoneprov_core.kernel.errors import NotFound, found
@@ -126,6 +127,8 @@ class Profiles:
             stored = replace(patch, **given)
             profile = applied(before, stored, updated_at=shown(self.clock()))
             await tx.profiles.put(profile)
+            if profile.user_uuid != before.user_uuid:
+                await end_lines(tx, before.user_uuid, profile.uuid)
             before_it, content = content, patch.content(content)
             if content != before_it:
                 await _require_template(tx, content.template)
@@ -150,6 +153,7 @@ class Profiles:
                     " With force=true it is deleted, and these phones have no default profile."
                 )
             await tx.profiles.remove(profile.uuid)
+            await end_lines(tx, profile.user_uuid, profile.uuid)
 
     async def revisions(self, actor: Actor, uuid: str, page: Page = None) -> Listing[Revision]:
         """The revisions of one profile, oldest first, without their configurations. Raises

@@ -170,6 +170,38 @@ async def test_user_that_is_deleted_or_deactivated_has_no_lines(
     assert await office.lines() == [LOBBY]
 
 
+@pytest.mark.parametrize("what", ["deactivated", "deleted", "profile deleted", "given away"])
+async def test_owner_of_a_default_profile_who_loses_the_right_loses_the_lines(
+    office: Office, what: str
+) -> None:
+    """The phone restarts without them, though no user is logged in."""
+    bob = await office.person("bob")
+    await office.line_of(bob, BOB)
+    desk = {"default_profile_uuid": office.profile}
+    data_of(await office.admin.put(f"/phones/{MAC}/desk", desk))
+    data_of(await switch(office.admin, office.profile), metadata=False)
+    assert (await office.lines(), (await office.record()).user_uuid) == ([ADA], None)
+    before = office.restarts(IP)
+
+    user, profile = f"/users/{office.ada.uuid}", f"/phone-profiles/{office.profile}"
+    if what == "deactivated":
+        reply = await office.admin.put(user, {"is_active": False})
+    elif what == "deleted":
+        reply = await office.admin.delete(user)
+    elif what == "given away":
+        reply = await office.admin.put(profile, {"user_uuid": bob.uuid})
+    else:
+        reply = await office.admin.delete(f"{profile}?force=true")
+    assert reply.status_code == 200
+
+    assert await office.lines() == []
+    assert await office.keep_desks() == 1
+    await office.api.container.tasks().drain(10)
+    assert office.restarts(IP) == before + 1
+    assert await office.lines() == ([BOB] if what == "given away" else [])
+    assert await office.keep_desks() == 0
+
+
 async def test_desk_has_its_own_number_while_no_user_is_logged_in(office: Office) -> None:
     own = await office.extension(OWN)
     data_of(await office.admin.put(f"/phones/{MAC}/desk", {"extension_uuid": own}))
@@ -203,6 +235,21 @@ async def test_database_away_before_the_restart_leads_to_another_restart(
     assert office.restarts(IP) == before + 2
     assert await office.lines() == [ADA]
     assert await office.keep_desks() == 0
+
+
+async def test_phone_without_lines_from_here_does_not_restart_for_its_default_profile(
+    tmp_path: Path,
+) -> None:
+    async with hotdesk(tmp_path) as office:
+        desk = {"default_profile_uuid": office.profile}
+        data_of(await office.admin.put(f"/phones/{MAC}/desk", desk))
+        data_of(await switch(office.admin, office.profile), metadata=False)
+        happened = len(office.world.happened)
+        data_of(await office.admin.put(f"/users/{office.ada.uuid}", {"is_active": False}))
+        assert await office.keep_desks() == 1
+        record = await office.record()
+        assert (record.due, record.left_user_uuid) == (None, None)
+        assert len(office.world.happened) == happened
 
 
 async def test_phone_without_lines_from_here_is_not_restarted_at_a_logout(tmp_path: Path) -> None:

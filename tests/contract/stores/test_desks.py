@@ -8,7 +8,7 @@ import pytest
 
 from phoneprov_core.desk_records import DeskChanged, DeskRecord, DeskUse, Due, end_uses
 from phoneprov_core.desks.model import Desk, ListedDesk, PhoneState
-from support.phone_records import a_flag, a_phone, a_profile
+from support.phone_records import a_deployment, a_flag, a_phone, a_profile
 from support.records import a_mac, a_user, an_extension, identifier, moment
 from support.store_tests import DatabaseTests, existing
 from support.stores import process_of
@@ -91,6 +91,22 @@ class TestDesks(DatabaseTests):
             async with opened() as tx:
                 assert await tx.desks.of(**{by: OWN}) == mine[::-1]
                 assert await tx.desks.of(**{by: identifier(99)}) == []
+
+    async def test_unused_names_the_desks_whose_phones_have_a_profile_of_this_owner(self) -> None:
+        owners = [(ADA, PROFILE), (ADA, DEFAULT), (BOB, PROFILE), (ADA, PROFILE)]
+        for number, (owner, profile) in enumerate(owners, 1):
+            made = {"number": 1, "place": "p", "owner_uuid": owner, "profile_uuid": profile}
+            await self.add(a_deployment(number, a_mac(number), **made))
+        # The fourth one is used, the second one of Bob is not the current deployment.
+        desks = [DeskRecord(a_mac(number)) for number in range(1, 4)]
+        await self.store(*desks, DeskRecord(a_mac(4), user_uuid=BOB))
+        older = {"number": 0, "place": "p", "owner_uuid": BOB, "profile_uuid": DEFAULT}
+        await self.add(a_deployment(9, a_mac(1), **older))
+        for opened in (self.database.read, self.database.write):
+            async with opened() as tx:
+                assert await tx.desks.unused(ADA) == desks[:2]
+                assert await tx.desks.unused(ADA, PROFILE) == desks[:1]
+                assert await tx.desks.unused(BOB, DEFAULT) == []
 
     @pytest.mark.parametrize("is_new", [True, False])
     async def test_desk_is_held_from_its_find_on(self, is_new: bool) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from sqlalchemy import and_, bindparam, delete, exists, func, null, or_, select, update
+from sqlalchemy import Text, and_, bindparam, delete, exists, func, null, or_, select, update
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query, is_over, upsert
@@ -11,7 +11,13 @@ from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows
 from phoneprov_adapters.sql.tables.accounts import users
 from phoneprov_adapters.sql.tables.fields import Fields
 from phoneprov_adapters.sql.tables.inventory import extensions, phones, vendor_phones
-from phoneprov_adapters.sql.tables.switching import desks, leases, profiles
+from phoneprov_adapters.sql.tables.switching import (
+    current_deployments,
+    deployments,
+    desks,
+    leases,
+    profiles,
+)
 from phoneprov_core.desk_records import DeskRecord
 from phoneprov_core.desks.model import Desk, ListedDesk, PhoneState
 from phoneprov_core.desks.ports import DeskStore
@@ -37,6 +43,21 @@ _OF = {
         "extension": desks.c.extension_uuid == bindparam("of"),
     }.items()
 }
+_UNUSED = (
+    select(*_RECORD)
+    .where(
+        desks.c.user_uuid.is_(None),
+        desks.c.mac.in_(
+            select(current_deployments.c.mac)
+            .join(deployments, deployments.c.uuid == current_deployments.c.uuid)
+            .where(
+                current_deployments.c.owner_uuid == bindparam("owner"),
+                bindparam("the_profile", type_=Text()).in_(["", deployments.c.profile_uuid]),
+            )
+        ),
+    )
+    .order_by(desks.c.mac)
+)
 _IS_HELD = exists().where(
     leases.c.mac == desks.c.mac,
     leases.c.holder == desks.c.change_uuid,
@@ -124,6 +145,10 @@ class SqlDesks(SqlQueries, DeskStore):
     ) -> list[DeskRecord]:
         kind = "user" if user else "default" if default else "extension"
         return await self._all(self._desk, self._held(_OF[kind]), of=user or default or extension)
+
+    async def unused(self, owner_uuid: str, profile_uuid: str = "") -> list[DeskRecord]:
+        values = {"owner": owner_uuid, "the_profile": profile_uuid}
+        return await self._all(self._desk, self._held(_UNUSED), **values)
 
     async def unsettled(self, now: str, now_ms: int, limit: int) -> list[DeskRecord]:
         values = {"now": now, "now_ms": now_ms, "limit": limit}
