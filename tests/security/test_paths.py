@@ -42,7 +42,10 @@ def test_path_with_another_spelling_is_404(service: Served) -> None:
         *("/%70hone/services", "/phone%2Fservices", "//phone/services", "/%2570hone/services"),
         *("http://phoneprov/%70hone/services", "http://phoneprov//phone/services"),
         *("/x/../phone/services", "/./phone/services", "/%2e/phone/services", "/phone"),
-        *("/%63onsole/", "//console/", "/console%2f", "/%61pi/v1/me", "/api%2fv1/me"),
+        *("/phone//services", "/phone/%73ervices", "/phone/authentic%61tion", "/PHONE/services"),
+        *("/%63onsole/", "//console/", "/console%2f", "/CONSOLE/", "/console/%61pp.js"),
+        *("/%64ocs", "/health/%6cive", "//health/live", "/%2564ocs", "/api%252Fv1/me"),
+        *("/%61pi/v1/me", "/api%2fv1/me"),
     ):
         status, body = asked(service, target)
 

@@ -65,6 +65,16 @@ class Hotdesk:
 
         await until(is_settled)
 
+    async def log_in(self) -> None:
+        """Log ada in at the phone, and wait for its restart."""
+        assert (await self.phone().log_in("ada", PIN)).title == "Logged in"
+        await self.settled()
+
+    async def log_out(self) -> None:
+        """Log the user of the phone out, and wait for its restart."""
+        assert (await self.phone().log_out()).title == "Logged out"
+        await self.settled()
+
     async def keep_desks(self) -> int:
         """Do what a serving process does every two seconds."""
         return int(await self.api.container.keep_desks()())

@@ -5,7 +5,6 @@ an error would admit a phone. So every answer but that of an object is empty.
 """
 
 import asyncio
-import hmac
 import logging
 import re
 import time
@@ -20,6 +19,7 @@ from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.lines.pjsip import PjsipObjects
 from phoneprov_core.lines.rules import Options
 from phoneprov_core.lines.use_cases import Lines
+from phoneprov_http.plain import begin, body_of, end, is_bearer, log_request
 
 log = logging.getLogger("phoneprov.exchange")
 
@@ -87,18 +87,27 @@ class Exchange:
             # The traceback holds no values.
             log.exception("unexpected %s", type(error).__name__)
             answer = Answer(500)
-        _log(scope, route, answer, began)
+        log_request(
+            log,
+            "exchange request",
+            began,
+            method=scope["method"],
+            route=route,
+            asked=answer.asked if _LOGGED.fullmatch(answer.asked) else None,
+            client_ip=scope["state"]["client_ip"],
+            status=answer.status,
+            bytes=len(answer.body),
+        )
         headers = [
             (b"content-type", b"text/plain; charset=utf-8"),
-            (b"content-length", str(len(answer.body)).encode()),
             (b"cache-control", b"no-store"),
         ]
         if answer.status == 401:
             headers.append((b"www-authenticate", b"Bearer"))
         if answer.status == 405:
             headers.append((b"allow", b"POST"))
-        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        await send({"type": "http.response.body", "body": answer.body, "more_body": False})
+        await begin(send, answer.status, len(answer.body), headers)
+        await end(send, answer.body)
 
     async def _answer(self, scope: HTTPScope, path: str, route: str, receive: Receive) -> Answer:
         if self._token is None:
@@ -111,7 +120,7 @@ class Exchange:
             return Answer(404)
         if scope["method"] != "POST":
             return Answer(405)
-        body = await _body_of(receive)
+        body = await body_of(receive, LARGEST)
         if body is None:
             return Answer(413)
         if path in self._empty:
@@ -131,15 +140,10 @@ class Exchange:
     def _is_token(self, scope: HTTPScope) -> bool:
         """Whether a header has the token. With each reload of its configuration Asterisk adds the
         header once more, and sends all of them, that of an earlier token included."""
-        token = self._token or b""
-        sent = [
-            value.partition(b" ") for name, value in scope["headers"] if name == b"authorization"
-        ]
-        return any(
-            scheme.lower() == b"bearer" and hmac.compare_digest(value.strip(), token)
-            for scheme, _, value in sent
-            if token
-        )
+        if not self._token:
+            return False
+        token, sent = self._token, scope["headers"]
+        return any(name == b"authorization" and is_bearer(value, token) for name, value in sent)
 
 
 def written(options: Options) -> bytes:
@@ -147,20 +151,6 @@ def written(options: Options) -> bytes:
     return "&".join(
         f"{quote(name, safe='')}={quote(text, safe='')}" for name, text in options
     ).encode()
-
-
-async def _body_of(receive: Receive) -> bytes | None:
-    """The body, None if it is too long or did not arrive."""
-    content = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            return None
-        content += message["body"]
-        if len(content) > LARGEST:
-            return None
-        if not message.get("more_body", False):
-            return bytes(content)
 
 
 def _value_in(body: bytes, field: str) -> str | None:
@@ -172,18 +162,3 @@ def _value_in(body: bytes, field: str) -> str | None:
         return None
     names = [value for name, value in fields if name == field]
     return names[0] if len(names) == 1 else None
-
-
-def _log(scope: HTTPScope, route: str, answer: Answer, began: float) -> None:
-    if not log.isEnabledFor(logging.INFO):
-        return
-    fields = {
-        "method": scope["method"],
-        "route": route,
-        "asked": answer.asked if _LOGGED.fullmatch(answer.asked) else None,
-        "client_ip": scope["state"]["client_ip"],
-        "status": answer.status,
-        "bytes": len(answer.body),
-        "duration_ms": round((time.perf_counter() - began) * 1000, 1),
-    }
-    log.info("exchange request", extra={"fields": fields})

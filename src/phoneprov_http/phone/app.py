@@ -4,7 +4,7 @@ import logging
 import time
 from typing import Any
 
-from litestar.types import HTTPScope, Receive, Send
+from litestar.types import Receive, Send
 
 from phoneprov_core.desks.access import NotServed
 from phoneprov_core.desks.adoption import NewPhone
@@ -15,7 +15,8 @@ from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
 from phoneprov_core.phone_pages.render import CHARSETS, render
 from phoneprov_http.front import PHONE_PAGES
 from phoneprov_http.phone.pages import CHANGING, POSTED, Pages, Reply, failure
-from phoneprov_http.phone.request import PhoneRequest, body_of
+from phoneprov_http.phone.request import LARGEST, PhoneRequest
+from phoneprov_http.plain import begin, body_of, end, log_request
 
 log = logging.getLogger("phoneprov.phone")
 
@@ -41,8 +42,9 @@ class PhonePages:
         path = scope["path"].removeprefix(PHONE_PAGES)
         if path in self._new_handlers and not self._services.adopt.is_on:
             path = path if path in self._handlers else "-"
-        body = await body_of(scope, receive) if path in POSTED else b""
-        request = PhoneRequest(scope, body, self._base)
+        has_body = path in POSTED and scope["method"] == "POST"
+        body = await body_of(receive, LARGEST) if has_body else None
+        request = PhoneRequest(scope, body or b"", self._base)
         result = "ok"
         try:
             if path == "authentication":
@@ -51,7 +53,16 @@ class PhonePages:
                 result = await self._show(path, request, send)
         finally:
             is_known = path in self._handlers or path in self._new_handlers
-            _log(scope, path if is_known else "-", request, result, began)
+            log_request(
+                log,
+                "phone request",
+                began,
+                method=scope["method"],
+                route=f"{PHONE_PAGES}{path if is_known else '-'}",
+                phone=mac_of_device(request.device) or None,
+                client_ip=request.ip,
+                result=result,
+            )
 
     async def _authenticate(self, request: PhoneRequest, send: Send) -> str:
         try:
@@ -61,7 +72,8 @@ class PhonePages:
         except PhoneprovError:
             is_right = False
         word = b"AUTHORIZED" if is_right else b"UNAUTHORIZED"
-        await _send(send, word, [(b"content-type", b"text/plain")])
+        await begin(send, 200, len(word), [(b"content-type", b"text/plain")])
+        await end(send, word)
         return "ok" if is_right else "unauthorized"
 
     async def _show(self, path: str, request: PhoneRequest, send: Send) -> str:
@@ -82,7 +94,8 @@ class PhonePages:
             headers = _headers(reply, request)
             if result == NotAllowed.code:
                 headers.append((b"allow", ", ".join(_methods(path)).encode()))
-            await _send(send, body, headers, head=request.method == "HEAD")
+            await begin(send, 200, len(body), headers)
+            await end(send, b"" if request.method == "HEAD" else body)
         finally:
             if reply.changed is not None:
                 reply.changed.answered()
@@ -139,26 +152,3 @@ def _headers(reply: Reply, request: PhoneRequest) -> list[tuple[bytes, bytes]]:
     if reply.fleeting:
         headers.append((b"expires", _LONG_AGO))
     return headers
-
-
-async def _send(
-    send: Send, body: bytes, headers: list[tuple[bytes, bytes]], *, head: bool = False
-) -> None:
-    headers.append((b"content-length", str(len(body)).encode()))
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    body = b"" if head else body
-    await send({"type": "http.response.body", "body": body, "more_body": False})
-
-
-def _log(scope: HTTPScope, path: str, request: PhoneRequest, result: str, began: float) -> None:
-    if not log.isEnabledFor(logging.INFO):
-        return
-    fields: dict[str, Any] = {
-        "method": scope["method"],
-        "route": f"{PHONE_PAGES}{path}",
-        "phone": mac_of_device(request.device) or None,
-        "client_ip": request.ip,
-        "result": result,
-        "duration_ms": round((time.perf_counter() - began) * 1000, 1),
-    }
-    log.info("phone request", extra={"fields": fields})

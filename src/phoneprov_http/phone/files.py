@@ -12,6 +12,7 @@ from typing import Any
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.provisioning.model import FetchResult, Transport
 from phoneprov_core.provisioning.use_cases import Ended, FileRequest, Provided, ProvideFile
+from phoneprov_http.plain import begin, end
 
 PIECE = 64 * 1024
 SECONDS = 300.0
@@ -36,7 +37,8 @@ class PhoneFiles:
         if scope["type"] != "http":
             return
         if scope["method"] not in {"GET", "HEAD"}:
-            await _reply(send, 405, 0, [(b"allow", b"GET, HEAD")])
+            await begin(send, 405, 0, [(b"allow", b"GET, HEAD")])
+            await end(send)
             return
         request = FileRequest(
             Transport.HTTP,
@@ -48,7 +50,8 @@ class PhoneFiles:
         try:
             provided = await self._provide.open(request)
         except Unavailable:
-            await _reply(send, 503, 0, [(b"retry-after", b"5")])
+            await begin(send, 503, 0, [(b"retry-after", b"5")])
+            await end(send)
             return
         size, is_complete = 0, False
         try:
@@ -75,11 +78,9 @@ async def _answer(provided: Provided, scope: Any, receive: Any, send: Any) -> tu
     content = provided.content
     length = len(content) if content is not None else provided.file.size if provided.file else 0
     headers = [(b"content-type", b"application/octet-stream")] if length else []
-    await _reply(send, _STATUS[provided.result], length, headers, more=length > 0)
-    if not length:
-        return 0, True
-    if scope["method"] == "HEAD":
-        await send({"type": "http.response.body", "body": b""})
+    await begin(send, _STATUS[provided.result], length, headers)
+    if not length or scope["method"] == "HEAD":
+        await end(send)
         return 0, True
     sent = 0
     gone = asyncio.ensure_future(_disconnected(receive))
@@ -91,7 +92,7 @@ async def _answer(provided: Provided, scope: Any, receive: Any, send: Any) -> tu
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         delivery = (scope.get("extensions") or {}).get("phoneprov.delivered")
         has_all = not gone.done() and (delivery is None or await delivery["complete"]())
-        await send({"type": "http.response.body", "body": b""})
+        await end(send)
         return sent, has_all
     finally:
         gone.cancel()
@@ -117,15 +118,6 @@ async def _pieces(provided: Provided) -> AsyncIterator[bytes]:
 async def _disconnected(receive: Any) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def _reply(
-    send: Any, status: int, length: int, headers: list[tuple[bytes, bytes]], *, more: bool = False
-) -> None:
-    headers = [*headers, (b"content-length", str(length).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    if not more:
-        await send({"type": "http.response.body", "body": b""})
 
 
 def _model(headers: list[tuple[bytes, bytes]]) -> str | None:

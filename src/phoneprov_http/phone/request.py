@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlencode
 
-from litestar.types import HTTPScope, Receive
+from litestar.types import HTTPScope
 
 from phoneprov_core.phone_pages.render import charset_of
 from phoneprov_core.phones.model import bare_model
@@ -84,19 +84,3 @@ def _base_of(scope: HTTPScope, headers: Mapping[bytes, str]) -> str:
         address, port = scope.get("server") or ("localhost", 80)
         host = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
     return f"{scope['scheme']}://{host}"
-
-
-async def body_of(scope: HTTPScope, receive: Receive) -> bytes:
-    """The body of a POST, empty if it is too long; and of every other request."""
-    if scope["method"] != "POST":
-        return b""
-    content = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            return b""
-        content += message["body"]
-        if len(content) > LARGEST:
-            return b""
-        if not message.get("more_body", False):
-            return bytes(content)

@@ -1,22 +1,19 @@
 """Every command that changes something leaves an audit entry, and the table knows every command."""
 
 import asyncio
-import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-import click
 import pytest
-from click.testing import CliRunner
+from click.testing import Result
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_core.batches.commands import CreateBatch
-from phoneprov_http.main.cli import main
+from support.command_line import Commands, every_command
 from support.desk import ADA, BOB, MAC, configuration, phone_beside, populate, settings_for
 from support.keys import NEW_KEY
 
@@ -40,23 +37,17 @@ ELSEWHERE = {
 }
 
 
-class Installation:
+class Installation(Commands):
     """A data folder with an office, and commands beside a simulated phone."""
 
     def __init__(self, environment: dict[str, str], folder: Path) -> None:
-        self.environment = {"PHONEPROV_RESTART": "none", **environment}
+        super().__init__({"PHONEPROV_RESTART": "none", **environment})
         self.folder = folder
 
-    def run(self, *arguments: str, stdin: str = "", **more: str) -> str:
-        environment = {**self.environment, **more}
-        runner = CliRunner(env=environment)
-        done = runner.invoke(main, arguments, input=stdin, catch_exceptions=False)
+    def run(self, *arguments: str, stdin: str = "", **more: str) -> Result:
+        done = super().run(*arguments, stdin=stdin, **more)
         assert done.exit_code in {0, 3}, done.output  # 3: the phone was not restarted
-        return done.stdout
-
-    def audited(self, **more: str) -> list[dict[str, Any]]:
-        lines = self.run("audit", "--json", **more).splitlines()
-        return [json.loads(line) for line in lines]
+        return done
 
     def file(self, name: str, content: str) -> str:
         place = self.folder / name
@@ -129,10 +120,7 @@ def _prune(office: Installation) -> None:
 
 
 CHANGING: dict[str, tuple[Callable[[Installation], object], set[str]]] = {
-    "create-admin": (
-        _create_admin,
-        {"user.created", "permission.created", "assignment.created"},
-    ),
+    "create-admin": (_create_admin, {"user.created", "permission.created", "assignment.created"}),
     "switch": (lambda o: o.run("switch", ADA, MAC), {"deployment.created", "phone.switched"}),
     "rollback": (lambda o: o.run("rollback", MAC), {"deployment.created", "phone.rolled_back"}),
     "batch start": (
@@ -160,10 +148,7 @@ CHANGING: dict[str, tuple[Callable[[Installation], object], set[str]]] = {
         lambda o: o.run("template", "add", o.file("office.xml", TEMPLATE), "--name", "office"),
         {"template.created"},
     ),
-    "template update": (
-        _update_template,
-        {"template.updated"},
-    ),
+    "template update": (_update_template, {"template.updated"}),
     "rollout": (
         lambda o: o.run("rollout", "--profile", ADA, "--mac", MAC, "--all-phones"),
         {"batch.created", "deployment.created", "phone.switched", "batch.finished"},
@@ -180,29 +165,18 @@ CHANGING: dict[str, tuple[Callable[[Installation], object], set[str]]] = {
 }
 
 
-def leaves(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[str]:
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        if isinstance(command, click.Group):
-            yield from leaves(command, (*before, name))
-        else:
-            yield " ".join((*before, name))
-
-
 def test_table_has_every_command() -> None:
-    assert isinstance(main, click.Group)
-    assert sorted(leaves(main)) == sorted({*READING, *ELSEWHERE, *CHANGING})
+    assert sorted(every_command()) == sorted({*READING, *ELSEWHERE, *CHANGING})
 
 
 @pytest.mark.parametrize("name", CHANGING)
 def test_command_with_changes_writes_audit_entries(office: Installation, name: str) -> None:
     run, actions = CHANGING[name]
-    before = {entry["uuid"] for entry in office.audited()}
+    before = {entry["uuid"] for entry in office.lines("audit")}
 
     run(office)
 
-    added = [entry for entry in office.audited() if entry["uuid"] not in before]
+    added = [entry for entry in office.lines("audit") if entry["uuid"] not in before]
     assert actions <= {entry["action"] for entry in added}
     assert {entry["actor_uuid"] for entry in added} == {SYSTEM}
     assert {entry["actor"] for entry in added} == {"system"}

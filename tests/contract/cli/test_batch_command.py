@@ -1,42 +1,29 @@
 """``phoneprov batch``: real FTP to simulated phones, output, exit codes, JSON for scripts."""
 
 import asyncio
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_core.phones.model import CreatePhone
-from phoneprov_http.main.cli import main
+from support.command_line import Commands
 from support.desk import ADA, MAC, configuration, phone_beside, populate, settings_for
 from support.records import a_mac
 
 NO_USER = "00000000-0000-4000-8000-ffffffffffff"
 
 
-class Floor:
+class Floor(Commands):
     """Commands, with the settings that reach the phones."""
 
     def __init__(self, environment: dict[str, str], folder: Path) -> None:
-        self._environment = environment
+        super().__init__({**environment, "PHONEPROV_RESTART": "none"}, "batch")
         self.folder = folder
-
-    def run(self, *arguments: str, stdin: str = "", **more: str) -> Result:
-        environment = {"PHONEPROV_RESTART": "none", "COLUMNS": "240", **self._environment, **more}
-        return CliRunner().invoke(
-            main, ["batch", *arguments], env=environment, input=stdin, catch_exceptions=False
-        )
-
-    def lines(self, *arguments: str, **more: str) -> list[Any]:
-        done = self.run(*arguments, "--json", **more)
-        return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +69,7 @@ def test_batch_progress_is_shown_on_a_terminal(
     floor: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terminal = SimpleNamespace(stderr=SimpleNamespace(isatty=lambda: True))
-    monkeypatch.setattr("phoneprov_http.main.commands.batch_view.sys", terminal)
+    monkeypatch.setattr("phoneprov_http.main.commands.local_access.sys", terminal)
 
     done = floor.run("start", "switch", "--profile", ADA, "--mac", MAC)
 

@@ -5,10 +5,9 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
@@ -17,8 +16,7 @@ from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.devices.ports import Upload, Uploaded
 from phoneprov_core.fleet.model import ReplacePhone
 from phoneprov_core.kernel.errors import TimedOut
-from phoneprov_http.main.cli import main
-from support.command_line import spawn_on_terminal
+from support.command_line import Commands, spawn_on_terminal
 from support.desk import (
     ADA,
     BOB,
@@ -35,20 +33,13 @@ from support.desk import (
 NO_USER = "00000000-0000-4000-8000-ffffffffffff"
 
 
-class Desk:
+class Desk(Commands):
     """Commands, with the settings that reach the desk."""
 
     def __init__(self, environment: dict[str, str], folder: Path) -> None:
-        self.environment = environment
-        self._folder = folder
-
-    def run(self, *arguments: str, **more: str) -> Result:
         # A restart takes a second, and most tests need none.
-        environment = {"PHONEPROV_RESTART": "none", "COLUMNS": "240", **self.environment, **more}
-        return CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False)
-
-    def json(self, *arguments: str, **more: str) -> Any:
-        return json.loads(self.run(*arguments, "--json", **more).stdout)
+        super().__init__({**environment, "PHONEPROV_RESTART": "none"})
+        self._folder = folder
 
     def on_phone(self) -> str:
         return (self._folder / FILE).read_text("utf-8")
@@ -236,9 +227,7 @@ def test_preview_fails_if_the_switch_would_fail(desk: Desk) -> None:
 
 
 def test_steps_are_shown_on_a_terminal_only(desk: Desk) -> None:
-    code, output, terminal = spawn_on_terminal(
-        "switch", ADA, MAC, PHONEPROV_RESTART="none", **desk.environment
-    )
+    code, output, terminal = spawn_on_terminal("switch", ADA, MAC, **desk.environment)
 
     assert code == 3
     assert b"upload" in terminal

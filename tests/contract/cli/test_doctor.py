@@ -4,6 +4,7 @@ import asyncio
 import json
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -40,20 +41,9 @@ def test_doctor_healthy_installation_ends_with_0(data: Path) -> None:
     code, found = examined(data)
 
     states = {check: finding["state"] for check, finding in found.items() if check != "disk"}
-    assert states == {
-        "settings": "ok",
-        "folder": "ok",
-        "database": "ok",
-        "schema": "ok",
-        "keys": "ok",
-        "clock": "ok",
-        "phones": "skipped",
-        "fleet": "skipped",
-        "exchange": "skipped",
-        "lines": "skipped",
-        "ftp": "ok",
-        "asterisk": "skipped",
-    }
+    skipped = dict.fromkeys(("phones", "fleet", "exchange", "lines", "asterisk"), "skipped")
+    fine = ("settings", "folder", "database", "schema", "keys", "clock", "ftp")
+    assert states == {**dict.fromkeys(fine, "ok"), **skipped}
     assert code == (found["disk"]["state"] == "failed")
 
 
@@ -75,27 +65,59 @@ def test_doctor_counts_phones_that_are_not_as_recorded(data: Path) -> None:
     assert found["fleet"]["message"] == f"{message} them."
 
 
-def test_doctor_wrong_setting_is_named(data: Path) -> None:
-    code, found = examined(data, PHONEPROV_FTP_TIMEOUT="-1")
-    assert (code, list(found)) == (1, ["settings"])
-    assert "PHONEPROV_FTP_TIMEOUT" in found["settings"]["message"]
+def cannot_be_read(data: Path) -> None:
+    (data / "phoneprov.db").write_bytes(b"no database" * 500)
 
 
-def test_doctor_misspelled_setting_is_named(data: Path) -> None:
-    code, found = examined(data, PHONEPROV_FTP_HSOT="10.1.1.1")
-    assert (code, list(found)) == (1, ["settings"])
-    assert "PHONEPROV_FTP_HSOT" in found["settings"]["message"]
+def others_can_read_it(data: Path) -> None:
+    data.chmod(0o755)
 
 
-def test_doctor_adapter_that_cannot_be_made_is_named(data: Path) -> None:
-    code, found = examined(
-        data,
-        PHONEPROV_AMI_HOST="10.1.1.1",
-        PHONEPROV_AMI_TLS="true",
-        PHONEPROV_AMI_TLS_CA=str(data / "missing.pem"),
-    )
-    assert (code, found["adapters"]["state"]) == (1, "failed")
-    assert "PHONEPROV_AMI_TLS_CA" in found["adapters"]["message"]
+def execute(statement: str) -> Callable[[Path], None]:
+    def change(data: Path) -> None:
+        with closing(sqlite3.connect(data / "phoneprov.db")) as connection, connection:
+            connection.execute(statement)
+
+    return change
+
+
+OF_ANOTHER_KEY = execute(
+    "INSERT INTO extensions (uuid, type, extension, name, password_sealed, password_key_id,"
+    " voicemail, is_active, created_at, updated_at, created_ip, updated_ip, search) VALUES"
+    " ('1', 'custom', '1', 'x', 'x', 'another-key', 0, 1, '2026-01-01T00:00:00.000Z',"
+    " '2026-01-01T00:00:00.000Z', '', '', '')"
+)
+NO_SERVER = "postgresql+asyncpg://phoneprov@127.0.0.1:1/phoneprov"
+NO_FILE = {"AMI_HOST": "10.1.1.1", "AMI_TLS": "true", "AMI_TLS_CA": "/nowhere/missing.pem"}
+
+
+@pytest.mark.parametrize(
+    ("change", "settings", "check", "words"),
+    [
+        (Path.stat, {"FTP_TIMEOUT": "-1"}, "settings", "PHONEPROV_FTP_TIMEOUT"),
+        (Path.stat, {"FTP_HSOT": "10.1.1.1"}, "settings", "PHONEPROV_FTP_HSOT"),
+        (Path.stat, NO_FILE, "adapters", "PHONEPROV_AMI_TLS_CA"),
+        (cannot_be_read, {}, "database", ""),
+        (others_can_read_it, {}, "folder", ""),
+        (OF_ANOTHER_KEY, {}, "keys", "another-key"),
+        (Path.stat, {"DATABASE_URL": NO_SERVER}, "database", "PHONEPROV_DATABASE_URL"),
+    ],
+)
+def test_doctor_fault_is_reported(
+    data: Path,
+    change: Callable[[Path], object],
+    settings: dict[str, str],
+    check: str,
+    words: str,
+) -> None:
+    change(data)
+    code, found = examined(data, **{f"PHONEPROV_{name}": text for name, text in settings.items()})
+    assert (code, found[check]["state"]) == (1, "failed")
+    assert words in f"{found[check]['message']} {found[check]['next_step']}"
+    if check == "settings":
+        assert list(found) == ["settings"]
+    if "DATABASE_URL" in settings:
+        assert found["schema"]["state"] == "skipped"
 
 
 def test_doctor_missing_key_file_is_not_created(data: Path) -> None:
@@ -106,34 +128,20 @@ def test_doctor_missing_key_file_is_not_created(data: Path) -> None:
 
 
 def test_doctor_old_schema_names_the_upgrade(data: Path) -> None:
-    with closing(sqlite3.connect(data / "phoneprov.db")) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = '0015'")
+    execute("UPDATE alembic_version SET version_num = '0015'")(data)
     code, found = examined(data)
     assert (code, found["schema"]["state"], found["keys"]["state"]) == (1, "failed", "skipped")
     assert "Export the records" in found["schema"]["message"]
     assert found["schema"]["next_step"] == "See docs/how-to/upgrade.md."
 
 
-def test_doctor_damaged_database_is_reported(data: Path) -> None:
-    (data / "phoneprov.db").write_bytes(b"no database" * 500)
-    code, found = examined(data)
-    assert (code, found["database"]["state"]) == (1, "failed")
-
-
-def test_doctor_readable_folder_is_reported(data: Path) -> None:
-    data.chmod(0o755)
-    code, found = examined(data)
-    assert (code, found["folder"]["state"]) == (1, "failed")
-
-
 def test_doctor_unreachable_servers_and_phones_are_reported(data: Path) -> None:
     """Nothing listens on port 1 of this host."""
-    with closing(sqlite3.connect(data / "phoneprov.db")) as connection, connection:
-        connection.execute(
-            "INSERT INTO phones (mac, brand, model, phone_ip, is_active, created_at, updated_at,"
-            " search) VALUES ('00:1B:D4:12:34:56', 'Cisco', '7945', '127.0.0.1', 1, "
-            "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', '')"
-        )
+    execute(
+        "INSERT INTO phones (mac, brand, model, phone_ip, is_active, created_at, updated_at,"
+        " search) VALUES ('00:1B:D4:12:34:56', 'Cisco', '7945', '127.0.0.1', 1, "
+        "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', '')"
+    )(data)
     code, found = examined(
         data,
         PHONEPROV_UPLOADER="ftp",
@@ -147,27 +155,6 @@ def test_doctor_unreachable_servers_and_phones_are_reported(data: Path) -> None:
     assert code == 1
     assert {found[check]["state"] for check in ("ftp", "asterisk", "phones")} == {"failed"}
     assert "0 of 1 phones" in found["phones"]["message"]
-
-
-def test_doctor_unreachable_database_server_is_reported(data: Path) -> None:
-    url = "postgresql+asyncpg://phoneprov@127.0.0.1:1/phoneprov"
-    code, found = examined(data, PHONEPROV_DATABASE_URL=url)
-    assert (code, found["database"]["state"]) == (1, "failed")
-    assert "PHONEPROV_DATABASE_URL" in found["database"]["next_step"]
-    assert found["schema"]["state"] == "skipped"
-
-
-def test_doctor_unknown_key_is_reported(data: Path) -> None:
-    with closing(sqlite3.connect(data / "phoneprov.db")) as connection, connection:
-        connection.execute(
-            "INSERT INTO extensions (uuid, type, extension, name, password_sealed,"
-            " password_key_id, voicemail, is_active, created_at, updated_at, created_ip,"
-            " updated_ip, search) VALUES ('1', 'custom', '1', 'x', 'x', 'another-key', 0, 1,"
-            " '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', '', '', '')"
-        )
-    code, found = examined(data)
-    assert (code, found["keys"]["state"]) == (1, "failed")
-    assert "another-key" in found["keys"]["message"]
 
 
 def test_doctor_full_disk_is_reported(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

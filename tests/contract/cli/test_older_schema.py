@@ -1,18 +1,15 @@
 """Only ``serve`` and ``db upgrade`` change the schema; all other commands refuse an older one."""
 
-import socket
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import click
 import pytest
 
 from phoneprov_adapters.sql.engines import revisions
 from phoneprov_adapters.sql.engines.revisions import newest
-from phoneprov_http.main.cli import main
-from support.command_line import run, spawn
+from phoneprov_http.main.commands.options import free_port
+from support.command_line import every_command, run, spawn
 from support.data_folder import populate
 
 ARGUMENTS = {
@@ -52,16 +49,6 @@ WITHOUT = {
 }
 
 
-def commands(group: click.Group = main, before: str = "") -> Iterator[str]:
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        if isinstance(command, click.Group):
-            yield from commands(command, f"{before}{name} ")
-        else:
-            yield before + name
-
-
 @pytest.fixture
 def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An installation whose schema is older than this version."""
@@ -72,7 +59,7 @@ def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("command", sorted(set(commands()) - set(WITHOUT)))
+@pytest.mark.parametrize("command", sorted(set(every_command()) - set(WITHOUT)))
 def test_command_with_an_older_schema_is_refused_and_names_the_upgrade(
     older: Path, command: str
 ) -> None:
@@ -109,13 +96,14 @@ def test_provision_with_an_older_schema_is_refused(tmp_path: Path) -> None:
     populate(tmp_path)
     with closing(sqlite3.connect(tmp_path / "phoneprov.db")) as connection, connection:
         connection.execute("UPDATE alembic_version SET version_num = '0015'")
-    ports = ("--http-port", "0", "--tftp-port", str(free_port()), "--host", "127.0.0.1")
+    ports = (
+        "--http-port",
+        "0",
+        "--tftp-port",
+        str(free_port(datagrams=True)),
+        "--host",
+        "127.0.0.1",
+    )
     done = spawn("provision", *ports, data=tmp_path)
     assert done.returncode == 1
     assert "before 0.2.0 and cannot be upgraded" in done.stderr
-
-
-def free_port() -> int:
-    with socket.socket(type=socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -165,15 +165,6 @@ def test_import_reads_standard_input(tmp_path: Path) -> None:
     assert "1 new" in done.stdout
 
 
-def test_import_for_an_unknown_user_names_the_option(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("name\nAda\n")
-
-    done = phoneprov("import", "personal-directory", "a.csv", "--user", "unknown")
-
-    assert done.exit_code == 2
-    assert "--user: there is no user with the name 'unknown'" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -195,10 +186,3 @@ def test_batch_macs_file_without_text_is_refused_in_one_line(
     assert message in done.stderr
     assert done.stderr.startswith("phoneprov: --macs-from: macs")
     assert len(done.stderr.splitlines()) == 1
-
-
-def test_batch_invalid_number_names_the_option(tmp_path: Path) -> None:
-    done = phoneprov("batch", "start", "restart", "--mac", "001bd4123456", "--at-once", "0")
-
-    assert done.exit_code == 2
-    assert "--at-once must be" in done.stderr

@@ -81,33 +81,19 @@ async def test_deployments_are_filtered(desk: Workplace) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "field"),
+    "query",
     [
-        ({"mac": "nonsense"}, "mac"),
-        ({"mac": ["001bd4123456", "001bd4123457"]}, "mac"),
-        ({"profile_uuid": "5"}, "profile_uuid"),
-        ({"outcome": "DEPLOYED"}, "outcome"),
-        ({"outcome": ""}, "outcome"),
-        ({"current": "1"}, "current"),
-        ({"current": "yes"}, "current"),
-        ({"limit": "0"}, "limit"),
+        {"mac": "nonsense"},
+        {"mac": ["001bd4123456", "001bd4123457"]},
+        {"profile_uuid": "5", "outcome": "", "current": "1"},
+        {"outcome": "DEPLOYED", "current": "yes", "limit": "0"},
     ],
 )
-async def test_filter_invalid_is_named(desk: Workplace, query: dict[str, Any], field: str) -> None:
-    assert list(error_of(await desk.admin.get("/deployments", **query), 422)) == [field]
-    if field != "mac":
+async def test_filter_invalid_is_named(desk: Workplace, query: dict[str, Any]) -> None:
+    assert set(error_of(await desk.admin.get("/deployments", **query), 422)) == set(query)
+    if "mac" not in query:
         path = f"/phones/{MAC}/deployments"
-        assert list(error_of(await desk.admin.get(path, **query), 422)) == [field]
-
-
-async def test_filter_every_invalid_one_is_named(desk: Workplace) -> None:
-    reply = await desk.admin.get("/deployments", mac="x", current="maybe", outcome="well")
-
-    assert set(error_of(reply, 422, "invalid")) == {"mac", "current", "outcome"}
-
-
-async def test_filter_over_the_length_limit_is_refused(desk: Workplace) -> None:
-    error_of(await desk.admin.get("/deployments", mac="1" * 3000), 400, "malformed")
+        assert set(error_of(await desk.admin.get(path, **query), 422)) == set(query)
 
 
 async def test_phone_history_and_current_deployment_are_returned(desk: Workplace) -> None:

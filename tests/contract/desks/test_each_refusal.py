@@ -38,20 +38,16 @@ async def forged_profile_of_another_user(office: Hotdesk) -> Shown:
     """The profile of bob instead of one of those that were offered."""
     bob = await office.person("bob")
     (profile,) = data_of(await bob.get("/phone-profiles"), metadata=False)
-    choice = await choice_of(office)
-    url = changed(choice.items["Evening"], profile=profile["uuid"])
-    return await office.phone().fetch(url)
+    return await chosen(office, profile["uuid"])
 
 
 async def own_profile_that_does_not_fit(office: Hotdesk) -> Shown:
-    other = await a_profile_of(office.ada, name="For SIP", software_type="SIP")
-    choice = await choice_of(office)
-    return await office.phone().fetch(changed(choice.items["Evening"], profile=other))
+    return await chosen(office, await a_profile_of(office.ada, name="For SIP", software_type="SIP"))
 
 
-async def profile_that_does_not_exist(office: Hotdesk) -> Shown:
+async def chosen(office: Hotdesk, profile: str = "no such") -> Shown:
     choice = await choice_of(office)
-    return await office.phone().fetch(changed(choice.items["Evening"], profile="no such"))
+    return await office.phone().fetch(changed(choice.items["Evening"], profile=profile))
 
 
 async def profile_deleted_after_the_choice(office: Hotdesk) -> Shown:
@@ -65,45 +61,30 @@ async def profile_that_fits_no_more(office: Hotdesk) -> Shown:
     return await office.phone().log_in("ada", PIN)
 
 
+async def without_logins(office: Hotdesk) -> None:
+    await office.admin.put(f"/phones/{MAC}/desk", {"hotdesk": False})
+
+
 async def login_at_a_phone_without_logins(office: Hotdesk) -> Shown:
     form = await office.phone().choose(await office.phone().first(), "Log in")
-    await office.admin.put(f"/phones/{MAC}/desk", {"hotdesk": False})
+    await without_logins(office)
     return await office.phone().submit(form, User="ada", PIN=PIN)
 
 
 async def form_at_a_phone_without_logins(office: Hotdesk) -> Shown:
-    await office.admin.put(f"/phones/{MAC}/desk", {"hotdesk": False})
+    await without_logins(office)
     return await office.phone().first("/phone/login")
 
 
 async def choice_at_a_phone_without_logins(office: Hotdesk) -> Shown:
     choice = await choice_of(office)
-    await office.admin.put(f"/phones/{MAC}/desk", {"hotdesk": False})
+    await without_logins(office)
     return await office.phone().choose(choice, "Evening")
 
 
-async def logout_form_without_a_user(office: Hotdesk) -> Shown:
-    return await office.phone().first("/phone/logout")
-
-
-async def logout_without_a_user(office: Hotdesk) -> Shown:
-    return await office.phone().first("/phone/logout/confirm")
-
-
-async def pin_form_without_a_user(office: Hotdesk) -> Shown:
-    return await office.phone().first("/phone/pin")
-
-
-async def pin_change_without_a_user(office: Hotdesk) -> Shown:
-    return await office.phone().first("/phone/pin/change")
-
-
-async def personal_directory_without_a_user(office: Hotdesk) -> Shown:
-    return await office.phone().first("/phone/directories/personal")
-
-
-async def page_that_does_not_exist(office: Hotdesk) -> Shown:
-    return await office.phone().first("/phone/nothing")
+def page(path: str) -> Callable[[Hotdesk], Awaitable[Shown]]:
+    """A page that is fetched while no user is logged in."""
+    return lambda office: office.phone().first(f"/phone/{path}")
 
 
 @pytest.mark.parametrize(
@@ -111,20 +92,19 @@ async def page_that_does_not_exist(office: Hotdesk) -> Shown:
     [
         (forged_profile_of_another_user, NO_PROFILE),
         (own_profile_that_does_not_fit, NO_PROFILE),
-        (profile_that_does_not_exist, NO_PROFILE),
+        (chosen, NO_PROFILE),
         (profile_deleted_after_the_choice, NO_PROFILE),
         (profile_that_fits_no_more, NO_PROFILE),
         (login_at_a_phone_without_logins, NO_LOGINS),
         (form_at_a_phone_without_logins, NO_LOGINS),
         (choice_at_a_phone_without_logins, NO_LOGINS),
-        (logout_form_without_a_user, NOT_LOGGED_IN),
-        (logout_without_a_user, NOT_LOGGED_IN),
-        (pin_form_without_a_user, NOT_LOGGED_IN),
-        (pin_change_without_a_user, NOT_LOGGED_IN),
-        (personal_directory_without_a_user, NOT_LOGGED_IN),
-        (page_that_does_not_exist, "There is no such page. Press Services and begin again."),
+        (page("logout"), NOT_LOGGED_IN),
+        (page("logout/confirm"), NOT_LOGGED_IN),
+        (page("pin"), NOT_LOGGED_IN),
+        (page("pin/change"), NOT_LOGGED_IN),
+        (page("directories/personal"), NOT_LOGGED_IN),
+        (page("nothing"), "There is no such page. Press Services and begin again."),
     ],
-    ids=lambda value: getattr(value, "__name__", None),
 )
 async def test_page_that_is_refused_shows_why_and_changes_nothing(
     office: Hotdesk, refused: Callable[[Hotdesk], Awaitable[Shown]], text: str
@@ -195,15 +175,12 @@ async def test_token_older_than_its_lifetime_is_refused(
 
 
 async def test_stale_forms_are_refused_after_a_change_of_the_desk(office: Hotdesk) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     menu = await office.phone().first()
     log_out = await office.phone().choose(menu, "Log out")
     change_pin = await office.phone().choose(menu, "Change PIN")
-    await office.phone().log_out()
-    await office.settled()
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_out()
+    await office.log_in()
     values = {"Old PIN": PIN, "New PIN": NEW_PIN, "New PIN again": NEW_PIN}
 
     assert (await office.phone().choose(log_out, "Log out")).text == OUT_OF_DATE
@@ -225,8 +202,7 @@ async def test_stale_forms_are_refused_after_a_change_of_the_desk(office: Hotdes
 async def test_change_of_the_pin_that_is_refused_keeps_the_old_one(
     office: Hotdesk, old: str, new: str, again: str, text: str | None
 ) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     form = await office.phone().choose(await office.phone().first(), "Change PIN")
 
     values = {"Old PIN": old, "New PIN": new, "New PIN again": again}
@@ -234,8 +210,7 @@ async def test_change_of_the_pin_that_is_refused_keeps_the_old_one(
 
     assert answer.title == "Not possible"
     assert text is None or answer.text == text
-    await office.phone().log_out()
-    await office.settled()
+    await office.log_out()
     assert (await office.phone().log_in("ada", PIN)).title == "Logged in"
 
 
@@ -260,8 +235,7 @@ async def test_personal_directory_is_shown_in_pages_of_32(office: Hotdesk) -> No
     for number in range(70):
         body = {"name": f"Person {number:02}", "home": f"{1000 + number}"}
         data_of(await office.ada.post(f"/personal-directory/{office.ada.uuid}", body), 201)
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     menu = await office.phone().first("/phone/directories")
 
     page = await office.phone().choose(menu, "Personal")
@@ -283,8 +257,7 @@ async def test_personal_directory_page_after_a_foreign_contact_shows_no_foreign_
     path = f"/personal-directory/{bob.uuid}"
     foreign = data_of(await bob.post(path, {"name": "First", "home": "98"}), 201)["uuid"]
     await bob.post(path, {"name": "Second", "home": "99"})
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
 
     device = f"SEP{MAC.replace(':', '')}"
     page = await office.phone().fetch(

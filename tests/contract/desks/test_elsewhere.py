@@ -12,8 +12,7 @@ from support.switch_rig import XML
 
 async def test_elsewhere_move_logs_the_user_out_at_the_other_phone(office: Hotdesk) -> None:
     other = await office.another_phone()
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
 
     assert (await other.log_in("ada", PIN)).title == "Logged in"
     await office.settled(OTHER_MAC)
@@ -35,8 +34,7 @@ async def test_elsewhere_setting_refuses_or_allows_a_second_phone(
 ) -> None:
     async with hotdesk(tmp_path, PHONEPROV_DESK_ELSEWHERE=elsewhere) as office:
         other = await office.another_phone()
-        await office.phone().log_in("ada", PIN)
-        await office.settled()
+        await office.log_in()
 
         assert (await other.log_in("ada", PIN)).title == second
         await office.settled(OTHER_MAC)

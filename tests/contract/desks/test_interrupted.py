@@ -9,14 +9,13 @@ from phoneprov_core.deployments.model import Action, Outcome
 from phoneprov_core.desk_records import DeskRecord
 from phoneprov_core.kernel.errors import Refused, Unavailable
 from phoneprov_core.kernel.system import shown
-from support.hotdesk import IP, LOBBY, OTHER_IP, OTHER_MAC, PIN, Hotdesk
+from support.hotdesk import IP, LOBBY, OTHER_IP, OTHER_MAC, Hotdesk
 from support.phone_records import a_deployment
 from support.switch_rig import MAC, XML, a_desk_phone
 
 
 async def test_interrupted_pin_change_is_repaired(office: Hotdesk) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     async with office.api.database.write() as tx:
         desk = await tx.desks.find(MAC)
         await tx.desks.put(desk.changing((await office.deployments())[-1].uuid, office.ada.uuid))
@@ -78,8 +77,7 @@ async def test_interrupted_first_change_is_completed_without_a_default_profile(
         owner_uuid=office.ada.uuid,
     )
     if is_elsewhere:
-        await office.phone().log_in("ada", PIN)
-        await office.settled()
+        await office.log_in()
     async with office.api.database.write() as tx:
         await tx.deployments.add(interrupted)
         desk = await tx.desks.find(OTHER_MAC)
@@ -98,8 +96,7 @@ async def test_interrupted_first_change_is_completed_without_a_default_profile(
 
 @pytest.mark.parametrize("outcome", [Outcome.RUNNING, Outcome.INTERRUPTED, Outcome.UNKNOWN])
 async def test_interrupted_logout_is_completed(office: Hotdesk, outcome: Outcome) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     interrupted = a_deployment(
         1, MAC, number=9, outcome=outcome, action=Action.LOGOUT, profile_uuid=office.lobby
     )
@@ -119,8 +116,7 @@ async def test_interrupted_logout_is_completed(office: Hotdesk, outcome: Outcome
 async def test_logout_with_the_database_away_after_the_upload_is_recorded_at_its_end(
     office: Hotdesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     async with office.api.database.write() as tx:
         stores = type(tx.desks)
     put, failures = stores.put, iter([Unavailable("The database is away.")])
@@ -132,8 +128,7 @@ async def test_logout_with_the_database_away_after_the_upload_is_recorded_at_its
 
     monkeypatch.setattr(stores, "put", fails_once)
 
-    await office.phone().log_out()
-    await office.settled()
+    await office.log_out()
 
     assert office.on_phone() == LOBBY.encode()
     assert (await office.desk())["user_uuid"] is None

@@ -5,7 +5,7 @@ from typing import Any
 from contract.desks.test_lines import ADA, BOB, LOBBY, OWN, Office, office
 from phoneprov_core.desk_records import DeskUse
 from support.api import Caller, data_of, error_of
-from support.hotdesk import IP, OTHER_IP, PIN
+from support.hotdesk import IP, OTHER_IP
 from support.polling import until
 from support.switch_rig import MAC, a_desk_phone, switch
 
@@ -31,8 +31,7 @@ async def without_default(office: Office) -> None:
 
 
 async def test_batch_of_the_same_profile_keeps_the_login(office: Office) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     async with office.api.database.write() as tx:
         desk = (await tx.desks.find(MAC)).used(DeskUse(office.ada.uuid, office.profile, LATER), NOW)
         await tx.desks.put(desk)
@@ -42,8 +41,7 @@ async def test_batch_of_the_same_profile_keeps_the_login(office: Office) -> None
 
 
 async def test_batch_logs_no_user_in_who_has_left(office: Office) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     await without_default(office)
     data_of(await office.admin.post(f"/phones/{MAC}/desk/logout", {}))
     await office.api.container.tasks().drain(10)
@@ -58,8 +56,7 @@ async def test_batch_logs_no_user_in_who_has_left(office: Office) -> None:
 
 
 async def test_replacement_takes_the_lines_and_restarts_the_other_phone(office: Office) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     async with office.api.database.write() as tx:
         await tx.discovered_phones.see(NEW, OTHER_IP, "CP-7945G", "x", NOW)
     before = office.restarts(IP)
@@ -105,8 +102,7 @@ async def extension(office: Office, number: str) -> dict[str, Any]:
 
 
 async def test_changed_number_of_a_user_is_the_line_and_restarts_nothing(office: Office) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     happened = len(office.world.happened)
     path = f"/extensions/{(await extension(office, ADA))['uuid']}"
     for fields, lines in (
@@ -148,8 +144,7 @@ async def test_import_takes_and_brings_lines(office: Office) -> None:
         reply = await office.admin.post(f"/imports/{table}", {"csv": csv})
         return list(data_of(reply)["rows"])
 
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     before = office.restarts(IP)
     await office.extension(OWN)
     await imported("desks", f"mac,extension\n{MAC},{OWN}\n")

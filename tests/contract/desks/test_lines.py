@@ -72,8 +72,7 @@ async def test_lines_are_stored_before_the_phone_restarts(office: Office) -> Non
         await execute(phone_ip, commands, mac)
 
     office.world.phones.execute = observed  # type: ignore[method-assign]
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     assert len(seen) >= 2
     assert seen == [[ADA]] * len(seen)
 
@@ -93,8 +92,7 @@ async def test_desk_that_is_left_for_another_loses_the_lines_and_restarts(
 ) -> None:
     other = await office.another_phone()
     data_of(await switch(office.admin, office.lobby, OTHER_MAC), metadata=False)
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     if not has_default:
         data_of(await office.admin.put(f"/phones/{MAC}/desk", {"default_profile_uuid": None}))
     before = office.restarts(IP)
@@ -117,8 +115,7 @@ async def _is(truth: bool) -> bool:
 
 
 async def test_phone_that_a_crash_kept_from_its_restart_is_restarted_later(office: Office) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     data_of(await office.admin.put(f"/phones/{MAC}/desk", {"default_profile_uuid": None}))
     before = office.restarts(IP)
     async with office.api.database.write() as tx:
@@ -133,8 +130,7 @@ async def test_phone_that_a_crash_kept_from_its_restart_is_restarted_later(offic
 
 
 async def test_restart_that_fails_after_a_logout_is_not_repeated(office: Office) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     data_of(await office.admin.put(f"/phones/{MAC}/desk", {"default_profile_uuid": None}))
     office.world.phones.fail_at(STARS[0], Refused("The phone refused."))
     data_of(await office.admin.post(f"/phones/{MAC}/desk/logout", {}), 200)
@@ -144,8 +140,7 @@ async def test_restart_that_fails_after_a_logout_is_not_repeated(office: Office)
 
 
 async def test_end_of_a_login_takes_the_lines_away(office: Office) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     async with office.api.database.write() as tx:
         desk = await tx.desks.find(MAC)
         await tx.desks.put(msgspec.structs.replace(desk, until="2020-01-01T00:00:00.000Z"))
@@ -158,8 +153,7 @@ async def test_end_of_a_login_takes_the_lines_away(office: Office) -> None:
 async def test_user_that_is_deleted_or_deactivated_has_no_lines(
     office: Office, deleted: bool
 ) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     path = f"/users/{office.ada.uuid}"
     if deleted:
         data_of(await office.admin.delete(path))
@@ -254,8 +248,7 @@ async def test_phone_without_lines_from_here_does_not_restart_for_its_default_pr
 
 async def test_phone_without_lines_from_here_is_not_restarted_at_a_logout(tmp_path: Path) -> None:
     async with hotdesk(tmp_path) as office:
-        await office.phone().log_in("ada", PIN)
-        await office.settled()
+        await office.log_in()
         data_of(await office.admin.put(f"/phones/{MAC}/desk", {"default_profile_uuid": None}))
         before = office.world.happened.count(("phone", IP, STARS))
         data_of(await office.admin.post(f"/phones/{MAC}/desk/logout", {}), 200)
@@ -267,8 +260,7 @@ async def test_link_restarts_nothing_and_names_the_phones_that_show_it_later(
     office: Office,
 ) -> None:
     await office.another_phone()
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     happened = len(office.world.happened)
 
     linked = await office.line_of(office.ada, "103")

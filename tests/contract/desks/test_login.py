@@ -6,7 +6,7 @@ from phoneprov_core.deployments.model import Action, Outcome
 from phoneprov_core.kernel.errors import Refused
 from support.api import data_of
 from support.hotdesk import IP, PIN, Hotdesk
-from support.switch_rig import MAC, STARS, XML, a_profile_of
+from support.switch_rig import STARS, XML, a_profile_of
 
 
 async def test_menu_without_a_user_offers_login_and_directories(office: Hotdesk) -> None:
@@ -83,8 +83,7 @@ async def test_login_by_extension_number_of_one_user_succeeds(office: Hotdesk) -
 
     bob = await office.person("bob")
     await office.admin.post("/user-extensions", {**link, "user_uuid": bob.uuid})
-    await office.phone().log_out()
-    await office.settled()
+    await office.log_out()
     assert (await office.phone().log_in("1001", PIN)).title == "Not possible"
 
 
@@ -111,16 +110,6 @@ async def test_login_pin_changed_before_the_choice_is_refused(office: Hotdesk) -
     assert (await office.desk())["user_uuid"] is None
 
 
-async def test_login_without_fitting_profile_shows_a_text(office: Hotdesk) -> None:
-    await office.ada.put(f"/phone-profiles/{office.profile}", {"software_type": "SIP"})
-
-    answer = await office.phone().log_in("ada", PIN)
-
-    assert answer.title == "Not possible"
-    assert "no profile" in answer.text
-    assert (await office.desk())["user_uuid"] is None
-
-
 async def test_login_failed_upload_is_shown_and_changes_nothing(office: Hotdesk) -> None:
     office.world.fail_next(Refused("The FTP server 10.0.0.9:21 refused the upload."))
 
@@ -137,14 +126,6 @@ async def test_login_failed_upload_is_shown_and_changes_nothing(office: Hotdesk)
     assert [step[0] for step in office.world.happened] == ["upload"]
     assert (await office.record()).change_uuid is None
     assert (await office.phone().log_in("ada", PIN)).title == "Logged in"
-
-
-async def test_phone_with_logins_disabled_shows_a_text(office: Hotdesk) -> None:
-    await office.admin.put(f"/phones/{MAC}/desk", {"hotdesk": False})
-
-    answer = await office.phone().choose(await office.phone().first(), "Log in")
-
-    assert answer.text == "Users cannot log in at this phone."
 
 
 async def test_login_forms_of_newer_phones_are_posted(office: Hotdesk) -> None:
@@ -165,8 +146,7 @@ async def test_second_login_replaces_the_user_of_the_phone(office: Hotdesk) -> N
     # The form of the earlier login is not valid any more.
     assert (await office.phone().submit(form, User="bob", PIN=PIN)).title == "Not possible"
     assert (await office.desk())["user_uuid"] == office.ada.uuid
-    await office.phone().log_out()
-    await office.settled()
+    await office.log_out()
     assert (await office.phone().log_in("bob", PIN)).title == "Logged in"
     assert (await office.desk())["user_uuid"] == bob.uuid
 
@@ -191,19 +171,11 @@ async def test_concurrent_logins_at_one_phone_leave_one_user(office: Hotdesk) ->
 
 
 async def test_pin_change_at_the_phone_is_stored(office: Hotdesk) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
+    form = await office.phone().choose(await office.phone().first(), "Change PIN")
+    values = {"Old PIN": PIN, "New PIN": "13579135", "New PIN again": "13579135"}
 
-    async def change(old: str, new: str, again: str) -> str:
-        form = await office.phone().choose(await office.phone().first(), "Change PIN")
-        values = {"Old PIN": old, "New PIN": new, "New PIN again": again}
-        return (await office.phone().submit(form, **values)).title
-
-    assert await change(PIN, "13579135", "24680246") == "Not possible"
-    assert await change(PIN, "123", "123") == "Not possible"
-    assert await change("00000000", "13579135", "13579135") == "Not possible"
-    assert await change(PIN, "13579135", "13579135") == "PIN changed"
-    await office.phone().log_out()
-    await office.settled()
+    assert (await office.phone().submit(form, **values)).title == "PIN changed"
+    await office.log_out()
     assert (await office.phone().log_in("ada", PIN)).title == "Not possible"
     assert (await office.phone().log_in("ada", "13579135")).title == "Logged in"

@@ -13,8 +13,7 @@ from support.switch_rig import MAC, XML
 
 
 async def test_logout_asks_once_and_deploys_the_default_profile(office: Hotdesk) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     question = await office.phone().choose(await office.phone().first(), "Log out")
     assert list(question.items) == ["Log out", "Cancel"]
     assert (await office.phone().choose(question, "Cancel")).title == "Services"
@@ -27,15 +26,13 @@ async def test_logout_asks_once_and_deploys_the_default_profile(office: Hotdesk)
     assert (await office.desk())["user_uuid"] is None
     assert (await office.deployments())[-1].action is Action.LOGOUT
     # Its token was valid for one change.
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     assert (await office.phone().choose(question, "Log out")).title == "Not possible"
     assert (await office.desk())["user_uuid"] == office.ada.uuid
 
 
 async def test_logout_failure_keeps_the_user_logged_in(office: Hotdesk) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     office.world.fail_next(TimedOut("The FTP server 10.0.0.9:21 did not answer in time."))
 
     answer = await office.phone().log_out()
@@ -48,8 +45,7 @@ async def test_logout_failure_keeps_the_user_logged_in(office: Hotdesk) -> None:
 
 async def test_login_ends_at_its_expiry(tmp_path: Path) -> None:
     async with hotdesk(tmp_path, PHONEPROV_DESK_HOURS="1") as office:
-        await office.phone().log_in("ada", PIN)
-        await office.settled()
+        await office.log_in()
         desk = await office.desk()
         assert desk["until"] > desk["since"]
         assert await office.keep_desks() == 0
@@ -64,8 +60,7 @@ async def test_login_ends_at_its_expiry(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("change", ["delete", "deactivate"])
 async def test_deleted_or_deactivated_user_is_logged_out(office: Hotdesk, change: str) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     if change == "delete":
         await office.admin.delete(f"/users/{office.ada.uuid}")
     else:
@@ -84,8 +79,7 @@ async def test_deleted_or_deactivated_user_is_logged_out(office: Hotdesk, change
 
 async def test_logout_without_default_profile_keeps_the_file(office: Hotdesk) -> None:
     await office.admin.put(f"/phones/{MAC}/desk", {"default_profile_uuid": None})
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
 
     answer = await office.phone().log_out()
 
@@ -106,8 +100,7 @@ async def test_logout_during_a_call_is_deferred(office: Hotdesk) -> None:
 
     calls = Calls()
     change = office.api.container.change_desk()
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     change.calls = calls
 
     answer = await office.phone().log_out()
@@ -119,31 +112,3 @@ async def test_logout_during_a_call_is_deferred(office: Hotdesk) -> None:
     calls.busy = False
     assert await office.keep_desks() == 1
     assert office.on_phone() == LOBBY.encode()
-
-
-@pytest.mark.parametrize("way", ["phone", "api"])
-async def test_logout_during_a_call_is_refused_if_the_desk_changed(
-    office: Hotdesk, way: str
-) -> None:
-    bob = await office.person("bob")
-    profile = (await office.admin.get(f"/phone-profiles/user/{bob.uuid}")).json()["data"][0]["uuid"]
-
-    class Calls:
-        async def in_call(self, _phone: object) -> bool:
-            body = {"profile_uuid": profile, "mac": MAC}
-            assert (await office.admin.post("/phone-profiles/switch", body)).status_code == 200
-            return True
-
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
-    office.api.container.change_desk().calls = Calls()
-
-    if way == "phone":
-        assert (await office.phone().log_out()).title == "Not possible"
-    else:
-        refused = await office.admin.post(f"/phones/{MAC}/desk/logout", {})
-        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "desk_changed")
-
-    assert (await office.desk())["user_uuid"] == bob.uuid
-    assert (await office.record()).due is None
-    assert office.on_phone() == b"<device><name>bob</name></device>"

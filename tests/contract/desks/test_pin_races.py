@@ -62,8 +62,7 @@ async def test_change_of_the_pin_waits_for_the_deletion_of_the_user(
 ) -> None:
     """Both lock the PIN before the desk."""
     async with hotdesk(tmp_path, database_kind=database_kind) as office:
-        assert (await office.phone().log_in("ada", PIN)).title == "Logged in"
-        await office.settled()
+        await office.log_in()
         services, held = office.api.container.phone_services(), asyncio.Event()
         at = await services.identify(f"SEP{MAC.replace(':', '')}", IP)
         token = services.change_pin.form(at)

@@ -94,10 +94,8 @@ async def test_refused_logins_are_logged_counted_and_audited(tmp_path: Path) -> 
 async def test_login_counts_as_a_switch_and_logout_does_not(tmp_path: Path) -> None:
     async with hotdesk(tmp_path, PHONEPROV_SWITCHES_PER_PHONE="2") as office:
         for _ in range(2):
-            assert (await office.phone().log_in("ada", PIN)).title == "Logged in"
-            await office.settled()
-            assert (await office.phone().log_out()).title == "Logged out"
-            await office.settled()
+            await office.log_in()
+            await office.log_out()
 
         refused = await office.phone().log_in("ada", PIN)
         assert refused.text.startswith("This phone was switched too often; try again in ")
@@ -163,8 +161,7 @@ async def test_personal_directory_requires_its_owner(office: Hotdesk) -> None:
     await office.ada.post(path, {"name": "Mother", "home": "0123 456-78"})
 
     assert (await office.phone().first("/phone/directories/personal")).kind == "Text"
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     menu = await office.phone().first("/phone/directories")
     assert list(menu.items) == ["Company directory", "Personal directory"]
     page = await office.phone().choose(menu, "Personal")
@@ -325,8 +322,7 @@ async def test_personal_directory_at_a_phone_without_an_address_is_refused(
 ) -> None:
     path = f"/personal-directory/{office.ada.uuid}"
     await office.ada.post(path, {"name": "Mother", "home": "0123 456-78"})
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     await office.admin.put(f"/phones/{MAC}", {"phone_ip": None})
 
     page = await office.phone(MAC, "10.0.0.99").first("/phone/directories/personal")
@@ -356,8 +352,7 @@ async def test_authentication_url_with_logins_disabled_refuses(office: Hotdesk) 
 
 
 async def test_desks_are_managed_over_the_api(office: Hotdesk) -> None:
-    await office.phone().log_in("ada", PIN)
-    await office.settled()
+    await office.log_in()
     bob = await office.person("bob")
 
     mine = data_of(await office.ada.get("/desks"), 200, "1 desk(s) found")

@@ -3,8 +3,6 @@
 import asyncio
 import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 from contract.docs.test_how_to import HOW_TO
@@ -17,7 +15,7 @@ from phoneprov_core.phones.model import CreatePhone
 from phoneprov_core.profiles.model import CreateProfile
 from phoneprov_core.templates.model import CreateTemplate
 from phoneprov_core.users.model import CreateUser
-from support.command_line import without_settings
+from support.command_line import run_script
 from support.data_folder import populate
 from support.records import a_mac
 
@@ -38,13 +36,8 @@ def codes_of(
         for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
             script.append(f'{command} && code=0 || code=$?\necho "@@@ code $code"')
             shown.append((len(script) - 1, command, output))
-    bash = shutil.which("bash")
-    assert bash is not None
 
-    done = subprocess.run(
-        [bash, "-e", "-c", "\n".join(script)], cwd=folder, capture_output=True, text=True,
-        env=without_settings(**environment), timeout=300, check=False,
-    )  # fmt: skip
+    done = run_script("\n".join(script), folder, **environment)
 
     assert done.returncode == 0, done.stdout + done.stderr
     printed = CODE.split(done.stdout)

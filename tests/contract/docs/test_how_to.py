@@ -2,8 +2,6 @@
 
 import os
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +9,7 @@ from phoneprov_adapters.composition.adapters import phone_driver_of
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.devices.restart import CiscoPhones
-from support.command_line import output_of, without_settings
+from support.command_line import output_of, run_script
 
 HOW_TO = Path(__file__).parents[3] / "docs/how-to"
 
@@ -21,19 +19,8 @@ def run_page(page: str, folder: Path, commands: str, before: str = "") -> str:
     script = "\n".join(
         re.findall(r"```sh\n(.*?)```", (HOW_TO / page).read_text("utf-8"), re.DOTALL)
     )
-    bash = shutil.which("bash")
-    assert bash is not None
     assert script
-    script = before + script
-    done = subprocess.run(
-        [bash, "-eo", "pipefail", "-c", script],
-        cwd=folder,
-        env=without_settings(PATH=f"{commands}:{os.environ['PATH']}"),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = run_script(before + script, folder, PATH=f"{commands}:{os.environ['PATH']}")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     return done.stdout
 

@@ -1,11 +1,9 @@
 """Section 4.1 of the interface: logging in, registering, refreshing, logging out."""
 
 import logging
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from phoneprov_adapters.memory.system import FixedClock
@@ -29,19 +27,6 @@ def refresh(api: Api, token: str) -> Any:
     return api.anonymous.post("/auth/refresh", {"refresh_token": token})
 
 
-@pytest.fixture
-async def timed(tmp_path: Path) -> AsyncIterator[tuple[Api, FixedClock]]:
-    clock = FixedClock()
-    async with opened_api(tmp_path / "timed", overrides={"clock": clock}) as api:
-        yield api, clock
-
-
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path) -> None:
-    (tmp_path / "timed").mkdir()
-    (tmp_path / "public").mkdir()
-
-
 # Login
 
 
@@ -57,14 +42,6 @@ async def test_login_returns_the_user_and_a_token_pair(api: Api, ada: Caller) ->
     assert len({data["accessToken"], data["refreshToken"], ada.token}) == 3
     assert await is_accepted(api, data["accessToken"])
     assert reply.json()["metadata"] == {}
-
-
-async def test_new_user_has_no_last_login(admin: Caller) -> None:
-    created = data_of(await admin.post("/users", NEW), 201)
-
-    assert created["last_login_ip"] is None
-    assert created["last_login_at"] is None
-    assert created["last_logout_ip"] is None
 
 
 async def test_login_refusals_are_identical_for_every_cause(
@@ -106,37 +83,21 @@ async def test_login_every_invalid_field_is_named(api: Api, body: Any, fields: s
     assert set(error_of(await api.anonymous.post("/auth/login", body), 422, "invalid")) == fields
 
 
-async def test_login_five_failures_lock_the_account_temporarily(
-    timed: tuple[Api, FixedClock],
-) -> None:
-    api, clock = timed
-    await api.account("ada")
-
-    async def guess(password: str = "wrong", username: str = "ada") -> httpx.Response:
-        return await api.anonymous.post("/auth/login", {"username": username, "password": password})
-
-    for _ in range(5):
-        error_of(await guess(), 401, "wrong_credentials")
-    for password in ("wrong", PASSWORD):
-        reply = await guess(password)
-        assert error_of(reply, 429, "too_many_attempts") == {}
-        assert reply.headers["retry-after"] == "30"
-    error_of(await guess(username="ADA"), 429)
-    error_of(await guess(username="unknown"), 401)
-    clock.advance(29)
-    reply = await guess(PASSWORD)
-    error_of(reply, 429)
-    assert reply.headers["retry-after"] == "1"
-    clock.advance(1)
-    error_of(await guess(), 401)
-    reply = await guess(PASSWORD)
-    error_of(reply, 429)
-    assert reply.headers["retry-after"] == "60"
-    clock.advance(60)
-    data_of(await guess(PASSWORD))
-    for _ in range(5):
-        error_of(await guess(), 401)
-    error_of(await guess(), 429)
+async def test_login_after_five_failures_is_429_with_the_seconds_to_wait(tmp_path: Path) -> None:
+    clock = FixedClock()
+    async with opened_api(tmp_path, overrides={"clock": clock}) as api:
+        await api.account("ada")
+        bodies = [{"username": "ada", "password": "wrong"}] * 5
+        for body in bodies:
+            error_of(await api.anonymous.post("/auth/login", body), 401, "wrong_credentials")
+        for seconds in (0, 29):
+            clock.advance(seconds)
+            body = {"username": "ADA", "password": PASSWORD}
+            reply = await api.anonymous.post("/auth/login", body)
+            assert error_of(reply, 429, "too_many_attempts") == {}
+            assert reply.headers["retry-after"] == str(30 - seconds)
+        clock.advance(1)
+        await login(api)
 
 
 async def test_passwords_and_tokens_are_not_logged(
@@ -158,40 +119,16 @@ async def test_passwords_and_tokens_are_not_logged(
 # Tokens
 
 
-async def test_token_of_the_other_kind_is_refused(api: Api, ada: Caller) -> None:
-    tokens = await login(api)
-
-    assert not await is_accepted(api, tokens["refreshToken"])
-    error_of(await refresh(api, tokens["accessToken"]), 401, "unauthenticated")
-    data_of(await refresh(api, tokens["refreshToken"]), 200, "Token refreshed")
-
-
-async def test_access_token_expires_after_15_minutes(timed: tuple[Api, FixedClock]) -> None:
-    api, clock = timed
-    ada = await api.account("ada")
-
-    clock.advance(15 * 60 - 1)
-    assert await is_accepted(api, ada.token)
-    clock.advance(2)
-    assert not await is_accepted(api, ada.token)
-
-
-async def test_refresh_token_expires_after_14_days_and_the_session_after_90(
-    timed: tuple[Api, FixedClock],
-) -> None:
-    api, clock = timed
-    await api.account("ada")
-    idle, busy = await login(api), (await login(api))["refreshToken"]
-    day = 24 * 3600
-
-    clock.advance(14 * day + 1)
-    error_of(await refresh(api, idle["refreshToken"]), 401)
-    busy = (await login(api))["refreshToken"]
-    for _ in range(6):
-        clock.advance(14 * day - 1)
-        busy = data_of(await refresh(api, busy))["refreshToken"]
-    clock.advance(6 * day + 7)
-    error_of(await refresh(api, busy), 401)
+async def test_session_ends_after_90_days(tmp_path: Path) -> None:
+    clock, day = FixedClock(), 24 * 3600
+    async with opened_api(tmp_path, overrides={"clock": clock}) as api:
+        await api.account("ada")
+        token = (await login(api))["refreshToken"]
+        for days in [13] * 6 + [12 - 1 / day]:
+            clock.advance(days * day)
+            token = data_of(await refresh(api, token))["refreshToken"]
+        clock.advance(1)
+        error_of(await refresh(api, token), 401, "unauthenticated")
 
 
 async def test_refresh_returns_a_new_pair_and_revokes_the_token(api: Api, ada: Caller) -> None:
@@ -204,18 +141,6 @@ async def test_refresh_returns_a_new_pair_and_revokes_the_token(api: Api, ada: C
     assert reply.json()["metadata"] == {}
     assert new["refreshToken"] != old["refreshToken"]
     assert await is_accepted(api, new["accessToken"])
-
-
-async def test_refresh_reused_token_ends_the_session(api: Api, ada: Caller) -> None:
-    old = await login(api)
-    new = data_of(await refresh(api, old["refreshToken"]))
-
-    error_of(await refresh(api, old["refreshToken"]), 401, "unauthenticated")
-
-    error_of(await refresh(api, new["refreshToken"]), 401)
-    assert not await is_accepted(api, new["accessToken"])
-    assert not await is_accepted(api, old["accessToken"])
-    assert await is_accepted(api, ada.token)
 
 
 @pytest.mark.parametrize("token", ["", "a.b.c", "\u00e9", "x" * 100_000, "e30.e30.", "null"])
@@ -276,39 +201,23 @@ async def test_registration_is_closed_by_default(api: Api, ada: Caller, admin: C
 
 
 async def test_registration_opened_by_setting_is_open_to_all(tmp_path: Path) -> None:
-    async with opened_api(tmp_path / "public", PUBLIC_REGISTER="true") as api:
-        reply = await api.anonymous.post("/auth/register", NEW)
+    full = {
+        **NEW, "phone": "1", "lang": "de-CH", "location": "x", "nationality": "y",
+        "timezone": "Europe/Zurich",
+    }  # fmt: skip
+    async with opened_api(tmp_path, PUBLIC_REGISTER="true") as api:
+        reply = await api.anonymous.post("/auth/register", full)
 
         made = data_of(reply, 201, "Registration successful")
-        assert list(made) == FIELDS
-        assert {**made, **{key: NEW[key] for key in NEW if key != "password"}} == made
-        assert (made["lang"], made["timezone"], made["is_active"]) == ("en", "UTC", True)
-        for field in ("phone", "location", "nationality", "created_by", "last_uuid"):
-            assert made[field] is None
-        assert (made["created_ip"], made["updated_ip"]) == ("127.0.0.1", "127.0.0.1")
-        assert made["created_at"] == made["updated_at"]
+        assert {**made, **{key: full[key] for key in full if key != "password"}} == made
+        assert (made["created_by"], made["created_ip"]) == (None, "127.0.0.1")
         assert "password" not in reply.text
         registered = await login(api, "grace", NEW["password"])
         grace = Caller(api.client, made["uuid"], registered["accessToken"])
         assert data_of(await grace.get("/me"))["permission"] is None
-        error_of(await grace.get("/users"), 403)
         other = {**NEW, "username": "GRACE", "email": "Grace@Example.com"}
-        assert set(error_of(await api.anonymous.post("/auth/register", other), 409)) <= {
-            "username",
-            "email",
-        }
-        full = {
-            **NEW,
-            "username": "full",
-            "email": "full@example.com",
-            "phone": "1",
-            "lang": "de-CH",
-            "location": "x",
-            "nationality": "y",
-            "timezone": "Europe/Zurich",
-        }
-        made = data_of(await api.anonymous.post("/auth/register", full), 201)
-        assert {**made, **{key: full[key] for key in full if key != "password"}} == made
+        taken = error_of(await api.anonymous.post("/auth/register", other), 409)
+        assert taken == dict.fromkeys(("username", "email"), "is already in use")
         bad = {**NEW, "is_active": False, "uuid": made["uuid"], "lang": "?", "password": "short"}
         reply = await api.anonymous.post("/auth/register", bad)
         assert set(error_of(reply, 422)) == {"is_active", "uuid", "lang", "password"}

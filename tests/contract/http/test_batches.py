@@ -103,13 +103,6 @@ async def test_batch_phones_after_a_position_have_no_total(api: Api, admin: Call
     assert error_of(await admin.get(path, after=1, offset=1), 422).keys() == {"offset"}
 
 
-async def test_batches_are_listed(api: Api, admin: Caller) -> None:
-    batches = [await over(admin, await start(admin)) for _ in range(3)]
-
-    assert data_of(await admin.get("/batches"), message="3 batch(s) found") == batches
-    assert data_of(await admin.get("/batches", limit=1, offset=1)) == batches[1:2]
-
-
 async def test_batches_before_another_are_newest_first_without_total(
     api: Api, admin: Caller
 ) -> None:
@@ -167,12 +160,3 @@ async def test_batch_conflicts_are_reported(api: Api, admin: Caller) -> None:
     error_of(unknown, 404, "not_found")
     assert a_mac(9) in unknown.json()["message"]
     assert data_of(await admin.get("/batches")) == []
-
-
-async def test_batch_of_restarts_has_action_restart(api: Api, admin: Caller, world: World) -> None:
-    batch = await over(admin, await start(admin, macs=["001bd4000002"], location=None))
-
-    assert batch["action"] == "restart"
-    assert batch["phones"]["done"] == 1
-    assert world.uploads == []
-    assert {step[1] for step in world.happened} == {"10.0.0.2"}

@@ -1,7 +1,6 @@
 """The console's files and the session of a browser."""
 
 import asyncio
-import gzip
 import re
 from importlib import resources
 from typing import Any
@@ -160,10 +159,6 @@ async def test_console_links_lead_to_pages_of_the_documentation(api: Api) -> Non
     reply = await api.client.get("/console/help/how-to/console.md")
     assert reply.headers["content-type"] == "text/markdown; charset=utf-8"
     assert reply.text.startswith("# Use the console\n")
-
-
-def test_console_files_are_compressed() -> None:
-    assert all(gzip.decompress(file.compressed) == file.content for file in FILES.values())
 
 
 # Sessions

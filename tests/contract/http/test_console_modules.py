@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -144,18 +143,3 @@ def _sends(module: str, method: str, path: str) -> bool:
     *_, last = (part for part in path.split("/") if not part.startswith("{"))
     has_part = re.search(rf"""["'`(/}}]{re.escape(last)}(?![\w-])""", module) is not None
     return has_part and any(call in module for call in (CALLS[method], "recordDialog("))
-
-
-def test_modules_import_each_other_in_no_circle() -> None:
-    imports = {
-        name: {
-            (Path("/", name).parent / path).resolve().as_posix()[1:]
-            for path in re.findall(r'from\s*"(\.[^"]+)"', file.content.decode())
-        }
-        for name, file in assets().items()
-        if name.endswith(".js")
-    }
-    order = [*TopologicalSorter(imports).static_order()]  # raises CycleError
-
-    assert {*imports} == {*order}
-    assert len(order) > 50

@@ -364,21 +364,3 @@ async def test_request_without_a_hash_uses_no_thread_pool(
     await admin.get("/phones", limit="1")
 
     assert submitted == []
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("/%70hone/services", "/phone%2Fservices", "/phone%2fservices", "//phone/services"),
-        *("/phone//services", "/phone/%73ervices", "/%70hone/authentication", "//phone//"),
-        *("/phone/authentic%61tion", "/%2570hone/services", "/phone%252Fservices"),
-        *("/PHONE/services", "/Phone/authentication", "/phone"),
-        *("/%63onsole/", "/console%2F", "//console/", "/CONSOLE/", "/console/%61pp.js"),
-        *("/%64ocs", "/health/%6cive", "//health/live", "/%2564ocs", "/api%252Fv1/me"),
-    ],
-)
-async def test_path_of_another_group_with_another_spelling_is_404(api: Api, path: str) -> None:
-    url = api.client.base_url.copy_with(raw_path=path.encode())
-
-    reply = await api.client.get(url, params={"name": "SEP001BD4123456"})
-    assert error_of(reply, 404, "not_found") == {}

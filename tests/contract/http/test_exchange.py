@@ -152,30 +152,10 @@ ANSWERED_EMPTY = [
 
 
 HOSTILE = (
-    *(
-        "%",
-        "1%",
-        "10_",
-        "%%",
-        "\0",
-        "101\0",
-        "101 ",
-        " 101",
-        "101\n",
-        "101\x85",
-        "\u0661\u0660\u0661",
-    ),
-    *(
-        "\uff11\uff10\uff11",
-        "101' OR '1'='1",
-        "101\\",
-        "1" * 4000,
-        "\U0010ffff" * 300,
-        f"{NAME}\0",
-        f"{NAME} ",
-    ),
-    *(f"{NAME}%", NAME[:-1] + "_", "SEP", "XXX001BD4123456"),
-)
+    "%", "1%", "10_", "%%", "\0", "101\0", "101 ", " 101", "101\n", "101\x85", "\u0661\u0660\u0661",
+    "\uff11\uff10\uff11", "101' OR '1'='1", "101\\", "1" * 4000, "\U0010ffff" * 300, f"{NAME}\0",
+    f"{NAME} ", f"{NAME}%", NAME[:-1] + "_", "SEP", "XXX001BD4123456",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
@@ -212,7 +192,8 @@ async def test_answer_is_one_read_and_passes_no_json(
             reply, seen = await passed_by(partial(ask, api, path, name))
             assert (reply.status_code, len(reads)) == (200, number)
             of_http = {module for module in seen if module.startswith("phoneprov_http/")}
-            assert of_http == {"phoneprov_http/front.py", "phoneprov_http/exchange/app.py"}
+            passed = ("front.py", "plain.py", "exchange/app.py")
+            assert of_http == {f"phoneprov_http/{name}" for name in passed}
 
 
 async def test_everything_else_is_answered_with_an_empty_body(api: Api, admin: Caller) -> None:

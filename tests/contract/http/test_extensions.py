@@ -59,9 +59,3 @@ async def test_extension_number_in_use_is_conflict(admin: Caller) -> None:
     assert data_of(await admin.get(f"/extensions/{second['uuid']}")) == second
     again = await admin.put(f"/extensions/{first['uuid']}", {"extension": "1001"})
     assert data_of(again)["extension"] == "1001"
-
-
-async def test_unknown_type_is_refused_with_the_known_types(admin: Caller) -> None:
-    problems = error_of(await admin.post("/extensions", {**NEW, "type": "sip"}), 422)
-
-    assert problems == {"type": "must be one of chan_sccp, chan_sip, chan_pjsip, custom"}

@@ -23,14 +23,6 @@ async def test_me_personal_directory_contains_own_contacts(ada: Caller, bob: Cal
     assert data_of(await bob.get(PERSONAL), 200, "0 personal contact(s) found") == []
 
 
-async def test_me_personal_directory_of_level_0_contains_own_contacts_only(
-    admin: Caller, ada: Caller
-) -> None:
-    data_of(await ada.post(f"/personal-directory/{ada.uuid}", {"name": "Grace"}), 201)
-
-    assert data_of(await admin.get(PERSONAL)) == []
-
-
 async def test_me_company_directory_contains_every_contact(admin: Caller, ada: Caller) -> None:
     shared = [
         data_of(await admin.post("/company-directory", {"name": f"Grace {n}"}), 201)

@@ -77,15 +77,6 @@ async def test_assignment_takes_effect_at_the_next_request(admin: Caller, ada: C
     error_of(await ada.get("/users"), 403)
 
 
-async def test_assignment_removed_twice_is_not_found(admin: Caller, ada: Caller) -> None:
-    await assigned(admin, ada, (await permission(admin))["uuid"])
-    path = f"/user-perms/{ada.uuid}"
-
-    assert data_of(await admin.delete(path), 200, "Permission removed") is None
-    for reply in (await admin.delete(path), await admin.get(path)):
-        error_of(reply, 404, "not_found")
-
-
 async def test_assignment_of_missing_records_is_not_found(admin: Caller, ada: Caller) -> None:
     made = await permission(admin)
 

@@ -66,15 +66,7 @@ async def test_profile_create_stores_every_field(ada: Caller) -> None:
 
 @pytest.mark.parametrize(
     "xml",
-    [
-        "<device/>",
-        "\ufeff<device/>",
-        "<a>e\u0301 \u00e9</a>",
-        "<a>\r\n\r\n</a>\r\n",
-        "<a><!-- x --><?pi y?><![CDATA[<&]]>&#65;&amp;</a>",
-        "<a>" * 64 + "</a>" * 64,
-        f"<a>{'x' * (512 * 1024 - 7)}</a>",
-    ],
+    ["\ufeff<a>e\u0301 \u00e9</a>", "<a>\r\n\r\n</a>\r\n", f"<a>{'x' * (512 * 1024 - 7)}</a>"],
 )
 async def test_configuration_is_stored_unchanged(ada: Caller, xml: str) -> None:
     created = await profile(ada, cnf_xml=xml)
@@ -88,19 +80,8 @@ async def test_configuration_is_stored_unchanged(ada: Caller, xml: str) -> None:
     ("xml", "where"),
     [
         ("", "is required"),
-        ("text", "line 1, column 1"),
         ("<a>\n<b></a>", "line 2, column "),
-        ("<a/><b/>", "line 1, column 5"),
-        ("<!DOCTYPE a><a/>", "line 1, column "),
-        ('<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', "line 1, column "),
-        ("<a>&unknown;</a>", "line 1, column 4"),
-        ('<?xml version="1.0" encoding="UTF-16"?><a/>', "line 1, column 1"),
-        ('<?xml version="1.0" encoding="ISO-8859-1"?><a/>', "line 1, column 1"),
-        ("<a>" * 65 + "</a>" * 65, "line 1, column "),
-        ("<a>\u0000</a>", "line 1, column 4"),
-        ("<a>\u0007</a>", "line 1, column 4"),
         (f"<a>{'x' * (512 * 1024 - 6)}</a>", ""),
-        ("<a>" + "\u00e9" * (256 * 1024) + "</a>", ""),
     ],
 )
 async def test_invalid_configuration_is_refused_with_position(
@@ -141,12 +122,8 @@ async def test_every_invalid_field_is_named(
     reply = await ada.post("/phone-profiles", body(ada, **fields))
 
     assert set(error_of(reply, 422, "invalid")) == bad
-
-
-async def test_profile_requires_three_fields(ada: Caller) -> None:
-    reply = await ada.post("/phone-profiles", {})
-
-    assert set(error_of(reply, 422)) == {"user_uuid", "name", "cnf_xml"}
+    required = {"user_uuid", "name", "cnf_xml"}
+    assert set(error_of(await ada.post("/phone-profiles", {}), 422)) == required
 
 
 async def test_profiles_are_listed_to_their_owner_and_superadmins(
@@ -215,13 +192,8 @@ async def test_update_based_on_an_older_revision_is_conflict(ada: Caller) -> Non
     assert (kept["name"], kept["cnf_xml"]) == ("Ada's", "<first/>")
     assert list(data_of(await ada.put(path, {"name": "Third", "revision": 2}))) == FIELDS
     data_of(await ada.put(path, {"cnf_xml": "<last/>"}))
-
-
-@pytest.mark.parametrize("revision", [0, -1, 2**31, 1.5, "1", None, True, []])
-async def test_update_with_invalid_revision_is_refused(ada: Caller, revision: object) -> None:
-    path = f"/phone-profiles/{(await profile(ada))['uuid']}"
-
-    assert list(error_of(await ada.put(path, {"revision": revision}), 422)) == ["revision"]
+    for revision in (0, 2**31, "1", None):
+        assert list(error_of(await ada.put(path, {"revision": revision}), 422)) == ["revision"]
 
 
 async def test_update_accepts_the_record_as_read(ada: Caller) -> None:
@@ -243,7 +215,8 @@ async def test_superadmin_manages_profiles_of_every_user(admin: Caller, ada: Cal
     given = data_of(await admin.put(path, {"user_uuid": admin.uuid}))
     assert given["user_uuid"] == admin.uuid
     error_of(await ada.get(path), 404)
-    data_of(await admin.delete(path), 200, "Profile deleted")
+    assert data_of(await admin.delete(path), 200, "Profile deleted") is None
+    error_of(await admin.delete(path), 404, "not_found")
 
 
 async def test_profile_of_another_user_is_not_found(
@@ -307,13 +280,6 @@ async def test_default_profile_of_desks_is_deleted_with_its_owner(
     support.data_of(await admin.delete(f"/users/{bob.uuid}"))
 
     error_of(await admin.get(f"/phone-profiles/{uuid}"), 404)
-
-
-async def test_profile_deleted_twice_is_not_found(ada: Caller) -> None:
-    path = f"/phone-profiles/{(await profile(ada))['uuid']}"
-
-    assert data_of(await ada.delete(path), 200, "Profile deleted") is None
-    error_of(await ada.delete(path), 404, "not_found")
 
 
 async def test_configuration_is_not_logged_and_encrypted_in_the_database(

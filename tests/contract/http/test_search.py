@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from support.api import Caller, data_of, error_of
-from support.document import DOCUMENT
 
 LISTS = {
     "/phones": {"model", "location", "software_type", "brand", "last_outcome", "user_uuid"},
@@ -113,12 +112,3 @@ async def test_invalid_search_is_422_and_names_the_field(admin: Caller, path: st
     wrong["last_outcome"] = "x"
     for name in LISTS[path] & wrong.keys():
         assert list(error_of(await admin.get(path, **{name: wrong[name]}), 422)) == [name]
-
-
-def test_search_parameters_are_in_the_document() -> None:
-    for path, filters in LISTS.items():
-        parameters = DOCUMENT["paths"][f"/api/v1{path}"]["get"]["parameters"]
-        described = {one["name"]: one for one in parameters if one["in"] == "query"}
-        assert {"q", "limit", "offset"} | filters <= described.keys()
-        assert all(one.get("description") for one in described.values())
-        assert not any(one.get("required") for one in described.values())

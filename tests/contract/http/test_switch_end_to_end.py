@@ -79,20 +79,13 @@ async def test_switch_ftp_refusal_keeps_the_file_and_restarts_nothing(
 
 
 async def test_phone_without_web_server_is_reported(tmp_path: Path) -> None:
-    async with SimulatedPhone(ftp_password=PASSWORD) as phone:
-        settings = reaching(phone, "phoneprov", PASSWORD)
-        settings["PHONEPROV_PHONE_HTTP_PORT"] = "9"
-        async with opened_api(tmp_path, database_kind="memory", overrides=None, **settings) as api:
-            admin = await api.account("admin", level=0)
-            await a_desk_phone(admin, phone_ip=phone.host)
+    async with office(tmp_path, PHONEPROV_PHONE_HTTP_PORT="9") as (phone, admin):
+        reply = await switch(admin, await a_profile_of(admin))
 
-            reply = await switch(admin, await a_profile_of(admin))
-
-            restart = data_of(reply, 200, "Profile switched")["restart"]
-            assert restart != "ok"
-            assert restart.startswith("The phone")
-            assert (phone.folder / FILE).exists()
-            assert not phone.restarted
+        restart = data_of(reply, 200, "Profile switched")["restart"]
+        assert restart.startswith("The phone")
+        assert (phone.folder / FILE).exists()
+        assert not phone.restarted
 
 
 # Confirmation

@@ -18,17 +18,3 @@ async def test_mac_addresses_are_returned_in_canonical_form(admin: Caller) -> No
     assert recorded["mac"] == "00:1B:D4:65:43:21"
     assert recorded["connected_phone"] == "00:1B:D4:12:34:56"
     assert recorded["ip"] == "2001:db8::1"
-
-
-async def test_deleted_phone_clears_the_phone_of_its_kems(admin: Caller) -> None:
-    mac, other = "00:1B:D4:12:34:56", "00:1B:D4:00:00:01"
-    for one in (mac, other):
-        data_of(await admin.post("/phones", {"mac": one}), 201)
-    kems = [await kem(admin, connected_phone=phone) for phone in (mac, other, mac)]
-    kems.sort(key=lambda one: (one["created_at"], one["uuid"]))
-
-    data_of(await admin.delete(f"/phones/{mac.replace(':', '')}"), 200, "Phone deleted")
-
-    assert data_of(await admin.get("/vendor-kem")) == [
-        one if one["connected_phone"] == other else {**one, "connected_phone": None} for one in kems
-    ]

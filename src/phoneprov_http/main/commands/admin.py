@@ -12,11 +12,10 @@ from phoneprov_adapters.sql.engines.revisions import newest, obstacle
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_core import __version__
 from phoneprov_core.auth.accounts import AdminCreated
-from phoneprov_core.retention import Pruned
 from phoneprov_core.users.model import Registration
-from phoneprov_http.main.commands.local_access import own_container
-from phoneprov_http.main.commands.options import as_json, print_json
-from phoneprov_http.main.commands.output import table
+from phoneprov_http.main.commands.local_access import in_container
+from phoneprov_http.main.commands.options import as_json
+from phoneprov_http.main.commands.output import show_rows
 from phoneprov_http.main.commands.settings import settings_of_environment
 
 
@@ -49,15 +48,11 @@ async def _create_admin(
     async with running(container):
         create = container.create_admin()
         password = "" if await create.exists(username) else _password(from_stdin=password_stdin)
-        return await create(
-            Registration(
-                first_name=username,
-                last_name="Administrator",
-                username=username,
-                email=email,
-                password=password,
-            )
-        )
+        new = Registration(
+            first_name=username, last_name="Administrator", username=username, email=email,
+            password=password,
+        )  # fmt: skip
+        return await create(new)
 
 
 def _password(*, from_stdin: bool) -> str:
@@ -111,16 +106,9 @@ def prune(*, dry_run: bool, as_json: bool) -> None:
     rollback can deploy are always kept. The service may run at the same time. Exits with 1 if
     one kind of record could not be removed.
     """
-    pruned = asyncio.run(_prune(dry_run=dry_run))
-    if as_json:
-        print_json(pruned)
-    else:
-        columns = ("Kind", "Would be removed" if dry_run else "Removed", "")
-        table(columns, [(one.kind.value, f"{one.count:,}", one.message or "") for one in pruned])
+    pruned = in_container(lambda container: container.prune()(dry_run=dry_run))
+    columns = ("Kind", "Would be removed" if dry_run else "Removed", "")
+    rows = [(one.kind.value, f"{one.count:,}", one.message or "") for one in pruned]
+    show_rows(pruned, columns, rows, as_json=as_json)
     if any(one.message is not None for one in pruned):
         sys.exit(1)
-
-
-async def _prune(*, dry_run: bool) -> list[Pruned]:
-    async with own_container() as container:
-        return await container.prune()(dry_run=dry_run)

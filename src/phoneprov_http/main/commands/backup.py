@@ -20,13 +20,12 @@ from phoneprov_core.audit.model import AuditEntry
 from phoneprov_core.kernel.actor import NO_ORIGIN, SYSTEM_ACTOR, Event, Trail
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.system import shown
+from phoneprov_http.main.commands.options import FILE
 from phoneprov_http.main.commands.settings import settings_of_environment, settings_of_installation
-
-_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("file", type=_FILE)
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--with-keys", is_flag=True, help="Include the key file of the data folder.")
 def backup(file: Path, *, with_keys: bool) -> None:
     """Back up the embedded database to FILE. Checks the backup; the service may run.
@@ -52,7 +51,7 @@ def backup(file: Path, *, with_keys: bool) -> None:
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=FILE)
 def restore(file: Path) -> None:
     """Restore a backup into an empty data folder.
 

@@ -12,16 +12,16 @@ from phoneprov_core.batches.model import Batch, BatchState
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_http.main.commands.batch_view import (
+    detachable,
     following,
     show_batch,
     show_batch_and_phones,
     show_batches,
-    write_json,
 )
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
-from phoneprov_http.main.commands.options import MAC, as_json, naming
+from phoneprov_http.main.commands.options import MAC, as_json, naming, together
 
-_OPTIONS = {
+OPTIONS = {
     "macs": "--mac",
     "profile_uuid": "--profile",
     "revision": "--revision",
@@ -41,20 +41,17 @@ _OPTIONS = {
     "only_changed": "--only-changed",
 }
 
-
-class _Detachable(click.Group):
-    """A group whose commands can be interrupted: the batch continues in the service."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            text = "\nphoneprov: detached; the batch continues in the running service."
-            click.echo(text, err=True)
-            sys.exit(130)
+matching = together(
+    click.option("--model", help="Select phones of this model."),
+    click.option("--location", help="Select phones at this location."),
+    click.option("--software-type", help="Select phones of this firmware family."),
+)
+per_minute = click.option(
+    "--per-minute", type=int, help="Maximum number of phones started per minute."
+)
 
 
-@click.group(cls=_Detachable)
+@click.group()
 def batch() -> None:
     """Switch or restart many phones at a limited rate."""
 
@@ -73,13 +70,11 @@ def batch() -> None:
     type=click.File("rb"),
     help="A file with one MAC per line; - is standard input.",
 )
-@click.option("--model", help="Select phones of this model.")
-@click.option("--location", help="Select phones at this location.")
-@click.option("--software-type", help="Select phones of this firmware family.")
+@matching
 @click.option(
     "--at-once", type=int, default=10, show_default=True, help="Maximum number of phones at a time."
 )
-@click.option("--per-minute", type=int, help="Maximum number of phones started per minute.")
+@per_minute
 @click.option(
     "--stop-after-failures",
     type=int,
@@ -99,6 +94,7 @@ def batch() -> None:
     "--detach", is_flag=True, help="Only create the batch; the running service works on it."
 )
 @as_json
+@detachable("batch")
 def start(
     macs: tuple[str, ...],
     macs_from: Any,
@@ -133,20 +129,18 @@ def start(
     async def work(act: Acting) -> Batch:
         if profile is not None:
             fields["profile_uuid"] = await profile_called(act, profile)
-        with naming(_OPTIONS):
+        with naming(OPTIONS):
             new = command_of(CreateBatch, fields)
             begun = await act.container.batches().start(act.actor, new)
         return begun if detach else await following(act, begun, quiet=as_json)
 
     seen = as_operator(work)
-    if as_json:
-        write_json(seen)
-    elif detach:
+    if detach and not as_json:
         click.echo(
             f"The batch {seen.uuid} of {seen.phones.total} phones was created for the service."
         )
     else:
-        show_batch(seen)
+        show_batch(seen, as_json=as_json)
     if not detach and (
         seen.state is not BatchState.DONE or seen.phones.failed or seen.phones.unknown
     ):
@@ -162,6 +156,7 @@ def start(
     help="Show only phones in this state.",
 )
 @as_json
+@detachable("batch")
 def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
     """Show one batch with its phones; without its UUID, all batches."""
 
@@ -182,13 +177,11 @@ def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
 @batch.command()
 @click.argument("uuid")
 @as_json
+@detachable("batch")
 def cancel(uuid: str, *, as_json: bool) -> None:
     """Cancel a batch. Phones that are in progress finish; no further phone starts."""
     seen = as_operator(lambda act: act.container.batches().cancel(act.actor, uuid))
-    if as_json:
-        write_json(seen)
-    else:
-        show_batch(seen)
+    show_batch(seen, as_json=as_json)
 
 
 def _macs_in(file: BinaryIO | None) -> Iterator[str]:

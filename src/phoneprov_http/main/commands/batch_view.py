@@ -2,29 +2,38 @@
 
 import asyncio
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
 
 import click
 import msgspec
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import TimeElapsedColumn
 
 from phoneprov_core.batches.model import Batch, BatchPhone
 from phoneprov_core.kernel.paging import Listing
-from phoneprov_http.main.commands.local_access import Acting, console
+from phoneprov_http.main.commands.local_access import Acting, counting
 from phoneprov_http.main.commands.output import moment, table
+
+T = TypeVar("T")
 
 LOOK_SECONDS = 0.25
 
 
+@contextmanager
+def detachable(what: str) -> Iterator[None]:
+    """Ctrl-C ends the command; ``what`` it shows continues in the service."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        text = f"\nphoneprov: detached; the {what} continues in the running service."
+        click.echo(text, err=True)
+        sys.exit(130)
+
+
 async def following(act: Acting, batch: Batch, *, quiet: bool) -> Batch:
     """Wait until the batch has ended. A terminal shows the progress, on standard error."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    disable = quiet or not sys.stderr.isatty()
-    with Progress(*columns, console=console(stderr=True), disable=disable) as progress:
+    with counting(TimeElapsedColumn(), quiet=quiet, transient=False) as progress:
         task = progress.add_task("", total=batch.phones.total)
         while True:
             counts = batch.phones
@@ -43,19 +52,16 @@ def _how_far(batch: Batch) -> str:
     return f"{batch.action.value}: {counts.done} done{failed}{unknown}, {counts.running} running"
 
 
-def show_batch(batch: Batch) -> None:
-    """A batch in a few lines."""
+def show_batch(batch: Batch, *, as_json: bool) -> None:
+    """Show a batch in a few lines, or in one of JSON."""
+    if as_json:
+        _write_json(batch)
+        return
     counts = batch.phones
     click.echo(f"The batch {batch.uuid} ({batch.action.value}) is {batch.state.value}.")
-    numbers = {
-        "waiting": counts.waiting,
-        "running": counts.running,
-        "done": counts.done,
-        "failed": counts.failed,
-        "unknown": counts.unknown,
-        "left out": counts.left_out,
-    }
-    shown = ", ".join(f"{number} {word}" for word, number in numbers.items() if number)
+    words = ("waiting", "running", "done", "failed", "unknown", "left_out")
+    numbers = [(getattr(counts, word), word.replace("_", " ")) for word in words]
+    shown = ", ".join(f"{number} {word}" for number, word in numbers if number)
     click.echo(f"Of {counts.total} phones: {shown}.")
     if batch.message:
         click.echo(batch.message)
@@ -63,44 +69,38 @@ def show_batch(batch: Batch) -> None:
 
 async def show_batches(batches: Listing[Batch], *, as_json: bool) -> None:
     """Show all batches."""
-    if as_json:
-        async for piece in batches:
-            for batch in piece:
-                write_json(batch)
-        return
-    rows = [
-        (
-            moment(batch.created_at),
-            batch.uuid,
-            batch.action.value,
-            batch.state.value,
-            f"{batch.phones.done} of {batch.phones.total} done, {batch.phones.failed} failed",
-        )
-        async for piece in batches
-        for batch in piece
-    ]
-    table(("Started (UTC)", "Batch", "Action", "State", "Phones"), rows)
+
+    def row(one: Batch) -> tuple[str, ...]:
+        phones = f"{one.phones.done} of {one.phones.total} done, {one.phones.failed} failed"
+        return moment(one.created_at), one.uuid, one.action.value, one.state.value, phones
+
+    columns = ("Started (UTC)", "Batch", "Action", "State", "Phones")
+    await _show_rows(batches, columns, row, as_json=as_json)
 
 
 async def show_batch_and_phones(
     batch: Batch, phones: Listing[BatchPhone], *, as_json: bool
 ) -> None:
     """Show a batch and its phones; as JSON one object per line, the batch first."""
-    if as_json:
-        write_json(batch)
-        async for piece in phones:
-            for phone in piece:
-                write_json(phone)
+
+    def row(one: BatchPhone) -> tuple[str, ...]:
+        return str(one.position), one.mac, one.state.value, str(one.tries), one.message or ""
+
+    show_batch(batch, as_json=as_json)
+    columns = ("No.", "Phone", "State", "Tries", "Message")
+    await _show_rows(phones, columns, row, as_json=as_json)
+
+
+async def _show_rows(
+    records: Listing[T], columns: Sequence[str], row: Callable[[T], Sequence[str]], *, as_json: bool
+) -> None:
+    if not as_json:
+        table(columns, [row(one) async for piece in records for one in piece])
         return
-    show_batch(batch)
-    rows = [
-        (str(phone.position), phone.mac, phone.state.value, str(phone.tries), phone.message or "")
-        async for piece in phones
-        for phone in piece
-    ]
-    table(("No.", "Phone", "State", "Tries", "Message"), rows)
+    async for piece in records:
+        for record in piece:
+            _write_json(record)
 
 
-def write_json(record: msgspec.Struct) -> None:
-    """Print one record as one line of JSON."""
+def _write_json(record: object) -> None:
     click.echo(msgspec.json.encode(record))

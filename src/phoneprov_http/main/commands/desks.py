@@ -11,9 +11,9 @@ from phoneprov_core.deployments.preview import NO_LINE
 from phoneprov_core.desks.model import Desk, DeskPatch, ListedDesk
 from phoneprov_core.extensions import ExtensionSearch
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
-from phoneprov_http.main.commands.options import MAC, as_json, print_json
-from phoneprov_http.main.commands.output import moment, table
+from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called, those
+from phoneprov_http.main.commands.options import MAC, as_json
+from phoneprov_http.main.commands.output import moment, show_rows
 from phoneprov_http.main.commands.settings import settings_of_installation
 
 _LONGEST_URL = 255
@@ -41,9 +41,6 @@ def desks(*, as_json: bool) -> None:
       phoneprov desks --json
     """
     found, names = as_operator(_found)
-    if as_json:
-        print_json([one.desk for one in found])
-        return
     rows = [
         (
             one.mac,
@@ -59,7 +56,7 @@ def desks(*, as_json: bool) -> None:
         for desk in [one.desk]
     ]
     heads = ("phone", "user", "profile", "since", "until", "hotdesk", "default profile", "number")
-    table(heads, rows)
+    show_rows([one.desk for one in found], heads, rows, as_json=as_json)
 
 
 async def _found(at: Acting) -> tuple[list[ListedDesk], dict[str, str]]:
@@ -129,11 +126,9 @@ def set_default(
 
 async def _extension_numbered(at: Acting, number: str) -> str:
     """The uuid of the extension with this number. Raises ``NotFound``."""
-    wanted = ExtensionSearch(q=number)
-    async for piece in await at.container.extensions().all(at.actor, wanted=wanted):
-        for extension in piece:
-            if extension.extension == number:
-                return extension.uuid
+    found = await at.container.extensions().all(at.actor, wanted=ExtensionSearch(q=number))
+    for extension in await those(found, lambda one: one.extension == number):
+        return extension.uuid
     raise NotFound(f"There is no extension with the number {number!r}.")
 
 

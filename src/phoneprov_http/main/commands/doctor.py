@@ -10,8 +10,8 @@ import click
 from phoneprov_adapters.composition.doctor import examine
 from phoneprov_adapters.composition.doctor_lines import SERVICE
 from phoneprov_adapters.composition.findings import CheckResult, Verdict
-from phoneprov_http.main.commands.options import as_json, print_json
-from phoneprov_http.main.commands.output import table
+from phoneprov_http.main.commands.options import as_json
+from phoneprov_http.main.commands.output import show_rows
 
 
 @click.command()
@@ -29,15 +29,12 @@ def doctor(*, url: str, as_json: bool) -> None:
     """
     logging.getLogger("phoneprov").addHandler(logging.NullHandler())
     findings = asyncio.run(_all(url))
-    if as_json:
-        print_json(findings)
-    else:
-        rows = []
-        for one in findings:
-            rows.append((one.check, one.state.value, one.message))
-            if one.next_step is not None:
-                rows.append(("", "", f"Next: {one.next_step}"))
-        table(("Check", "State", "Finding"), rows)
+    rows = []
+    for one in findings:
+        rows.append((one.check, one.state.value, one.message))
+        if one.next_step is not None:
+            rows.append(("", "", f"Next: {one.next_step}"))
+    show_rows(findings, ("Check", "State", "Finding"), rows, as_json=as_json)
     if any(one.state is Verdict.FAILED for one in findings):
         sys.exit(1)
 

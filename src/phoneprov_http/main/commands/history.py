@@ -1,7 +1,7 @@
 """``phoneprov history``: the deployments of phones."""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, get_args
 
 import click
 
@@ -22,7 +22,7 @@ Outcome = Literal["running", "deployed", "failed", "unknown", "interrupted"]
 @click.option("--profile", help="Show only deployments of this profile (name or uuid).")
 @click.option(
     "--outcome",
-    type=click.Choice(["running", "deployed", "failed", "unknown", "interrupted"]),
+    type=click.Choice(get_args(Outcome)),
     help="Show only deployments with this outcome.",
 )
 @click.option(
@@ -84,17 +84,8 @@ def history(
         )
         for one in found
     ]
-    columns = (
-        "",
-        *(["Phone"] if with_phone else []),
-        "No.",
-        "When",
-        "By",
-        "Profile",
-        "Rev.",
-        "Outcome",
-    )
-    table(columns, rows)
+    phone = ["Phone"] if with_phone else []
+    table(("", *phone, "No.", "When", "By", "Profile", "Rev.", "Outcome"), rows)
 
 
 async def _newest(at: Acting, wanted: Wanted, limit: int) -> list[Deployment]:

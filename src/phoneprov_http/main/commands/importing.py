@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.progress import TimeRemainingColumn
 
 from phoneprov_adapters.files.configurations import ConfigurationTable, TemplateTable
 from phoneprov_adapters.files.csv import CsvTable
@@ -76,7 +77,7 @@ def _import_rows(kind: str, file: Path, user: str | None, **how: Any) -> tuple[I
             table = OwnedBy(table, user)
 
         async def work(at: Acting) -> Imported:
-            with counting() as bar:
+            with counting(TimeRemainingColumn()) as bar:
                 task = bar.add_task("", total=None)
 
                 def progress(what: str, done: int, total: int | None) -> None:

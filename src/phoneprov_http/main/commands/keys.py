@@ -1,15 +1,15 @@
 """``phoneprov keys``: status and rotation of the secret keys."""
 
-import asyncio
 import sys
 
 import click
+from rich.progress import TimeRemainingColumn
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.installation import require_keys
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyStatus, Rotated
 from phoneprov_adapters.sql.stores.sealed import PINS
-from phoneprov_http.main.commands.local_access import counting, own_container
+from phoneprov_http.main.commands.local_access import counting, in_container
 
 _MOST_NAMES = 20
 _MOST_PLACES = 5
@@ -31,7 +31,7 @@ def keys() -> None:
 @keys.command()
 def status() -> None:
     """Show the number of stored secrets per key. Exit with 1 if an older key is needed."""
-    status, owners = asyncio.run(_status())
+    status, owners = in_container(_status)
     for line in key_lines(status, owners):
         click.echo(line)
     if status.outdated:
@@ -50,7 +50,7 @@ def rotate(*, end_sessions: bool) -> None:
     Services may use the database at the same time if they were started with the same keys. The
     command can be interrupted and repeated.
     """
-    rotated, owners, ended = asyncio.run(_rotate(end_sessions=end_sessions))
+    rotated, owners, ended = in_container(lambda own: _rotate(own, end_sessions=end_sessions))
     click.echo(f"{rotated.count} secret(s) were encrypted with the key {rotated.status.current}.")
     if ended is not None:
         click.echo(f"{ended} session(s) were ended.")
@@ -83,25 +83,25 @@ def key_lines(status: KeyStatus, owners: PinOwners) -> list[str]:
     return lines
 
 
-async def _status() -> tuple[KeyStatus, PinOwners]:
-    async with own_container() as container:
-        status = await container.rotation().status()
-        if status.missing and (made := container.keys().made):
-            # It was created because the key file is missing; no secret needs it yet.
-            made.unlink(missing_ok=True)
-        return status, await _pin_owners(container, status)
+async def _status(container: Container) -> tuple[KeyStatus, PinOwners]:
+    status = await container.rotation().status()
+    if status.missing and (made := container.keys().made):
+        # It was created because the key file is missing; no secret needs it yet.
+        made.unlink(missing_ok=True)
+    return status, await _pin_owners(container, status)
 
 
-async def _rotate(*, end_sessions: bool) -> tuple[Rotated, PinOwners, int | None]:
-    async with own_container() as container:
-        await require_keys(container)
-        with counting() as progress:
-            task = progress.add_task("Encrypting")
-            rotated = await container.rotation().rotate(
-                lambda done, total: progress.update(task, completed=done, total=total)
-            )
-        ended = await container.rotation().end_sessions() if end_sessions else None
-        return rotated, await _pin_owners(container, rotated.status), ended
+async def _rotate(
+    container: Container, *, end_sessions: bool
+) -> tuple[Rotated, PinOwners, int | None]:
+    await require_keys(container)
+    with counting(TimeRemainingColumn()) as progress:
+        task = progress.add_task("Encrypting")
+        rotated = await container.rotation().rotate(
+            lambda done, total: progress.update(task, completed=done, total=total)
+        )
+    ended = await container.rotation().end_sessions() if end_sessions else None
+    return rotated, await _pin_owners(container, rotated.status), ended
 
 
 async def _pin_owners(container: Container, status: KeyStatus) -> PinOwners:

@@ -3,25 +3,26 @@
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import opened, prepare, running
 from phoneprov_adapters.files.configurations import read_configuration
 from phoneprov_core.kernel.actor import Actor, system_actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.kernel.paging import Listing
 from phoneprov_core.kernel.system import known_id
 from phoneprov_http.main.commands.settings import settings_of_installation
 
 R = TypeVar("R")
+T = TypeVar("T")
 
 NOT_SEEN = 3
 """The exit code when the file is in place, but the phone was not restarted, is not known to be, or
@@ -38,38 +39,40 @@ class Acting(NamedTuple):
 
 
 def as_operator(work: Callable[[Acting], Awaitable[R]], *, watching: bool = True) -> R:
-    """The result of ``work``, which is called with the database open. See :func:`acting`."""
-
-    async def opened() -> R:
-        async with acting(watching=watching) as at:
-            return await work(at)
-
-    return asyncio.run(opened())
-
-
-@asynccontextmanager
-async def acting(*, watching: bool = True) -> AsyncIterator[Acting]:
-    """Open the database that the settings name; a service may run on it at the same time.
+    """The result of ``work``, which is called with the database open that the settings name; a
+    service may run on it at the same time.
 
     Unless ``watching``, restarted phones are not watched. Raises ``SettingsError``, also when
     there is no installation, and ``Unavailable``.
     """
     # An error is one line of the command; a handler keeps Python from writing another.
     logging.getLogger("phoneprov").addHandler(logging.NullHandler())
-    settings = settings_of_installation()
-    if not watching:
-        settings = replace(settings, confirm_timeout=0)
-    container = prepare(settings)
-    async with running(container):
-        yield Acting(container, system_actor(settings.level_rule))
+
+    async def called() -> R:
+        settings = settings_of_installation()
+        if not watching:
+            settings = replace(settings, confirm_timeout=0)
+        container = prepare(settings)
+        async with running(container):
+            return await work(Acting(container, system_actor(settings.level_rule)))
+
+    return asyncio.run(called())
 
 
-@asynccontextmanager
-async def own_container() -> AsyncIterator[Container]:
-    """The container of an installation, with the database open."""
-    container = prepare(settings_of_installation())
-    async with opened(container):
-        yield container
+def in_container(work: Callable[[Container], Awaitable[R]]) -> R:
+    """The result of ``work`` with the container of an installation, and with the database open."""
+
+    async def called() -> R:
+        container = prepare(settings_of_installation())
+        async with opened(container):
+            return await work(container)
+
+    return asyncio.run(called())
+
+
+async def those(listing: Listing[T], fits: Callable[[T], bool]) -> list[T]:
+    """The records of a list, of any length, that fit."""
+    return [one async for piece in listing for one in piece if fits(one)]
 
 
 async def profile_called(acting: Acting, text: str) -> str:
@@ -77,12 +80,8 @@ async def profile_called(acting: Acting, text: str) -> str:
     when several have the name."""
     if uuid := known_id(text):
         return uuid
-    found = [
-        profile.uuid
-        async for piece in await acting.container.profiles().all(acting.actor)
-        for profile in piece
-        if profile.name == text
-    ]
+    profiles = await acting.container.profiles().all(acting.actor)
+    found = [one.uuid for one in await those(profiles, lambda one: one.name == text)]
     if not found:
         raise NotFound(f"There is no profile called {text!r}.")
     if len(found) > 1:
@@ -93,17 +92,17 @@ async def profile_called(acting: Acting, text: str) -> str:
     return found[0]
 
 
-def counting() -> Progress:
-    """A progress bar on standard error, shown on terminals only and removed at the end. The
-    description of a task is its label."""
+def counting(*columns: ProgressColumn, quiet: bool = False, transient: bool = True) -> Progress:
+    """A progress bar on standard error, shown on terminals only and removed at the end if it is
+    ``transient``. The description of a task is its label; ``columns`` follow the number."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TimeRemainingColumn(),
+        *columns,
         console=console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
+        transient=transient,
+        disable=quiet or not sys.stderr.isatty(),
     )
 
 

@@ -2,8 +2,11 @@
 
 import re
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import reduce
+from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -13,6 +16,11 @@ from phoneprov_core.kernel.errors import Invalid
 
 PORT = click.IntRange(0, 65535)
 """A port to listen on, 0 for a free one; the resolver would take 70000 for 4464."""
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+"""A file that exists."""
+
+Decorator = Callable[[Any], Any]
 
 
 class _Mac(click.ParamType[str]):
@@ -47,7 +55,26 @@ def naming(options: Mapping[str, str]) -> Iterator[None]:
         raise click.UsageError(f"{'; '.join(named)}.") from None
 
 
+def together(*options: Decorator) -> Decorator:
+    """Several options or arguments as one decorator, in their order."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+
+
+def software_type(meaning: str) -> Decorator:
+    """The option for a firmware family."""
+    families = click.Choice(["SCCP", "SIP", "SIPE"], case_sensitive=False)
+    return click.option("--software-type", type=families, help=meaning)
+
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def show(thing: object, text: str, *, as_json: bool) -> None:
+    """Print a thing as JSON, or what the text says of it."""
+    if as_json:
+        print_json(thing)
+    else:
+        click.echo(text)
 
 
 def print_json(thing: object) -> None:

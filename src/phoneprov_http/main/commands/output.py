@@ -11,7 +11,7 @@ import click
 from rich.cells import cell_len
 
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome, StepName
-from phoneprov_http.main.commands.options import printable
+from phoneprov_http.main.commands.options import print_json, printable
 
 _GAP = "  "
 _INDENT = "    "
@@ -29,6 +29,16 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for line in table_lines([list(columns)] * any(columns) + cells, width):
         click.echo(line)
+
+
+def show_rows(
+    things: object, columns: Sequence[str], rows: Iterable[Sequence[str]], *, as_json: bool
+) -> None:
+    """Print things as JSON, or their rows as a table."""
+    if as_json:
+        print_json(things)
+    else:
+        table(columns, rows)
 
 
 def table_lines(rows: Sequence[Sequence[str]], width: int | None) -> list[str]:

@@ -13,12 +13,17 @@ from phoneprov_http.main.commands.local_access import (
     as_operator,
     content_of,
     profile_called,
+    those,
 )
-from phoneprov_http.main.commands.options import as_json, naming, print_json
+from phoneprov_http.main.commands.options import (
+    FILE,
+    as_json,
+    naming,
+    show,
+    software_type,
+    together,
+)
 
-_FILE = click.argument(
-    "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
 _OPTIONS = {
     "name": "--name",
     "description": "--description",
@@ -27,22 +32,22 @@ _OPTIONS = {
     "template": "--template",
     "values": "--value",
 }
-_template = click.option("--template", help="Name of a template, in the place of FILE.")
-_values = click.option(
-    "--value",
-    "values",
-    multiple=True,
-    metavar="KEY=TEXT",
-    help="Value of the template; can be repeated.",
-)
-_description = click.option("--description", help="Description of the profile.")
-_models = click.option(
-    "--model", "models", multiple=True, help="Model that the profile fits; can be repeated."
-)
-_family = click.option(
-    "--software-type",
-    type=click.Choice(["SCCP", "SIP", "SIPE"], case_sensitive=False),
-    help="Firmware family that the profile fits.",
+_file = click.argument("file", required=False, type=FILE)
+_fields = together(
+    click.option("--description", help="Description of the profile."),
+    click.option(
+        "--model", "models", multiple=True, help="Model that the profile fits; can be repeated."
+    ),
+    software_type("Firmware family that the profile fits."),
+    click.option("--template", help="Name of a template, in the place of FILE."),
+    click.option(
+        "--value",
+        "values",
+        multiple=True,
+        metavar="KEY=TEXT",
+        help="Value of the template; can be repeated.",
+    ),
+    as_json,
 )
 
 
@@ -55,15 +60,10 @@ def profile() -> None:
 
 
 @profile.command()
-@_FILE
+@_file
 @click.option("--user", required=True, help="Username of the owner.")
 @click.option("--name", help="Name of the profile; by default the file name.")
-@_description
-@_models
-@_family
-@_template
-@_values
-@as_json
+@_fields
 def add(file: Path | None, *, user: str, name: str | None, as_json: bool, **more: Any) -> None:
     """Add FILE, or a template with values, as a new profile.
 
@@ -83,22 +83,15 @@ def add(file: Path | None, *, user: str, name: str | None, as_json: bool, **more
             return await at.container.profiles().create(at.actor, new)
 
     made = as_operator(work)
-    if as_json:
-        print_json(made)
-    else:
-        click.echo(f"The profile {made.name!r} of {user} was added: {made.uuid}.")
+    text = f"The profile {made.name!r} of {user} was added: {made.uuid}."
+    show(made, text, as_json=as_json)
 
 
 @profile.command()
-@_FILE
+@_file
 @click.option("--profile", help="Name or uuid of the profile; by default the file name.")
 @click.option("--name", help="New name of the profile.")
-@_description
-@_models
-@_family
-@_template
-@_values
-@as_json
+@_fields
 def update(
     file: Path | None, *, profile: str | None, name: str | None, as_json: bool, **more: Any
 ) -> None:
@@ -123,10 +116,7 @@ def update(
         return changed, max((one.number for one in revisions), default=None)
 
     changed, newest = as_operator(work)
-    if as_json:
-        print_json(changed)
-    else:
-        click.echo(f"The profile {changed.name!r} has revision {newest}.")
+    show(changed, f"The profile {changed.name!r} has revision {newest}.", as_json=as_json)
 
 
 def _content(file: Path | None, options: dict[str, Any]) -> dict[str, Any]:
@@ -153,8 +143,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 async def _user_called(at: Acting, username: str) -> str:
     wanted = username.casefold()
-    async for piece in await at.container.users().all(at.actor):
-        for user in piece:
-            if user.username.casefold() == wanted:
-                return user.uuid
+    users = await at.container.users().all(at.actor)
+    for user in await those(users, lambda one: one.username.casefold() == wanted):
+        return user.uuid
     raise NotFound(f"--user: there is no user with the name {username!r}.")

@@ -2,7 +2,6 @@
 carry it out in steps."""
 
 import sys
-from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import click
@@ -16,38 +15,26 @@ from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.system import known_id
 from phoneprov_core.transfer.model import RowProblem
-from phoneprov_http.main.commands.batch import _OPTIONS as _BATCH_OPTIONS
-from phoneprov_http.main.commands.batch_view import following, show_batch, write_json
+from phoneprov_http.main.commands.batch import OPTIONS, matching, per_minute
+from phoneprov_http.main.commands.batch_view import detachable, following, show_batch
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
-from phoneprov_http.main.commands.options import MAC, as_json, naming, print_json
+from phoneprov_http.main.commands.options import MAC, as_json, naming, print_json, together
 
 STOPPED = 3
 """The exit code of a rollout that was stopped or cancelled."""
 
-_Decorated = Callable[..., Any]
-
-
-def _selecting(command: _Decorated) -> _Decorated:
-    """The options that select phones and what they get."""
-    for option in reversed(
-        [
-            click.option("--profile", help="Name or uuid of the profile for all phones."),
-            click.option("--revision", type=int, help="Revision of --profile."),
-            click.option("--mac", "macs", multiple=True, type=MAC, help="MAC; can be repeated."),
-            click.option(
-                "--items",
-                type=click.File("rb"),
-                help="A CSV file with the columns mac and profile (name or uuid); - is standard "
-                "input.",
-            ),
-            click.option("--template", help="Select phones that were rendered from a template."),
-            click.option("--model", help="Select phones of this model."),
-            click.option("--location", help="Select phones at this location."),
-            click.option("--software-type", help="Select phones of this firmware family."),
-        ]
-    ):
-        command = option(command)
-    return command
+_selecting = together(
+    click.option("--profile", help="Name or uuid of the profile for all phones."),
+    click.option("--revision", type=int, help="Revision of --profile."),
+    click.option("--mac", "macs", multiple=True, type=MAC, help="MAC; can be repeated."),
+    click.option(
+        "--items",
+        type=click.File("rb"),
+        help="A CSV file with the columns mac and profile (name or uuid); - is standard input.",
+    ),
+    click.option("--template", help="Select phones that were rendered from a template."),
+    matching,
+)
 
 
 @click.command()
@@ -92,12 +79,13 @@ def plan(*, as_json: bool, **fields: Any) -> None:
 @click.option("--undo-on-stop", is_flag=True, help="After a stop, restore the changed phones.")
 @click.option("--all-phones", is_flag=True, help="Switch phones too whose configuration is equal.")
 @click.option("--at-once", type=int, default=10, show_default=True, help="Phones at a time.")
-@click.option("--per-minute", type=int, help="Maximum number of phones started per minute.")
+@per_minute
 @click.option("--stop-after-failures", type=int, default=25, show_default=True, metavar="PERCENT",
               help="Stop when this share of the phones failed; 0 is never.")  # fmt: skip
 @click.option("--resume", metavar="UUID", help="Show the progress of a rollout that was begun.")
 @click.option("--detach", is_flag=True, help="Only create it; the running service works on it.")
 @as_json
+@detachable("rollout")
 def rollout(
     *, resume: str | None, detach: bool, all_phones: bool, as_json: bool, **fields: Any
 ) -> None:
@@ -128,15 +116,10 @@ def rollout(
         undo = await batches.get(at.actor, seen.undone_by)
         return seen, await following(at, undo, quiet=as_json)
 
-    try:
-        seen, undo = as_operator(work)
-    except KeyboardInterrupt:
-        text = "\nphoneprov: detached; the rollout continues in the running service."
-        click.echo(text, err=True)
-        sys.exit(130)
+    seen, undo = as_operator(work)
     for one in (seen, undo):
         if one is not None:
-            write_json(one) if as_json else show_batch(one)
+            show_batch(one, as_json=as_json)
     if seen.state is BatchState.PLANNED and not as_json:
         click.echo(f"It begins at {seen.start_at}, in the running service.")
     if seen.state in {BatchState.STOPPED, BatchState.CANCELLED}:
@@ -154,7 +137,7 @@ async def _batch_of(at: Acting, given: dict[str, Any]) -> CreateBatch:
     if profile is not None:
         fields["profile_uuid"] = await profile_called(at, profile)
     fields["stop_after_failures"] = given.get("stop_after_failures", 25)
-    with naming(_BATCH_OPTIONS):
+    with naming(OPTIONS):
         return command_of(CreateBatch, {"action": BatchAction.SWITCH.value, **fields})
 
 

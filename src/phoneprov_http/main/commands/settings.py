@@ -15,7 +15,7 @@ from phoneprov_adapters.composition.settings import (
 from phoneprov_adapters.composition.table import declared
 from phoneprov_adapters.composition.variables import Reading, SettingsError, Variables, closest
 from phoneprov_http.main.commands.options import as_json, print_json
-from phoneprov_http.main.commands.output import table
+from phoneprov_http.main.commands.output import show_rows
 
 _LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 _PASSWORD_IN_URL = re.compile(r"//.*@", re.DOTALL)
@@ -66,10 +66,8 @@ def show_settings(name: str | None, *, as_json: bool) -> None:
     read = Variables(os.environ)
     try:
         check_names(settings_from(read))
-    except SettingsError:
+    finally:
         _show(read.readings(), as_json=as_json)
-        raise
-    _show(read.readings(), as_json=as_json)
 
 
 class Explained(msgspec.Struct, frozen=True):
@@ -100,11 +98,8 @@ def _explain(name: str, *, as_json: bool) -> None:
 
 def _show(readings: tuple[Reading, ...], *, as_json: bool) -> None:
     shown = [Shown(one.name, _value(one), one.source) for one in readings]
-    if as_json:
-        print_json(shown)
-        return
     rows = [(one.name, one.source, "-" if one.value is None else one.value) for one in shown]
-    table(("Setting", "Source", "Value"), rows)
+    show_rows(shown, ("Setting", "Source", "Value"), rows, as_json=as_json)
 
 
 def _value(reading: Reading) -> str | None:

@@ -19,6 +19,7 @@ from phoneprov_http.main.commands.local_access import (
     as_operator,
     console,
     profile_called,
+    those,
 )
 from phoneprov_http.main.commands.options import MAC, as_json, print_json
 from phoneprov_http.main.commands.output import STEPS, how_it_went, is_seen_through, table, what
@@ -121,10 +122,9 @@ async def _deployment_called(at: Acting, mac: str, text: str | None) -> str | Un
         return UNSET
     if not text.isdigit():
         return text
-    async for piece in await at.container.deployments().all(at.actor, Wanted(mac=mac)):
-        for deployment in piece:
-            if deployment.number == int(text[:10]):
-                return deployment.uuid
+    deployments = await at.container.deployments().all(at.actor, Wanted(mac=mac))
+    for deployment in await those(deployments, lambda one: one.number == int(text[:10])):
+        return deployment.uuid
     raise NotFound(f"This phone has no deployment number {text}.")
 
 

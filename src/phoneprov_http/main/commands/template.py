@@ -26,21 +26,26 @@ from phoneprov_http.main.commands.local_access import (
     as_operator,
     content_of,
     profile_called,
+    those,
 )
-from phoneprov_http.main.commands.options import MAC, as_json, naming, print_json
-from phoneprov_http.main.commands.output import table
+from phoneprov_http.main.commands.options import (
+    FILE,
+    MAC,
+    as_json,
+    naming,
+    print_json,
+    show,
+    software_type,
+    together,
+)
+from phoneprov_http.main.commands.output import show_rows
 
-_FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-_FILES = click.argument(
-    "files", metavar="FILE...", nargs=-1, required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-)  # fmt: skip
+_file = click.argument("file", type=FILE)
+_files = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
 _OPTIONS = {"name": "--name", "description": "--description", "model": "--model", "body": "FILE:"}
-_model = click.option("--model", help="Model of the phones that the variant is for.")
-_family = click.option(
-    "--software-type",
-    type=click.Choice(["SCCP", "SIP", "SIPE"], case_sensitive=False),
-    help="Firmware family that the variant is for.",
+_variant = together(
+    click.option("--model", help="Model of the phones that the variant is for."),
+    software_type("Firmware family that the variant is for."),
 )
 _description = click.option("--description", help="Description of the variant.")
 _OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
@@ -52,10 +57,9 @@ def template() -> None:
 
 
 @template.command()
-@_FILE
+@_file
 @click.option("--name", required=True, help="Name of the template.")
-@_model
-@_family
+@_variant
 @_description
 @as_json
 def add(file: Path, *, as_json: bool, **fields: Any) -> None:
@@ -72,14 +76,13 @@ def add(file: Path, *, as_json: bool, **fields: Any) -> None:
             return await at.container.templates().create(at.actor, new)
 
     made = as_operator(work)
-    _show(made, f"The template {made.label} was added: {made.uuid}.", as_json=as_json)
+    show(made, f"The template {made.label} was added: {made.uuid}.", as_json=as_json)
 
 
 @template.command()
-@_FILE
+@_file
 @click.argument("name")
-@_model
-@_family
+@_variant
 @_description
 @as_json
 def update(
@@ -98,7 +101,7 @@ def update(
             return await at.container.templates().update(at.actor, uuid, patch)
 
     made = as_operator(work)
-    _show(made, f"The template {made.label} has revision {made.revision}.", as_json=as_json)
+    show(made, f"The template {made.label} has revision {made.revision}.", as_json=as_json)
 
 
 @template.command("list")
@@ -110,18 +113,16 @@ def list_(*, as_json: bool) -> None:
         return await (await at.container.templates().all(at.actor)).everything()
 
     templates = as_operator(work)
-    if as_json:
-        print_json(templates)
-        return
     rows = [
         (one.name, one.model or "", one.software_type or "", str(one.revision), one.uuid)
         for one in templates
     ]
-    table(("Name", "Model", "Firmware", "Revision", "UUID"), rows)
+    columns = ("Name", "Model", "Firmware", "Revision", "UUID")
+    show_rows(templates, columns, rows, as_json=as_json)
 
 
 @template.command()
-@_FILES
+@_files
 @as_json
 def check(files: tuple[Path, ...], *, as_json: bool) -> None:
     """Look for mistakes in the texts of templates, as `phoneprov lint` does in configurations.
@@ -141,8 +142,7 @@ def check(files: tuple[Path, ...], *, as_json: bool) -> None:
 @click.argument("name")
 @click.argument("profile")
 @click.argument("mac", type=MAC)
-@_model
-@_family
+@_variant
 @as_json
 def render(
     name: str, profile: str, mac: str, *, model: str | None, software_type: str | None,
@@ -169,7 +169,7 @@ def render(
 
 
 @template.command()
-@_FILES
+@_files
 @click.option("--name", default="learned", show_default=True, help="Name of the template.")
 @click.option(
     "--into",
@@ -259,13 +259,14 @@ async def _called(at: Acting, name: str, model: str | None, family: str | None) 
         return uuid
     # The model is compared as it is stored.
     bare = CreateTemplate(name=name, body="<a/>", model=model).model
-    found = [
-        one
-        for one in await (await at.container.templates().all(at.actor)).everything()
-        if one.name == name
-        and (model is None or one.model == bare)
-        and (family is None or one.software_type == family)
-    ]
+    found = await those(
+        await at.container.templates().all(at.actor),
+        lambda one: (
+            one.name == name
+            and (model is None or one.model == bare)
+            and (family is None or one.software_type == family)
+        ),
+    )
     if not found:
         raise NotFound(f"There is no such variant of the template {name}.")
     if len(found) > 1:
@@ -274,10 +275,3 @@ async def _called(at: Acting, name: str, model: str | None, family: str | None) 
             "--software-type."
         )
     return found[0].uuid
-
-
-def _show(made: Template, text: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(made)
-    else:
-        click.echo(text)

@@ -1,11 +1,9 @@
 """The bounds of one connection: the head of a request, and a client that does not read."""
 
 import asyncio
-import contextlib
-import fcntl
-import struct
-import termios
 from collections.abc import Sequence
+
+from phoneprov_http.main.serving.sockets import unacknowledged
 
 LARGEST_HEAD = 64 * 1024
 MOST_FIELDS = 100
@@ -96,9 +94,5 @@ class ReaderWatch:
     def _bytes_waiting(self) -> int:
         """Bytes not read by the client, here and in the kernel, which takes megabytes at a time
         and would look like a client that pauses."""
-        waiting = self._transport.get_write_buffer_size()
         fd = self._transport.get_extra_info("socket").fileno()
-        if fd >= 0:
-            with contextlib.suppress(OSError):  # not every system reports it
-                waiting += struct.unpack("i", fcntl.ioctl(fd, termios.TIOCOUTQ, bytes(4)))[0]
-        return waiting
+        return self._transport.get_write_buffer_size() + (unacknowledged(fd) if fd >= 0 else 0)

@@ -8,11 +8,10 @@ that closes with unread bytes resets the connection (RFC 1122 section 4.2.2.13).
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import socket
-import struct
-import termios
+
+from phoneprov_http.main.serving.sockets import unacknowledged
 
 EXTENSION = "phoneprov.delivered"
 """Key of an ASGI extension whose ``complete`` is an async callable. Called after the last byte and
@@ -87,11 +86,8 @@ class Delivery:
             self._is_shut = True
             with self._socket() as sock, contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_WR)
-        with contextlib.suppress(OSError):  # not every system reports it
-            queued = fcntl.ioctl(self._fileno(), termios.TIOCOUTQ, bytes(4))
-            # The end of the stream counts like a byte.
-            return max(0, int(struct.unpack("i", queued)[0]) - self._is_shut)
-        return 0
+        # The end of the stream counts like a byte.
+        return max(0, unacknowledged(self._fileno()) - self._is_shut)
 
     def _error(self) -> int:
         with self._socket() as sock:

@@ -1,6 +1,5 @@
 """Metrics of a process that serves: ``GET /metrics``, one observation a request, the listener."""
 
-import hmac
 import os
 import secrets
 import socket
@@ -16,6 +15,7 @@ from phoneprov_adapters.composition.settings import Settings
 from phoneprov_http.envelope import ErrorInfo, failure
 from phoneprov_http.front import HEADERS, path_of
 from phoneprov_http.main.serving.sockets import bound
+from phoneprov_http.plain import begin, end, is_bearer
 
 Expose = Callable[[], Awaitable[bytes]]
 """The metrics as text for Prometheus."""
@@ -111,18 +111,12 @@ class Metrics:
             await _refuse(scope, send, 405, "method_not_allowed", message, {"allow": "GET, HEAD"})
         else:
             text = await self._expose()
-            length = (b"content-length", str(len(text)).encode())
-            headers = [(b"content-type", _TEXT), length, *HEADERS]
-            await send({"type": "http.response.start", "status": 200, "headers": headers})
-            body = b"" if scope["method"] == "HEAD" else text
-            await send({"type": "http.response.body", "body": body})
+            await begin(send, 200, len(text), [(b"content-type", _TEXT), *HEADERS])
+            await end(send, b"" if scope["method"] == "HEAD" else text)
 
     def _is_token(self, headers: Any) -> bool:
         sent = [value for name, value in headers if name == b"authorization"]
-        if len(sent) != 1 or self._token is None:
-            return False
-        scheme, _, token = sent[0].partition(b" ")
-        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
+        return len(sent) == 1 and self._token is not None and is_bearer(sent[0], self._token)
 
     async def _observed(self, observe: Observe, scope: Any, receive: Any, send: Any) -> None:
         method, status, began = scope["method"], 0, time.perf_counter()

@@ -24,6 +24,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
 
 import uvicorn
 from litestar.types import ASGIApp
@@ -46,6 +47,17 @@ def stop_signals() -> list[signal.Signals]:
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signals.append(signal.SIGHUP)
     return signals
+
+
+@contextlib.contextmanager
+def handling_stops(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Call ``handle`` for the signals that stop the server."""
+    before = {number: signal.signal(number, handle) for number in stop_signals()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class Server(uvicorn.Server):
@@ -127,12 +139,8 @@ class Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Stop at a signal. It is not raised again afterwards: the process ends with 0."""
-        before = {number: signal.signal(number, self.handle_exit) for number in stop_signals()}
-        try:
+        with handling_stops(self.handle_exit):
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
     def handle_exit(self, sig: int, _frame: object) -> None:
         """Stop; at a second Ctrl-C, at once. A Ctrl-C in a terminal reaches every process, and

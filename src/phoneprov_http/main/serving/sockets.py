@@ -1,8 +1,12 @@
 """The sockets that the server listens on: bound here, or inherited from systemd or a parent."""
 
+import contextlib
+import fcntl
 import os
 import select
 import socket
+import struct
+import termios
 from collections.abc import MutableMapping
 
 from phoneprov_core.kernel.errors import Refused
@@ -68,6 +72,13 @@ def address_text(listener: socket.socket) -> str:
     scheme = "tftp" if listener.type == socket.SOCK_DGRAM else "http"
     host, port = name[:2]
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+
+
+def unacknowledged(fd: int) -> int:
+    """Bytes that the kernel holds until the client's host has acknowledged them."""
+    with contextlib.suppress(OSError):  # not every system reports it
+        return int(struct.unpack("i", fcntl.ioctl(fd, termios.TIOCOUTQ, bytes(4)))[0])
+    return 0
 
 
 def readable(fd: int) -> bool:

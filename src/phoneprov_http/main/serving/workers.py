@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import connection
 from multiprocessing.context import SpawnProcess
 
-from phoneprov_http.main.serving.server import STOP_SECONDS, stop_signals
+from phoneprov_http.main.serving.server import STOP_SECONDS, handling_stops
 
 log = logging.getLogger("phoneprov.workers")
 
@@ -70,16 +70,12 @@ class Workers:
         """A socket that becomes readable when a signal arrives."""
         reading, writing = socket.socketpair()
         writing.setblocking(False)
-        before = {number: signal.signal(number, self._stop_soon) for number in stop_signals()}
-        wakeup = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
-        try:
-            yield reading
-        finally:
-            signal.set_wakeup_fd(wakeup)
-            for number, handler in before.items():
-                signal.signal(number, handler)
-            reading.close()
-            writing.close()
+        with reading, writing, handling_stops(self._stop_soon):
+            wakeup = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
+            try:
+                yield reading
+            finally:
+                signal.set_wakeup_fd(wakeup)
 
     def _stop_soon(self, *_: object) -> None:
         self._is_stopped = True
