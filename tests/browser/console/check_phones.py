@@ -101,16 +101,39 @@ def test_phones_are_filtered_by_login_and_last_outcome(console: Console, service
     expect(page.get_by_role("link", name="00:1B:D4:00:00:04")).to_have_count(0)
 
 
-def test_phones_are_sorted_by_the_head_of_a_column(console: Console, service: Service) -> None:
+def test_lists_are_sorted_by_the_head_of_a_column(console: Console, service: Service) -> None:
     page = console.page
-    console.open("#/phones")
-    for title, field in (("Profile", "profile_name"), ("Name", "name")):
+    for view, path, key, title, field in (
+        ("phones", "phones/summaries", "mac", "Profile", "profile_name"),
+        ("phones", "phones/summaries", "mac", "Name", "name"),
+        ("desks", "phones/summaries", "mac", "Location", "location"),
+        ("people", "users", "username", "Username", "username"),
+        ("profiles", "phone-profiles", "name", "Changed", "updated_at"),
+        ("extensions", "extensions", "extension", "Extension", "extension"),
+        ("directory", "company-directory", "name", "Name", "name"),
+    ):
+        console.open(f"#/{view}")
+        console.settled()
         for direction, sort in ("ascending", field), ("descending", f"-{field}"):
-            header = page.get_by_role("columnheader", name=title)
+            header = page.get_by_role("columnheader", name=title, exact=True).first
             header.get_by_role("button").click()
             expect(header).to_have_attribute("aria-sort", direction)
-            expected = [one["mac"] for one in service.api("GET", f"phones/summaries?sort={sort}")]
-            expect(page.locator("tbody").get_by_role("link").first).to_have_text(expected[0])
+            expected = service.api("GET", f"{path}?sort={sort}")[0][key]
+            expect(page.locator("tbody tr:not(.spacer)").first).to_contain_text(expected)
+            assert page.url.endswith(f"sort={sort}")
+    console.open("#/people?sort=-username")
+    expect(page.get_by_role("columnheader", name="Username")).to_have_attribute(
+        "aria-sort", "descending"
+    )
+
+
+def test_chosen_column_is_shown_at_any_width(console: Console) -> None:
+    page = console.page
+    header = page.get_by_role("columnheader", name="Logged-in user")
+    expect(header).to_have_count(0)
+    page.get_by_role("button", name="Columns").click()
+    page.get_by_role("checkbox", name="Logged-in user").check()
+    expect(header).to_be_visible()
 
 
 def test_failed_switch_shows_the_reason(

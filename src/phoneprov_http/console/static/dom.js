@@ -50,11 +50,28 @@ export function s(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** The elements on which a click is still worked on.
+ * @type {WeakSet<Element>} */
+const busy = new WeakSet();
+
+/** Another click is ignored until what the first one began has ended.
+ * @param {Element} element @param {() => unknown} work */
+async function once(element, work) {
+  if (busy.has(element)) return;
+  busy.add(element);
+  try {
+    await work();
+  } finally {
+    busy.delete(element);
+  }
+}
+
 /** @param {Element} element @param {string} name @param {any} listener */
 function listen(element, name, listener) {
   const own = listeners.get(element) ?? {};
   if (!(name in own)) {
-    element.addEventListener(name.slice(2), (event) => own[name].call(element, event));
+    const call = (/** @type {Event} */ event) => own[name].call(element, event);
+    element.addEventListener(name.slice(2), name === "onclick" ? (event) => once(element, () => call(event)) : call);
   }
   own[name] = listener;
   listeners.set(element, own);

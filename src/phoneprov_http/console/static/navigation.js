@@ -49,6 +49,20 @@ export function guarded(work) {
   return () => own.some((one) => one());
 }
 
+let views = 0;
+
+/** Another view is shown: nothing of the one before would be lost. */
+export function arrive() {
+  views += 1;
+  forgetGuards();
+}
+
+/** Whether the view of now is still shown, when a request of it is answered. */
+export function here() {
+  const view = views;
+  return () => view === views;
+}
+
 /** Forget what would be lost: it was saved, or its record is gone. */
 export function forgetGuards() {
   guards.clear();

@@ -3,7 +3,7 @@
 import { fill, h } from "./dom.js";
 import { errorBox } from "./elements/error-box.js";
 import { heading } from "./elements/heading.js";
-import { forgetGuards, keep, kept, mayLeave, place } from "./navigation.js";
+import { arrive, forgetGuards, keep, kept, mayLeave, place } from "./navigation.js";
 import { session } from "./session.js";
 import { texts } from "./texts.js";
 import { restored } from "./transport.js";
@@ -118,7 +118,7 @@ export function mayShow(home) {
  */
 export async function show(main, home, { focus }) {
   const hash = address(home);
-  forgetGuards();
+  arrive();
   if (typeof kept("number") !== "number") keep("number", shown.number + 1);
   shown = { number: kept("number"), hash };
   for (const dialog of document.querySelectorAll("dialog:not(.session)")) {

@@ -28,7 +28,7 @@ const NARROW = matchMedia("(max-width: 40rem)");
  * @property {string} [sort]
  * @property {string} [width] a CSS width
  * @property {boolean} [isOptional] not on narrow screens
- * @property {boolean} [isWide] on wide screens only
+ * @property {boolean} [isWide] at first on wide screens only
  * @property {boolean} [isHidden]
  */
 

@@ -24,7 +24,6 @@ export function heading(list) {
   const cells = list.columns.map((column) => {
     const cell = h("th", { scope: "col" }, column.sort ? sortButton(list, column) : column.title);
     if (column.isOptional) cell.classList.add("optional");
-    if (column.isWide) cell.classList.add("wide-only");
     if (column.width) cell.style.width = column.width;
     const [isUp, isDown] = [list.sort === column.sort, list.sort === `-${column.sort}`];
     if (column.sort && (isUp || isDown)) {
@@ -65,7 +64,6 @@ export function emptyLine(list) {
   const cells = list.columns.map((column, position) => {
     const cell = h(position === 0 ? "th" : "td", position === 0 ? { scope: "row" } : {});
     if (column.isOptional) cell.classList.add("optional");
-    if (column.isWide) cell.classList.add("wide-only");
     return cell;
   });
   const select = list.options?.key && h("td", { className: "select" });

@@ -10,6 +10,7 @@ import { menu } from "./menu.js";
 import { notice } from "./notice.js";
 
 const PAGE = 1000;
+const WIDE = matchMedia("(min-width: 94.01rem)");
 
 /** @typedef {import("./data-list.js").DataList<any>} DataList */
 
@@ -20,8 +21,8 @@ export function listTools(list) {
   /** @type {string[] | null} */
   let chosen = name ? store.read(storeKey, null) : null;
   const shown = () =>
-    columns.filter(({ title, isHidden }, place) =>
-      place === 0 ? true : chosen ? chosen.includes(title) : !isHidden,
+    columns.filter(({ title, isHidden, isWide }, place) =>
+      place === 0 ? true : chosen ? chosen.includes(title) : !isHidden && (!isWide || WIDE.matches),
     );
 
   /** @param {string} title @param {boolean} isShown */

@@ -1,13 +1,17 @@
 /** A choice from a list that the server searches. Nothing is chosen at first. */
 
-import { api } from "../api.js";
+import { api, withQuery } from "../api.js";
 import { fill, h, uniqueId } from "../dom.js";
 import { texts } from "../texts.js";
 import { errorBox } from "./error-box.js";
 
 const PAUSE_MS = 250;
-/** What the paths of pickers ask for. */
-export const MOST_CHOICES = 50;
+const MOST_CHOICES = 50;
+
+/** The path of a list of choices: in their order, or the best match first.
+ * @param {string} path @param {string} [sort] @param {Record<string, string>} [filters] */
+export const choices = (path, sort = "name", filters = {}) => (/** @type {string} */ q) =>
+  withQuery(path, { ...filters, q, limit: MOST_CHOICES, sort: q ? "" : sort });
 
 /**
  * `chosen` is the path of the record that is chosen at first, `none` what no choice means.

@@ -3,10 +3,9 @@
 import { api } from "../api.js";
 import { h } from "../dom.js";
 import { texts } from "../texts.js";
-import { ask, show } from "./dialog.js";
-import { messageOf } from "./error-box.js";
-import { notice } from "./notice.js";
+import { show } from "./dialog.js";
 import { recordForm } from "./record-form.js";
+import { removed } from "./removal.js";
 
 /**
  * `path` is the list's for a new record, otherwise the record's own; `record` is null for a new
@@ -37,15 +36,7 @@ export function recordDialog({ title, path, fields, record, initial, name, chang
       },
     );
     const remove = async () => {
-      const question = texts.deleteQuestion(named(record));
-      if (!(await ask(question, texts.remove, { isDangerous: true }))) return;
-      try {
-        await api.remove(path);
-        notice(texts.deleted(named(record)));
-        done(null);
-      } catch (error) {
-        notice(messageOf(error), "failed");
-      }
+      if (await removed(path, named(record))) done(null);
     };
     if (record) {
       form.lastElementChild?.append(

@@ -1,7 +1,7 @@
 /** A form for one record: fields with labels, the server's problems beside the fields they name. */
 
 import { fill, h } from "../dom.js";
-import { guard } from "../navigation.js";
+import { guard, here } from "../navigation.js";
 import { texts } from "../texts.js";
 import { ApiError } from "../transport.js";
 import { line } from "./controls.js";
@@ -51,7 +51,8 @@ export function recordForm(fields, record, save, options = {}) {
       for (const { field, clear } of lines) if (field.kind === "password") clear();
       before = read();
       notice(options.said ? options.said(reply) : reply.message);
-      options.saved?.(reply);
+      // Who has left the view is not brought back by its answer.
+      if (isHere()) options.saved?.(reply);
     } catch (error) {
       show(error);
     } finally {
@@ -70,6 +71,7 @@ export function recordForm(fields, record, save, options = {}) {
     lines.find((each) => each.isMarked())?.focus();
   }
 
+  const isHere = here();
   const form = h(
     "form",
     { className: "record", noValidate: true, onsubmit: submit },

@@ -44,7 +44,7 @@ export async function view({ element, query, signal }) {
   const place = h("div", { className: "rows", "aria-live": "polite" });
   element.classList.add("with-list");
   const tools = tableTools(texts.audit, place, () => load(true));
-  const more = h("button", { hidden: true, onclick: () => void load(false) }, texts.older);
+  const more = h("button", { hidden: true, onclick: () => load(false) }, texts.older);
   /** @type {Row[]} */
   let rows = [];
   /** The last entry that a search for words compared. @type {string | undefined} */
@@ -70,8 +70,11 @@ export async function view({ element, query, signal }) {
     () => void load(true),
   );
 
-  /** @param {boolean} anew */
+  let turn = 0;
+  /** The newest request is shown, whichever is answered last. @param {boolean} anew */
   async function load(anew) {
+    const own = (turn += 1);
+    if (anew) more.hidden = true;
     const { actor, since, until, ...filters } = search.values();
     try {
       const before = anew ? undefined : (searchedTo ?? rows.at(-1)?.entry.uuid);
@@ -86,14 +89,15 @@ export async function view({ element, query, signal }) {
       });
       const { data, metadata } = await api.get(path, signal);
       const found = /** @type {AuditEntry[]} */ (data);
-      searchedTo = metadata.searched_to;
       const named = await Promise.all(found.map(rowOf));
+      if (own !== turn) return;
+      searchedTo = metadata.searched_to;
       rows = anew ? named : [...rows, ...named];
       more.hidden = !searchedTo && found.length < PAGE;
       fill(place, table(rows));
       tools.say(rows.length, !more.hidden);
     } catch (error) {
-      if (!signal.aborted) fill(place, errorBox(error));
+      if (!signal.aborted && own === turn) fill(place, errorBox(error));
     }
   }
 

@@ -28,7 +28,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
   const path = `batches/${encodeURIComponent(uuid)}`;
   const list = /** @type {import("../elements/data-list.js").DataList<BatchPhone>} */ (dataList());
   const summary = h("div", { "aria-live": "polite" });
-  const cancel = h("button", { className: "danger", onclick: () => void stop(cancel, path) }, texts.cancelBatch);
+  const cancel = h("button", { className: "danger", onclick: () => stop(cancel, path) }, texts.cancelBatch);
   /** @param {string} states @param {string} text */
   const again = (states, text) =>
     h("a", { className: "button", href: `#${withQuery("/batches/new", { repeat: uuid, states })}` }, text);

@@ -28,7 +28,7 @@ export async function view({ element, query, signal }) {
   element.classList.add("with-list");
   const batch = h("span");
   const tools = tableTools(texts.deployments, place, () => load(true));
-  const more = h("button", { hidden: true, onclick: () => void load(false) }, texts.older);
+  const more = h("button", { hidden: true, onclick: () => load(false) }, texts.older);
   const search = searchBar(
     "/deployments",
     [
@@ -42,8 +42,11 @@ export async function view({ element, query, signal }) {
     { isSearched: false },
   );
 
-  /** @param {boolean} anew */
+  let turn = 0;
+  /** The newest request is shown, whichever is answered last. @param {boolean} anew */
   async function load(anew) {
+    const own = (turn += 1);
+    if (anew) more.hidden = true;
     const { since, until, ...filters } = search.values();
     const before = anew ? NEWEST : rows.at(-1)?.uuid;
     try {
@@ -60,13 +63,14 @@ export async function view({ element, query, signal }) {
       const named = await Promise.all(
         found.map(async (one) => ({ ...one, by: await username(one.user_uuid), name: names.get(one.mac) ?? "" })),
       );
+      if (own !== turn) return;
       rows = anew ? named : [...rows, ...named];
       more.hidden = found.length < PAGE;
       fill(place, table(rows));
       tools.say(rows.length, !more.hidden);
       fill(batch, rows.length > 0 && batchButton(rows.map(({ mac }) => mac), ""));
     } catch (error) {
-      if (!signal.aborted) fill(place, errorBox(error));
+      if (!signal.aborted && own === turn) fill(place, errorBox(error));
     }
   }
 

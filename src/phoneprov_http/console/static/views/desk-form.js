@@ -1,8 +1,8 @@
 /** The settings of a desk: its default profile and number, and whether users may log in there. */
 
-import { api, withQuery } from "../api.js";
+import { api } from "../api.js";
 import { h } from "../dom.js";
-import { MOST_CHOICES, picker } from "../elements/picker.js";
+import { choices, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
 import { field } from "../fields.js";
 import { guard } from "../navigation.js";
@@ -17,7 +17,7 @@ export async function deskForm(path, name, desk, changed) {
     none: texts.noDefault,
     isOptional: true,
     chosen: current ? `phone-profiles/${current}` : "",
-    path: (q) => withQuery("phone-profiles", { q, limit: MOST_CHOICES }),
+    path: choices("phone-profiles"),
     option: (one) => ({ value: one.uuid, text: one.name }),
   });
   const number = picker({
@@ -25,7 +25,7 @@ export async function deskForm(path, name, desk, changed) {
     none: texts.noOwnNumber,
     isOptional: true,
     chosen: desk.extension_uuid ? `extensions/${desk.extension_uuid}` : "",
-    path: (q) => withQuery("extensions", { q, type: "chan_sccp", limit: MOST_CHOICES }),
+    path: choices("extensions", "extension", { type: "chan_sccp" }),
     option: (one) => ({ value: one.uuid, text: `${one.extension} ${one.name}` }),
   });
   const { form } = recordForm(

@@ -1,10 +1,10 @@
 /** Phones that asked for their files and are not in the inventory. */
 
-import { api, withQuery } from "../api.js";
+import { api } from "../api.js";
 import { fill, h } from "../dom.js";
 import { show } from "../elements/dialog.js";
 import { heading, help } from "../elements/heading.js";
-import { MOST_CHOICES, picker } from "../elements/picker.js";
+import { choices, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
 import { simpleTable } from "../elements/simple-table.js";
 import { field } from "../fields.js";
@@ -45,7 +45,7 @@ function adopt({ mac, model, client_ip }) {
   const profile = picker({
     label: texts.defaultProfile,
     isOptional: true,
-    path: (q) => withQuery("phone-profiles", { q, limit: MOST_CHOICES }),
+    path: choices("phone-profiles"),
     option: (one) => ({ value: one.uuid, text: one.name }),
   });
   void show(texts.adoptTitle(mac), (close) => {

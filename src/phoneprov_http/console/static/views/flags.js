@@ -3,11 +3,10 @@
 import { api } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
-import { ask, show } from "../elements/dialog.js";
-import { messageOf } from "../elements/error-box.js";
+import { show } from "../elements/dialog.js";
 import { heading, help } from "../elements/heading.js";
-import { notice } from "../elements/notice.js";
 import { recordForm } from "../elements/record-form.js";
+import { removed } from "../elements/removal.js";
 import { field } from "../fields.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
@@ -64,14 +63,7 @@ function edit(flag, changed) {
       { said: ({ data }) => texts.saved(data.mac), saved: done },
     );
     const remove = async () => {
-      if (!flag || !(await ask(texts.deleteQuestion(flag.mac), texts.remove, { isDangerous: true }))) return;
-      try {
-        await api.remove(`vendor-phones/${encodeURIComponent(flag.mac)}`);
-        notice(texts.deleted(flag.mac));
-        done();
-      } catch (error) {
-        notice(messageOf(error), "failed");
-      }
+      if (flag && (await removed(`vendor-phones/${encodeURIComponent(flag.mac)}`, flag.mac))) done();
     };
     if (flag) {
       form.lastElementChild?.append(

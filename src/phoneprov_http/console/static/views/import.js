@@ -41,7 +41,7 @@ export function view({ element, query }) {
   const text = h("textarea", { id: ids.text, rows: 10, spellcheck: false, oninput: outdated });
   const result = h("div", { "aria-live": "polite" });
   const dryRun = h("button", { type: "submit", className: "primary" }, texts.dryRun);
-  const write = h("button", { type: "button", onclick: () => void send(false) }, texts.import_);
+  const write = h("button", { type: "button", onclick: () => send(false) }, texts.import_);
   /** @type {ArrayBuffer | null} */
   let bytes = null;
   let isSaved = true;

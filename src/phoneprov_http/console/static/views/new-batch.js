@@ -7,7 +7,7 @@ import { ask } from "../elements/dialog.js";
 import { errorBox } from "../elements/error-box.js";
 import { facts } from "../elements/facts.js";
 import { heading, help, section } from "../elements/heading.js";
-import { MOST_CHOICES, picker } from "../elements/picker.js";
+import { choices, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
 import { BATCH_PACE, ROLLOUT, SOFTWARE_TYPES, field } from "../fields.js";
 import { count } from "../format.js";
@@ -61,7 +61,7 @@ export async function view({ element, query, signal }) {
     label: texts.profile,
     none: texts.profileOnPhone,
     chosen: repeated.profile_uuid ? `phone-profiles/${repeated.profile_uuid}` : "",
-    path: (q) => withQuery("phone-profiles", { q, limit: MOST_CHOICES }),
+    path: choices("phone-profiles"),
     option: (one) => ({ value: one.uuid, text: one.name }),
     isOptional: true,
   });
@@ -157,12 +157,15 @@ export async function view({ element, query, signal }) {
     clearTimeout(timer);
     timer = setTimeout(() => void say(), PAUSE_MS);
   });
+  let turn = 0;
   async function say() {
+    const own = (turn += 1);
     const order = orderOf(values());
     profile.element.hidden = order.action !== "switch";
     const wrong = notMacs(order.macs ?? []);
     const isByTemplate = Boolean(order.template);
     const number = wrong.length > 0 || isByTemplate ? null : await phonesOf(order).catch(() => null);
+    if (own !== turn) return;
     said.classList.toggle("problem", wrong.length > 0);
     said.textContent =
       wrong.length > 0
@@ -179,7 +182,7 @@ export async function view({ element, query, signal }) {
   const pace = section(texts.pace, ...others.slice(5, -ROLLOUT.length));
   action.after(profile.element, phones, pace, section(texts.rollout, ...others.slice(-ROLLOUT.length)));
   const result = h("div", { "aria-live": "polite" }, h("p", { className: "quiet" }, texts.planStart));
-  const plan = h("button", { type: "button", onclick: () => void showPlan() }, texts.plan);
+  const plan = h("button", { type: "button", onclick: () => showPlan() }, texts.plan);
   const actions = /** @type {HTMLElement} */ (form.querySelector(".actions"));
   actions.append(plan);
   const summary = h("div", { className: "summary" }, h("h2", {}, texts.summary), said, actions, result);

@@ -1,11 +1,11 @@
 /** Parts of a person's page that need level 0: the permission level, the linked extensions. */
 
-import { api, withQuery } from "../api.js";
+import { api } from "../api.js";
 import { fill, h } from "../dom.js";
 import { ask } from "../elements/dialog.js";
 import { messageOf } from "../elements/error-box.js";
 import { notice } from "../elements/notice.js";
-import { MOST_CHOICES, picker } from "../elements/picker.js";
+import { choices, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
 import { simpleTable } from "../elements/simple-table.js";
 import { texts } from "../texts.js";
@@ -52,7 +52,7 @@ export async function extensionsPart(panel, uuid) {
   };
   const choice = picker({
     label: texts.extension,
-    path: (q) => withQuery("extensions", { q, limit: MOST_CHOICES }),
+    path: choices("extensions", "extension"),
     option: (one) => ({ value: one.uuid, text: `${one.extension} ${one.name}` }),
   });
   const link = async () => {

@@ -2,12 +2,10 @@
 
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
-import { ask } from "../elements/dialog.js";
-import { messageOf } from "../elements/error-box.js";
 import { facts } from "../elements/facts.js";
 import { heading } from "../elements/heading.js";
-import { notice } from "../elements/notice.js";
 import { recordForm } from "../elements/record-form.js";
+import { removed } from "../elements/removal.js";
 import { simpleTable } from "../elements/simple-table.js";
 import { tabs } from "../elements/tabs.js";
 import { PIN, USER } from "../fields.js";
@@ -47,7 +45,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     element,
     heading(
       fullName(user),
-      admin && h("button", { className: "danger", onclick: () => void remove(path, user) }, texts.remove),
+      admin && h("button", { className: "danger", onclick: () => remove(path, user) }, texts.remove),
     ),
     facts([
       [texts.username, user.username],
@@ -94,13 +92,8 @@ export function pinPart(panel, user) {
     said: () => texts.saved(texts.pinOf(name)),
   });
   const remove = async () => {
-    if (!(await ask(texts.removePinQuestion(name), texts.removePin, { isDangerous: true }))) return;
-    try {
-      await api.remove(path);
-      notice(texts.deleted(texts.pinOf(name)));
-    } catch (error) {
-      notice(messageOf(error), "failed");
-    }
+    const question = texts.removePinQuestion(name);
+    await removed(path, texts.pinOf(name), { question, confirmation: texts.removePin });
   };
   form.lastElementChild?.append(
     h("button", { type: "button", className: "danger", onclick: remove }, texts.removePin),
@@ -131,12 +124,5 @@ async function profilesPart(panel, user, signal) {
 /** @param {string} path @param {User} user */
 async function remove(path, user) {
   const question = texts.deleteUserQuestion(user.username);
-  if (!(await ask(question, texts.remove, { isDangerous: true }))) return;
-  try {
-    await api.remove(path);
-    notice(texts.deleted(fullName(user)));
-    go("/people");
-  } catch (error) {
-    notice(messageOf(error), "failed");
-  }
+  if (await removed(path, fullName(user), { question })) go("/people");
 }

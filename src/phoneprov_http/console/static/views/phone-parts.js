@@ -23,7 +23,7 @@ export async function historyPart(panel, path, signal) {
   /** @type {import("../../types").Deployment[]} */
   const rows = [];
   const place = h("div");
-  const more = h("button", { hidden: true, onclick: () => void load() }, texts.older);
+  const more = h("button", { hidden: true, onclick: () => load() }, texts.older);
   async function load() {
     const before = rows.at(-1)?.uuid ?? NEWEST;
     const { data } = await api.get(withQuery(`${path}/deployments`, { before, limit: PAGE }), signal);

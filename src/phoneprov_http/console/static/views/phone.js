@@ -2,12 +2,11 @@
 
 import { NEWEST, api, withQuery } from "../api.js";
 import { fill, h, update } from "../dom.js";
-import { ask, show } from "../elements/dialog.js";
-import { messageOf } from "../elements/error-box.js";
+import { show } from "../elements/dialog.js";
 import { badge, facts } from "../elements/facts.js";
 import { heading, help } from "../elements/heading.js";
-import { notice } from "../elements/notice.js";
 import { recordForm } from "../elements/record-form.js";
+import { removed } from "../elements/removal.js";
 import { tabs } from "../elements/tabs.js";
 import { phoneFields } from "../fields.js";
 import { ago } from "../format.js";
@@ -49,7 +48,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
   const state = h("section", { className: "on-phone", "aria-live": "polite" });
   const rollBackButton = h(
     "button",
-    { onclick: () => void rollBack(rollBackButton, path, phone, signal) },
+    { onclick: () => rollBack(rollBackButton, path, phone, signal) },
     texts.rollBack,
   );
   rollBackButton.hidden = deployed.current === null;
@@ -78,7 +77,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
       h("a", { className: "button primary", href: `#/switch?mac=${phone.mac}` }, texts.switchPhone),
       rollBackButton,
       session.mayWriteShared && h("button", { onclick: () => edit(path, phone) }, texts.edit),
-      session.isAdmin && h("button", { onclick: () => void replacePhone(phone) }, texts.replace),
+      session.isAdmin && h("button", { onclick: () => replacePhone(phone) }, texts.replace),
       session.mayWriteShared &&
         h("button", { className: "danger", onclick: () => remove(path, phone) }, texts.remove),
       help("how-to/put-back"),
@@ -147,12 +146,6 @@ function edit(path, phone) {
 
 /** @param {string} path @param {Phone} phone */
 async function remove(path, phone) {
-  if (!(await ask(texts.deletePhone(phoneTitle(phone)), texts.remove, { isDangerous: true }))) return;
-  try {
-    await api.remove(path);
-    notice(texts.deleted(phoneTitle(phone)));
-    go("/phones");
-  } catch (error) {
-    notice(messageOf(error), "failed");
-  }
+  const title = phoneTitle(phone);
+  if (await removed(path, title, { question: texts.deletePhone(title) })) go("/phones");
 }

@@ -3,7 +3,7 @@
 import { NEWEST, api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { errorBox } from "../elements/error-box.js";
-import { MOST_CHOICES, picker } from "../elements/picker.js";
+import { choices, picker } from "../elements/picker.js";
 import { sideBySide } from "../elements/side-by-side.js";
 import { simpleTable } from "../elements/simple-table.js";
 import { when } from "../format.js";
@@ -76,7 +76,7 @@ export function previewPart(profile, typed, signal) {
   const result = h("div", { className: "preview", "aria-live": "polite" });
   const phone = picker({
     label: texts.previewPhone,
-    path: (q) => withQuery("phones", { q, limit: MOST_CHOICES }),
+    path: choices("phones"),
     option: phoneChoice,
     changed: () => void show(),
   });

@@ -12,7 +12,7 @@ import { notice } from "../elements/notice.js";
 import { recordForm } from "../elements/record-form.js";
 import { tabs } from "../elements/tabs.js";
 import { PROFILE, field } from "../fields.js";
-import { forgetGuards, go, guard, readdress } from "../navigation.js";
+import { forgetGuards, go, guard, here, readdress } from "../navigation.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { ApiError } from "../transport.js";
@@ -121,7 +121,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     : [
         h("span", { className: "quiet" }, `${texts.owner}: `, h("a", { href: `#/people/${profile.user_uuid}` }, await username(profile.user_uuid))),
         h("a", { className: "button", href: `#/switch?profile=${profile.uuid}` }, texts.switchPhoneTo),
-        h("button", { className: "danger", onclick: () => void remove(path, profile.name) }, texts.remove),
+        h("button", { className: "danger", onclick: () => remove(path, profile.name) }, texts.remove),
       ];
   element.classList.add("wide");
   fill(
@@ -165,12 +165,14 @@ export function located({ message }) {
 
 /** @param {string} path @param {string} name */
 async function remove(path, name) {
+  const isHere = here();
   const details = h("p", {}, texts.deleteProfileHint);
   if (!(await ask(texts.deleteQuestion(name), texts.remove, { isDangerous: true, details }))) return;
   try {
     await removed(path);
-    forgetGuards();
     notice(texts.deleted(name));
+    if (!isHere()) return;
+    forgetGuards();
     go("/profiles");
   } catch (error) {
     if (error !== null) notice(messageOf(error), "failed");

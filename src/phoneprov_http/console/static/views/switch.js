@@ -6,7 +6,7 @@ import { ask } from "../elements/dialog.js";
 import { errorBox } from "../elements/error-box.js";
 import { facts } from "../elements/facts.js";
 import { heading, help } from "../elements/heading.js";
-import { MOST_CHOICES, picker } from "../elements/picker.js";
+import { choices, picker } from "../elements/picker.js";
 import { stepTimeline } from "../elements/step-timeline.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
@@ -23,14 +23,14 @@ export async function view({ element, query, signal }) {
   const profile = picker({
     label: texts.profile,
     chosen: query.has("profile") ? `phone-profiles/${query.get("profile")}` : "",
-    path: (q) => withQuery("phone-profiles", { q, limit: MOST_CHOICES }),
+    path: choices("phone-profiles"),
     option: (one) => ({ value: one.uuid, text: one.name }),
     changed: outdated,
   });
   const phone = picker({
     label: texts.phone,
     chosen: query.has("mac") ? `phones/${query.get("mac")}` : "",
-    path: (q) => withQuery("phones", { q, limit: MOST_CHOICES }),
+    path: choices("phones"),
     option: phoneChoice,
     changed: outdated,
   });

@@ -3,12 +3,12 @@
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { codeEditor } from "../elements/code-editor.js";
-import { ask } from "../elements/dialog.js";
 import { errorBox, messageOf } from "../elements/error-box.js";
 import { heading, help } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
-import { MOST_CHOICES, picker } from "../elements/picker.js";
+import { choices, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
+import { removed } from "../elements/removal.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
 import { badge } from "../elements/facts.js";
 import { TEMPLATE } from "../fields.js";
@@ -109,7 +109,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     heading(
       isNew ? texts.newTemplate : variantTitle(template),
       !isNew && h("a", { className: "button", href: `#/templates/new?from=${uuid}` }, texts.newVariant),
-      !isNew && h("button", { className: "danger", onclick: () => void remove(path, template) }, texts.remove),
+      !isNew && h("button", { className: "danger", onclick: () => remove(path, template) }, texts.remove),
       help("reference/templates"),
     ),
     others.length > 1 &&
@@ -130,15 +130,9 @@ export async function view({ element, parameters: [uuid], query, signal }) {
 async function remove(path, template) {
   const title = variantTitle(template);
   const details = h("p", {}, texts.deleteProfileHint);
-  if (!(await ask(texts.deleteQuestion(title), texts.remove, { isDangerous: true, details }))) return;
-  try {
-    await api.remove(path);
-    forgetGuards();
-    notice(texts.deleted(title));
-    go("/templates");
-  } catch (error) {
-    notice(messageOf(error), "failed");
-  }
+  if (!(await removed(path, title, { details }))) return;
+  forgetGuards();
+  go("/templates");
 }
 
 /**
@@ -152,13 +146,13 @@ function trialPart(path, typed, signal) {
   const result = h("div", { className: "preview", "aria-live": "polite" });
   const profile = picker({
     label: texts.profile,
-    path: (q) => withQuery("phone-profiles", { q, limit: MOST_CHOICES }),
+    path: choices("phone-profiles"),
     option: (one) => ({ value: one.uuid, text: one.name }),
     changed: () => void show(),
   });
   const phone = picker({
     label: texts.phone,
-    path: (q) => withQuery("phones", { q, limit: MOST_CHOICES }),
+    path: choices("phones"),
     option: phoneChoice,
     changed: () => void show(),
   });

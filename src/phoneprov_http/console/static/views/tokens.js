@@ -2,11 +2,11 @@
 
 import { api } from "../api.js";
 import { fill, h, uniqueId } from "../dom.js";
-import { ask, show } from "../elements/dialog.js";
-import { messageOf } from "../elements/error-box.js";
+import { show } from "../elements/dialog.js";
 import { help } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
 import { recordForm } from "../elements/record-form.js";
+import { removed } from "../elements/removal.js";
 import { simpleTable } from "../elements/simple-table.js";
 import { TOKEN } from "../fields.js";
 import { ago, when } from "../format.js";
@@ -38,7 +38,7 @@ export async function tokensPart(panel, signal) {
         when(one.expires_at) || texts.noEnd,
         ago(one.last_used_at) || texts.never,
         ago(one.created_at),
-        h("button", { className: "danger", onclick: () => void remove(one, redraw) }, texts.remove),
+        h("button", { className: "danger", onclick: () => remove(one, redraw) }, texts.remove),
       ]),
       texts.noTokens,
     ),
@@ -93,12 +93,5 @@ function reveal(token) {
 /** @param {ApiToken} token @param {() => void} changed */
 async function remove(token, changed) {
   const details = h("p", {}, texts.deleteTokenHint);
-  if (!(await ask(texts.deleteQuestion(token.name), texts.remove, { isDangerous: true, details }))) return;
-  try {
-    await api.remove(`me/tokens/${token.uuid}`);
-    notice(texts.deleted(token.name));
-  } catch (error) {
-    notice(messageOf(error), "failed");
-  }
-  changed();
+  if (await removed(`me/tokens/${token.uuid}`, token.name, { details })) changed();
 }
