@@ -12,7 +12,7 @@ from phoneprov_core.batches.groups import MOST_GROUPS, MOST_NAMED, Differences, 
 from phoneprov_core.batches.loads import LoadFaults, switch_of
 from phoneprov_core.batches.model import BatchAction
 from phoneprov_core.batches.ports import BatchesTransaction, NoPhones
-from phoneprov_core.batches.use_cases import named_macs, require_known, selected
+from phoneprov_core.batches.use_cases import require_future, require_known, selected
 from phoneprov_core.batches.work import is_unchanged, runs
 from phoneprov_core.configuration.comparison import Compare
 from phoneprov_core.deployments.deploy import Deploy
@@ -89,11 +89,9 @@ class PlanBatch:
         start of the batch, and ``Unavailable``."""
         require_superadmin(actor)
         run = _Planning(self, new, LoadFaults(self.loads), Differences(self.compare))
+        require_future(new, self.deploy.clock)
         async with self.database.read() as tx:
             await require_known(tx, new)
-            unknown = await tx.phones.unknown(named_macs(new))
-            if unknown:
-                raise NotFound(f"There is no phone {unknown[0]} in the inventory.")
         async for piece in selected(self.database.read, new):
             for target in piece:
                 await run.look_at(*target)

@@ -82,11 +82,9 @@ class Batches:
         if no active phone matches the filters."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
-            batch = await self._batch(tx, actor, new)
-            unknown = await tx.phones.unknown(named_macs(new))
+            require_future(new, self.clock)
             await require_known(tx, new)
-            if unknown:
-                raise NotFound(f"There is no phone {unknown[0]} in the inventory.")
+            batch = await self._batch(tx, actor, new)
             await tx.batches.add(batch)
             total = 0
             async for targets in selected(lambda: nullcontext(tx), new):
@@ -125,9 +123,6 @@ class Batches:
 
     async def _batch(self, tx: BatchesTransaction, actor: Actor, new: CreateBatch) -> Batch:
         profile, revision = None, None
-        now = shown(self.clock())
-        if new.start_at is not None and new.start_at <= now:
-            raise wrong("start_at", "must be in the future")
         if new.profile_uuid is not None:
             profile = found(await tx.profiles.find(new.profile_uuid), "profile")
             if new.revision is None:
@@ -147,7 +142,7 @@ class Batches:
             software_type=new.software_type or None,
             user_uuid=actor.user_uuid,
             state=BatchState.RUNNING if new.start_at is None else BatchState.PLANNED,
-            created_at=now,
+            created_at=shown(self.clock()),
             template=new.template or None,
         )
 
@@ -156,13 +151,14 @@ Target = tuple[str, str | None]
 """A phone, and its own profile if it has one."""
 
 
-def named_macs(new: CreateBatch) -> list[str]:
-    """The phones that a batch names."""
-    return [*(new.macs or ()), *(item.mac for item in new.items or ())]
+def require_future(new: CreateBatch, clock: Clock) -> None:
+    """Raises ``Invalid`` for a batch that would begin in the past."""
+    if new.start_at is not None and new.start_at <= shown(clock()):
+        raise wrong("start_at", "must be in the future")
 
 
 async def require_known(tx: BatchesTransaction, new: CreateBatch) -> None:
-    """Raises ``NotFound`` for a template or a profile that does not exist."""
+    """Raises ``NotFound`` for a template, a profile, a revision or a phone that does not exist."""
     if new.template and not (
         await tx.templates.variants(new.template)
         or await tx.deployments.rendered_from(new.template)
@@ -170,9 +166,13 @@ async def require_known(tx: BatchesTransaction, new: CreateBatch) -> None:
         raise NotFound(f"There is no template {new.template}.")
     if new.profile_uuid is not None:
         found(await tx.profiles.find(new.profile_uuid), "profile")
+        if new.revision is not None:
+            found(await tx.revisions.find(new.profile_uuid, new.revision), "revision")
     for uuid in dict.fromkeys(item.profile_uuid for item in new.items or ()):
         if await tx.profiles.find(uuid) is None:
             raise NotFound(f"There is no profile {uuid}.")
+    for mac in await tx.phones.unknown([*(new.macs or ()), *(one.mac for one in new.items or ())]):
+        raise NotFound(f"There is no phone {mac} in the inventory.")
 
 
 async def selected(

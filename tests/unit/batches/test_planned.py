@@ -61,15 +61,26 @@ def test_contradicting_fields_are_named(fields: dict[str, Any], problems: set[st
     assert {problem.field for problem in invalid.value.problems} == problems
 
 
-async def test_missing_profile_template_and_past_are_refused(floor: Floor) -> None:
-    items = (BatchTarget(a_mac(1), NOWHERE),)
-    with pytest.raises(NotFound, match=NOWHERE):
-        await floor.batches.start(floor.root, CreateBatch(action="switch", items=items))
-    with pytest.raises(NotFound, match="no template office"):
-        await floor.batches.start(floor.root, CreateBatch(action="switch", template="office"))
-    past = shown(floor.clock() - timedelta(seconds=1))
-    with pytest.raises(Invalid, match="start_at must be in the future"):
-        await floor.begin(start_at=past)
+@pytest.mark.parametrize(
+    ("fields", "error", "message"),
+    [
+        ({"items": (BatchTarget(a_mac(1), NOWHERE),)}, NotFound, NOWHERE),
+        ({"template": "office"}, NotFound, "no template office"),
+        ({"macs": (a_mac(1),), "profile_uuid": NOWHERE}, NotFound, "profile"),
+        ({"macs": (a_mac(1),), "profile_uuid": "", "revision": 99}, NotFound, "revision"),
+        ({"macs": (a_mac(1),), "start_at": "2020-01-01T00:00:00.000Z"}, Invalid,
+         "start_at must be in the future"),
+    ],
+)  # fmt: skip
+async def test_batch_of_unknown_records_or_in_the_past_is_neither_started_nor_planned(
+    floor: Floor, fields: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    if fields.get("profile_uuid") == "":
+        fields = {**fields, "profile_uuid": floor.profile.uuid}
+    with pytest.raises(error, match=message):
+        await floor.batches.start(floor.root, CreateBatch(action="switch", **fields))
+    with pytest.raises(error, match=message):
+        await floor.plan(**fields)
     assert (await floor.all_batches()) == []
 
 
