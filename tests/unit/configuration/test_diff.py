@@ -34,27 +34,30 @@ def patched(old: str, patch: str) -> list[str]:
     return done + lines[place:]
 
 
-def test_diff_of_equal_texts_is_empty() -> None:
-    assert diff("<a>\n</a>", "<a>\n</a>") == ""
+HEAD = "--- on the phone\n+++ the profile\n"
+TEN = "".join(f"<line{i}/>\n" for i in range(1, 12))
+CHANGED = (
+    "@@ -3,7 +3,8 @@\n <line3/>\n <line4/>\n <line5/>\n-<line6/>\n+<new/>\n+<newer/>\n <line7/>\n"
+    " <line8/>\n <line9/>\n"
+)
 
 
-def test_diff_change_has_three_lines_of_context() -> None:
-    old = "".join(f"<line{i}/>\n" for i in range(1, 12))
-
-    assert diff(old, old.replace("<line6/>", "<new/>\n<newer/>")) == (
-        "--- on the phone\n"
-        "+++ the profile\n"
-        "@@ -3,7 +3,8 @@\n"
-        " <line3/>\n"
-        " <line4/>\n"
-        " <line5/>\n"
-        "-<line6/>\n"
-        "+<new/>\n"
-        "+<newer/>\n"
-        " <line7/>\n"
-        " <line8/>\n"
-        " <line9/>\n"
-    )
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("<a>\n</a>", "<a>\n</a>", ""),
+        (TEN, TEN.replace("<line6/>", "<new/>\n<newer/>"), HEAD + CHANGED),
+        ("", "a\nb\n", f"{HEAD}@@ -0,0 +1,2 @@\n+a\n+b\n"),
+        ("a", "", f"{HEAD}@@ -1 +0,0 @@\n-a\n"),
+        (
+            "<a>\r\n</a>\r\n",
+            "<a>\n</a>",
+            f"{HEAD}\\ The lines are the same; their ends (CR, LF) differ.\n",
+        ),
+    ],
+)
+def test_diff_is_unified_with_three_lines_of_context(old: str, new: str, expected: str) -> None:
+    assert diff(old, new) == expected
 
 
 def test_diff_distant_changes_have_separate_hunks() -> None:
@@ -62,21 +65,8 @@ def test_diff_distant_changes_have_separate_hunks() -> None:
 
     patch = diff(old, old.replace("\n3\n", "\n").replace("\n25\n", "\nx\n"))
 
-    assert [line for line in patch.split("\n") if line.startswith("@@")] == [
-        "@@ -1,7 +1,6 @@",
-        "@@ -23,7 +22,7 @@",
-    ]
-
-
-def test_diff_insertion_before_the_first_line_follows_line_0() -> None:
-    assert diff("", "a\nb\n") == "--- on the phone\n+++ the profile\n@@ -0,0 +1,2 @@\n+a\n+b\n"
-    assert diff("a", "") == "--- on the phone\n+++ the profile\n@@ -1 +0,0 @@\n-a\n"
-
-
-def test_diff_of_line_ends_only_is_described() -> None:
-    patch = diff("<a>\r\n</a>\r\n", "<a>\n</a>")
-
-    assert patch.split("\n")[2:] == ["\\ The lines are the same; their ends (CR, LF) differ.", ""]
+    hunks = [line for line in patch.split("\n") if line.startswith("@@")]
+    assert hunks == ["@@ -1,7 +1,6 @@", "@@ -23,7 +22,7 @@"]
 
 
 LINES = st.lists(st.sampled_from(["<a/>", "<b/>", "<c/>", ""]), max_size=40)

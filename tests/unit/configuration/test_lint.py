@@ -89,37 +89,79 @@ def test_lint_text_without_configuration_has_one_finding(
     assert found(content) == [finding]
 
 
-def test_lint_byte_order_mark_is_reported() -> None:
+def test_lint_text_is_reported_by_its_beginning_size_or_root() -> None:
     assert found(b"\xef\xbb\xbf" + DESK) == [("note", "byte_order_mark", 1, 1)]
+    too_large = lint(b"<device/>", largest=8)
+    assert [finding.code for finding in too_large] == ["too_large"]
+    other_root = "<Default>\n<deviceProtocol>SIP</deviceProtocol></Default>"
+    assert found(other_root) == [("error", "wrong_root", 1, 1)]
 
 
-def test_lint_size_limit_follows_the_setting() -> None:
-    assert found(lint_limit := b"<device/>", largest=len(lint_limit) - 1)[0][1] == "too_large"  # type: ignore[arg-type]
+SETTINGS = "<settingsAccess>1</settingsAccess>"
+NAME = "<name>Default</name>"
+NUMBER = ("error", "word_for_number", 27, 5)
+CHANGES: list[tuple[str, str, list[tuple[str, str, int, int]]]] = [
+    *((f">1</{SETTINGS[1:15]}", f">{word}</{SETTINGS[1:15]}", [NUMBER])
+      for word in ("true", "False", "on", "OFF", "yes", "no", "enabled")),
+    *((f">1</{SETTINGS[1:15]}", f">{number}</{SETTINGS[1:15]}", [])
+      for number in ("0", "1", "2", "", " 1 ")),
+    ("<disableSpeaker>false<", "<disableSpeaker>0<", [("warning", "number_for_word", 26, 5)]),
+    ("<deviceProtocol>SCCP</deviceProtocol>",
+     "<deviceProtocol>SCCP</deviceProtocol>\n<deviceProtocol>SCCP</deviceProtocol>",
+     [("error", "duplicate_element", 5, 1)]),
+    ("<webAccess>0</webAccess>", "<webAccess>0</webAccess>\n<webAccess>0</webAccess>",
+     [("error", "duplicate_element", 29, 1)]),
+    (SETTINGS, f"{SETTINGS}\n{SETTINGS}", [("warning", "duplicate_element", 28, 1)]),
+    # The same name in two places is no duplicate.
+    (NAME, "<name>a</name>", []),
+    ("<settingsAccess>", "<newFeature>1</newFeature><newFeature/><settingsAccess>",
+     [("note", "unknown_element", 27, 5)]),
+    ("<webAccess>0<", "<webAccess>1<", [("warning", "web_access_off", 28, 5)]),
+    (NAME, "<name>SEP001bd4123457 sep</name>", [("warning", "other_phone", 6, 5)]),
+    (NAME, "<name>SEP001bd4123456</name>", []),
+    (">SCCP45.9-4-2SR3-1S<", ">sip88xx.12-8-1<", [("warning", "other_firmware", 2, 1)]),
+]  # fmt: skip
 
 
-def test_lint_other_root_element_is_the_only_finding() -> None:
-    assert found("<Default>\n<deviceProtocol>SIP</deviceProtocol></Default>") == [
-        ("error", "wrong_root", 1, 1)
-    ]
+@pytest.mark.parametrize(("old", "new", "findings"), CHANGES)
+def test_lint_change_has_its_findings(
+    old: str, new: str, findings: list[tuple[str, str, int, int]]
+) -> None:
+    assert found(desk(old, new), mac=MAC) == findings
 
 
-@pytest.mark.parametrize("word", ["true", "False", "on", "OFF", "yes", "no", "enabled"])
-def test_lint_word_for_a_number_is_reported(word: str) -> None:
-    content = desk("<settingsAccess>1<", f"<settingsAccess>{word}<")
+@pytest.mark.parametrize(
+    ("old", "new", "finding"),
+    [
+        ("<webAccess>0</webAccess>", "<webaccess>0</webaccess>", ("warning", "other_case", 28, 5)),
+        (">SCCP<", ">H323<", ("warning", "unknown_protocol", 4, 3)),
+        *(
+            ("<settingsAccess>", f"{element}<settingsAccess>", ("note", "secret_in_clear", 27, 5))
+            for element in (
+                "<sshPassword>x</sshPassword>",
+                '<a pin="1"/>',
+                "<idleURL>http://a:b@c/</idleURL>",
+            )
+        ),
+    ],
+)
+def test_lint_change_has_this_finding_among_others(
+    old: str, new: str, finding: tuple[str, str, int, int]
+) -> None:
+    assert finding in found(desk(old, new))
 
-    assert found(content) == [("error", "word_for_number", 27, 5)]
-    assert repr(word) in lint(content)[0].message
+
+def test_lint_messages_name_the_value_and_no_phone_is_compared_without_its_mac() -> None:
+    assert "'enabled'" in lint(desk(">1</settings", ">enabled</settings"))[0].message
+    assert found(desk(NAME, "<name>SEP001bd4123457 sep</name>")) == []
 
 
-@pytest.mark.parametrize("number", ["0", "1", "2", "", " 1 "])
-def test_lint_number_for_a_number_is_accepted(number: str) -> None:
-    assert found(desk("<settingsAccess>1<", f"<settingsAccess>{number}<")) == []
+def test_web_access_is_accepted_in_any_of_the_three_groups() -> None:
+    content = desk("    <webAccess>0</webAccess>\n").replace(
+        b"</device>", b"<commonConfig><webAccess>0</webAccess></commonConfig></device>"
+    )
 
-
-def test_lint_number_for_a_word_is_reported() -> None:
-    content = desk("<disableSpeaker>false<", "<disableSpeaker>0<")
-
-    assert found(content) == [("warning", "number_for_word", 26, 5)]
+    assert found(content) == []
 
 
 @pytest.mark.parametrize(
@@ -133,78 +175,19 @@ def test_lint_number_for_a_word_is_reported() -> None:
 )
 def test_missing_required_elements_are_reported_at_the_root(element: str, severity: str) -> None:
     name = element.split("<")[1].split(">", maxsplit=1)[0]
-    line = 2
 
-    assert found(desk(element)) == [(severity, "missing_element", line, 1)]
+    for new in ("", f"<{name}></{name}>"):
+        assert found(desk(element, new)) == [(severity, "missing_element", 2, 1)]
     assert name in lint(desk(element))[0].message
-    emptied = f"<{name}></{name}>"
-    assert found(desk(element, emptied)) == [(severity, "missing_element", line, 1)]
 
 
-def test_web_access_is_accepted_in_any_of_the_three_groups() -> None:
-    content = desk("    <webAccess>0</webAccess>\n").replace(
-        b"</device>", b"<commonConfig><webAccess>0</webAccess></commonConfig></device>"
-    )
-
-    assert found(content) == []
-
-
-def test_lint_sip_phone_without_line_is_reported() -> None:
+def test_lint_sip_phone_without_line_is_reported_and_many_lines_are_no_duplicates() -> None:
     start, end = FRONT_DESK.index(b"<sipLines>"), FRONT_DESK.index(b"</sipLines>")
     without = FRONT_DESK[:start] + b"<sipLines>" + FRONT_DESK[end:]
 
     assert ("warning", "missing_element", 3, 1) in found(without)
-
-
-@pytest.mark.parametrize(
-    ("element", "severity", "line"),
-    [
-        ("<deviceProtocol>SCCP</deviceProtocol>", "error", 4),
-        ("<webAccess>0</webAccess>", "error", 28),
-        ("<settingsAccess>1</settingsAccess>", "warning", 27),
-    ],
-)
-def test_duplicate_elements_are_reported(element: str, severity: str, line: int) -> None:
-    content = desk(element, element + "\n" + element)
-
-    assert found(content) == [(severity, "duplicate_element", line + 1, 1)]
-
-
-def test_lint_repeated_lines_and_members_are_accepted() -> None:
     assert "duplicate_element" not in {code for _, code, _, _ in found(FRONT_DESK)}
     assert FRONT_DESK.count(b"<line ") > 30
-
-
-def test_lint_same_name_in_two_places_is_no_duplicate() -> None:
-    assert found(desk("<name>Default</name>", "<name>a</name>")) == []
-
-
-def test_lint_unknown_element_is_reported_once_at_its_first_place() -> None:
-    content = desk("<settingsAccess>", "<newFeature>1</newFeature><newFeature/><settingsAccess>")
-
-    assert found(content) == [("note", "unknown_element", 27, 5)]
-
-
-def test_lint_misspelled_element_names_the_known_one() -> None:
-    content = desk("<webAccess>0</webAccess>", "<webaccess>0</webaccess>")
-
-    assert ("warning", "other_case", 28, 5) in found(content)
-
-
-def test_lint_disabled_web_server_is_reported() -> None:
-    assert found(desk("<webAccess>0<", "<webAccess>1<")) == [("warning", "web_access_off", 28, 5)]
-
-
-@pytest.mark.parametrize("mac", ["00:1B:D4:12:34:56", None])
-def test_lint_name_of_another_phone_is_reported(mac: str | None) -> None:
-    content = desk("<name>Default<", "<name>SEP001bd4123457 sep<")
-    known = {"mac": mac} if mac else {}
-
-    assert found(content, **known) == ([("warning", "other_phone", 6, 5)] if mac else [])
-
-
-def test_lint_name_of_the_phone_is_accepted() -> None:
-    assert found(desk("<name>Default<", "<name>SEP001bd4123456<"), mac=MAC) == []
 
 
 @pytest.mark.parametrize(
@@ -213,26 +196,6 @@ def test_lint_name_of_the_phone_is_accepted() -> None:
 )
 def test_lint_protocol_must_match_the_firmware_family(family: str, findings: list[str]) -> None:
     assert [code for _, code, _, _ in found(DESK, family=family)] == findings
-
-
-def test_lint_sip_firmware_for_an_sccp_phone_is_reported() -> None:
-    content = desk(">SCCP45.9-4-2SR3-1S<", ">sip88xx.12-8-1<")
-
-    assert found(content) == [("warning", "other_firmware", 2, 1)]
-
-
-def test_lint_unknown_protocol_is_reported() -> None:
-    assert found(desk(">SCCP<", ">H323<"))[0][1] == "unknown_protocol"
-
-
-@pytest.mark.parametrize(
-    "element",
-    ["<sshPassword>x</sshPassword>", '<a pin="1"/>', "<idleURL>http://a:b@c/</idleURL>"],
-)
-def test_lint_clear_secret_is_reported(element: str) -> None:
-    content = desk("<settingsAccess>", f"{element}<settingsAccess>")
-
-    assert ("note", "secret_in_clear", 27, 5) in found(content)
 
 
 def test_lint_findings_are_sorted_and_bounded() -> None:

@@ -8,7 +8,6 @@ from msgspec import UNSET
 
 from phoneprov_core.extensions import CreateExtension, ExtensionPatch
 from phoneprov_core.kernel.errors import Invalid
-from support.records import an_extension
 
 GOOD: dict[str, Any] = {
     "type": "custom",
@@ -55,17 +54,3 @@ def test_password_null_in_an_update_is_absent() -> None:
     assert ExtensionPatch().password is UNSET
     assert ExtensionPatch(password="x").password == "x"
     assert ExtensionPatch(voicemail_passcode=None).voicemail_passcode is None
-
-
-def test_secrets_are_in_no_representation() -> None:
-    secrets: dict[str, Any] = {"password": "line secret", "voicemail_passcode": "97531"}
-    shown = [
-        repr(an_extension(1, **secrets)),
-        repr(CreateExtension(**{**GOOD, **secrets})),
-        repr(ExtensionPatch(**secrets)),
-    ]
-
-    for text in shown:
-        assert "password='***'" in text or "password=***" in text
-        assert "line secret" not in text
-        assert "97531" not in text

@@ -148,17 +148,13 @@ async def test_list_mapped_has_the_same_order_and_total() -> None:
 
     assert shown.first == [str(n) for n in range(10)]
     assert not shown.complete
+    assert [len(piece) async for piece in shown] == [10, 10, 5]
     assert await shown.everything() == [str(n) for n in range(25)]
+    nothing = (await Numbers(0).listed()).mapped(str)
+    assert (nothing.complete, nothing.first, await nothing.everything()) == (True, [], [])
     some = (await store.listed(Window(5, 5))).mapped(str)
     assert (some.total, some.window, some.complete) == (25, Window(5, 5), True)
     assert await some.everything() == ["5", "6", "7", "8", "9"]
-
-
-def test_window_invalid_values_are_all_named() -> None:
-    with pytest.raises(Invalid) as error:
-        Window(limit=0, offset=-1)
-
-    assert [problem.field for problem in error.value.problems] == ["limit", "offset"]
 
 
 async def test_page_as_sent_is_read() -> None:
@@ -169,13 +165,8 @@ async def test_page_as_sent_is_read() -> None:
 
     assert await listed.everything() == [20, 21, 22, 23, 24]
     assert listed.window == Window(1000, 20)
-
-
-@pytest.mark.parametrize(("limit", "offset"), [(1, 0), (1000, 0), (1, 2**63 - 1)])
-def test_page_within_bounds_is_accepted(limit: int, offset: int) -> None:
-    window = Window(limit, offset)
-
-    assert (window.limit, window.offset) == (limit, offset)
+    for window in (Window(1, 0), Window(1000, 0), Window(1, 2**63 - 1)):
+        assert command_of(Window, {"limit": window.limit, "offset": window.offset}) == window
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,9 @@ import pytest
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.profiles.model import (
-    Content,
     CreateProfile,
-    Profile,
     ProfilePatch,
     SwitchRequest,
-    whole,
 )
 from support.phone_records import a_phone, a_profile
 from support.records import identifier
@@ -114,24 +111,6 @@ def test_models_are_bounded_lines_of_text() -> None:
     assert not fails([])
     for models in (["7945"] * 201, [""], ["a\nb"], "7945", [7945], None, {"7945": 1}):
         assert fails(models)
-
-
-def _profile() -> Profile:
-    return whole(a_profile(1, OWNER), Content("<secret>horse</secret>"))
-
-
-@pytest.mark.parametrize(
-    "secretive",
-    [
-        _profile(),
-        CreateProfile(user_uuid=OWNER, name="x", cnf_xml="<secret>horse</secret>"),
-        ProfilePatch(cnf_xml="<secret>horse</secret>"),
-    ],
-)
-def test_configuration_is_in_no_representation(secretive: object) -> None:
-    for text in (repr(secretive), str(secretive), repr([secretive])):
-        assert "horse" not in text
-        assert "***" in text
 
 
 def test_switch_request_is_canonical_and_names_both_faults() -> None:
