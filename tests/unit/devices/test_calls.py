@@ -21,15 +21,17 @@ class Exchange:
         return self.answer
 
 
-@pytest.mark.parametrize("answer", [True, False])
-async def test_is_in_call_known_state_is_returned(answer: bool) -> None:
-    assert await is_in_call(Exchange(answer), PHONE) is answer
-
-
-@pytest.mark.parametrize("error", [Refused("no"), TimedOut("late")])
-async def test_is_in_call_unknown_state_counts_as_idle(error: PhoneprovError) -> None:
-    assert not await is_in_call(Exchange(error), PHONE)
-
-
-async def test_is_in_call_without_exchange_counts_as_idle() -> None:
-    assert not await is_in_call(None, PHONE)
+@pytest.mark.parametrize(
+    ("calls", "known"),
+    [
+        (Exchange(True), True),
+        (Exchange(False), False),
+        (Exchange(Refused("no")), False),
+        (Exchange(TimedOut("late")), False),
+        (None, False),
+    ],
+)
+async def test_phone_is_in_a_call_only_if_that_is_known(
+    calls: Exchange | None, known: bool
+) -> None:
+    assert await is_in_call(calls, PHONE) is known

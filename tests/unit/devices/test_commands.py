@@ -9,49 +9,17 @@ from phoneprov_core.devices.ports import KeyPress, ManagerAction
 from phoneprov_core.devices.restart import (
     CLEAR_SERVICES,
     require_single_lines,
-    restart_action,
     restart_keys,
     sccp_restart,
     sip_restart,
 )
 from phoneprov_core.kernel.errors import Invalid
-from phoneprov_core.phones.model import bare_model
 
 MAC = "00:1B:D4:12:34:AB"
 macs = st.binary(min_size=6, max_size=6).map(lambda octets: octets.hex(":").upper())
 
 
 # Models and restart keys
-
-
-@pytest.mark.parametrize(
-    ("model", "bare"),
-    [
-        ("CP-7945G", "7945"),
-        ("cp-7945g", "7945"),
-        ("Cisco 7945", "7945"),
-        ("CISCO CP-7945G", "7945"),
-        ("7945", "7945"),
-        ("  7945G ", "7945"),
-        ("7945GG", "7945g"),
-        ("7941G-GE", "7941g-ge"),
-        ("CP-8851NR", "8851nr"),
-        ("Ciscophone", "ciscophone"),
-        ("T46G", "t46"),
-        ("G", "g"),
-        ("", ""),
-    ],
-)
-def test_model_comparison_ignores_prefix_and_suffix(model: str, bare: str) -> None:
-    assert bare_model(model) == bare
-
-
-@given(st.from_regex(r"[0-9]{4}[A-FH-Z]{0,3}", fullmatch=True))
-def test_model_spellings_are_equal(model: str) -> None:
-    bare = bare_model(model)
-    for prefix in ("", "CP-", "cp-", "Cisco ", "Cisco CP-"):
-        for ending in ("", "G", "g"):
-            assert bare_model(prefix + model + ending) == bare
 
 
 def test_clear_services_is_one_command() -> None:
@@ -132,23 +100,6 @@ def test_restart_action_values_hold_no_separator(mac: str) -> None:
             assert "," not in value
             assert re.fullmatch(r"[A-Za-z]+", name)
             assert len(f"{name}: {value}") < 1000
-
-
-@pytest.mark.parametrize(
-    ("software_type", "name"),
-    [
-        ("SIP", "PJSIPNotify"),
-        ("sip", "PJSIPNotify"),
-        ("SIPE", "PJSIPNotify"),
-        (" sipE ", "PJSIPNotify"),
-        ("SCCP", "SCCPDeviceRestart"),
-        ("SIPX", "SCCPDeviceRestart"),
-        ("", "SCCPDeviceRestart"),
-        (None, "SCCPDeviceRestart"),
-    ],
-)
-def test_restart_action_follows_the_software_type(software_type: str | None, name: str) -> None:
-    assert restart_action(software_type, MAC).name == name
 
 
 @pytest.mark.parametrize("character", ["\r", "\n", "\0", "\r\n"])

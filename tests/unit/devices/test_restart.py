@@ -49,19 +49,24 @@ async def test_restart_with_a_manager_uses_it(
     assert commands.sent == {}
 
 
-async def test_restart_without_manager_uses_the_web_server(commands: MemoryPhone) -> None:
-    await CiscoPhones(RestartBy.AUTO, commands, None).restart(PHONE, "SCCP")
-
-    assert commands.sent == {PHONE.phone_ip: KEYS}
-
-
-async def test_restart_set_to_http_uses_the_web_server(
-    commands: MemoryPhone, manager: MemoryManager
+@pytest.mark.parametrize(("by", "has_manager"), [(RestartBy.AUTO, False), (RestartBy.HTTP, True)])
+async def test_restart_without_manager_or_set_to_http_uses_the_web_server(
+    by: RestartBy, has_manager: bool, commands: MemoryPhone, manager: MemoryManager
 ) -> None:
-    await CiscoPhones(RestartBy.HTTP, commands, manager).restart(PHONE, "SIP")
+    driver = CiscoPhones(by, commands, manager if has_manager else None)
+    await driver.restart(PHONE, "SIP")
 
     assert commands.sent == {PHONE.phone_ip: KEYS}
     assert manager.performed == []
+
+
+async def test_restart_that_is_not_possible_says_why(commands: MemoryPhone) -> None:
+    outside = a_phone(1, phone_ip="192.0.2.1")
+    over_web = CiscoPhones(RestartBy.HTTP, commands, None)
+
+    assert "PHONEPROV_AMI_HOST" in await refusal_of(CiscoPhones(RestartBy.AMI, commands, None))
+    assert "outside the phone networks" in await refusal_of(over_web, outside)
+    assert commands.sent == {}
 
 
 async def test_restart_set_to_none_restarts_nothing(
@@ -76,11 +81,6 @@ async def test_restart_set_to_none_restarts_nothing(
     for driver in (cisco, never):
         await driver.leave_services(PHONE)
     assert commands.sent == {PHONE.phone_ip: [CLEAR_SERVICES[0].uri] * 2}
-
-
-async def test_restart_without_a_manager_names_the_setting(commands: MemoryPhone) -> None:
-    assert "PHONEPROV_AMI_HOST" in await refusal_of(CiscoPhones(RestartBy.AMI, commands, None))
-    assert commands.sent == {}
 
 
 @pytest.mark.parametrize("error", [Refused("It refused."), TimedOut("It was late.")])
@@ -108,15 +108,6 @@ async def test_restart_over_http_without_address_is_refused(
     with pytest.raises(Conflict):
         reachable_ip(lost)
     assert reachable_ip(PHONE) == "10.20.30.40"
-
-
-async def test_restart_over_http_forbidden_address_is_not_called(commands: MemoryPhone) -> None:
-    outside = a_phone(1, phone_ip="192.0.2.1")
-
-    driver = CiscoPhones(RestartBy.HTTP, commands, None)
-
-    assert "outside the phone networks" in await refusal_of(driver, outside)
-    assert commands.sent == {}
 
 
 async def test_unexpected_error_is_not_treated_as_a_reply(commands: MemoryPhone) -> None:

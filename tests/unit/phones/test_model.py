@@ -27,6 +27,8 @@ from support.phone_records import a_phone
         (" CP-7945G ", "7945"),
         ("CP-7945GG", "7945g"),
         ("CP-7911G-SW", "7911g-sw"),
+        ("CP-8851NR", "8851nr"),
+        ("Ciscophone", "ciscophone"),
         ("SPA504G", "spa504"),
         ("G", "g"),
         ("cp-", "cp-"),

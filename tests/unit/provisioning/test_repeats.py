@@ -1,5 +1,7 @@
 """Rows of requests for files: a flood adds few, and a phone's own fetches have one each."""
 
+from collections import Counter
+
 import pytest
 
 from phoneprov_core.provisioning import repeats
@@ -29,45 +31,43 @@ async def still(office: Office, monkeypatch: pytest.MonkeyPatch) -> Office:
     return office
 
 
-async def test_equal_refusals_of_an_address_have_one_row(still: Office) -> None:
-    assert await flood(still, *[(NAME, OTHER_IP)] * 500) == [OTHER_IP]
-    networks = [(NAME, f"2001:db8::{number:x}") for number in range(50)]
-    assert len(await flood(still, *networks)) == 2
+def different(count: int) -> list[tuple[str, str]]:
+    return [(f"SEP001BD4123456.{number}", OTHER_IP) for number in range(count)]
 
 
-async def test_different_refusals_of_an_address_have_a_limited_number_of_rows(
+OWN = (NAME, PHONE_IP)
+OTHER = (NAME, "10.0.0.9")
+FORGED = [(NAME, f"192.0.2.{number}") for number in range(200)]
+
+
+@pytest.mark.parametrize(
+    ("requests", "most", "rows"),
+    [
+        ([(NAME, OTHER_IP)] * 500, None, {OTHER_IP: 1}),
+        ([(NAME, f"2001:db8::{number:x}") for number in range(50)], None, {"2001:db8::/64": 1}),
+        ([*different(UNSERVED * 2), OTHER], None, {OTHER_IP: UNSERVED, "10.0.0.9": 1}),
+        # A flood of one address takes no row of another.
+        ([*different(UNSERVED * 3), OTHER], UNSERVED * 2, {"10.0.0.9": 1}),
+        (FORGED, 50, {"all": 50}),
+        ([*FORGED, *[OWN] * 5], 50, {PHONE_IP: 5}),
+        ([*[(NAME, OTHER_IP)] * 500, *[OWN] * 5], None, {PHONE_IP: 5}),
+        # The fetch that confirms a deployment has a row of its own.
+        ([OWN] * 500, None, {PHONE_IP: 1 + SERVED}),
+        # The address of an IPv4 client of a socket for both.
+        ([(NAME, f"::ffff:{PHONE_IP}")], None, {PHONE_IP: 1}),
+    ],
+)
+async def test_flood_of_requests_has_a_limited_number_of_rows(
     still: Office,
+    monkeypatch: pytest.MonkeyPatch,
+    requests: list[tuple[str, str]],
+    most: int | None,
+    rows: dict[str, int],
 ) -> None:
-    names = [(f"SEP001BD4123456.{number}", OTHER_IP) for number in range(UNSERVED * 2)]
-    rows = await flood(still, *names, (NAME, "10.0.0.9"))
-    assert (rows.count(OTHER_IP), rows.count("10.0.0.9")) == (UNSERVED, 1)
-
-
-async def test_flood_of_one_address_takes_no_row_of_another(
-    still: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(repeats, "MOST", UNSERVED * 2)
-    names = [(f"SEP001BD4123456.{number}", OTHER_IP) for number in range(UNSERVED * 3)]
-    rows = await flood(still, *names, (NAME, "10.0.0.9"))
-    assert rows.count("10.0.0.9") == 1
-
-
-async def test_refusals_of_forged_addresses_take_no_row_of_a_served_file(
-    still: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(repeats, "MOST", 50)
-    forged = [(NAME, f"192.0.2.{number}") for number in range(200)]
-    assert (await flood(still, *forged, *[(NAME, PHONE_IP)] * 5)).count(PHONE_IP) == 5
-
-
-async def test_fetches_of_a_phone_have_one_row_each(still: Office) -> None:
-    requests = [(NAME, OTHER_IP)] * 500 + [(NAME, PHONE_IP)] * 5
-    assert (await flood(still, *requests)).count(PHONE_IP) == 5
-    assert (await flood(still, *[(NAME, PHONE_IP)] * 500)).count(PHONE_IP) == 5 + SERVED
-
-
-async def test_row_has_the_address_of_an_ipv4_client_of_a_socket_for_both(still: Office) -> None:
-    assert await flood(still, (NAME, f"::ffff:{PHONE_IP}")) == [PHONE_IP]
+    monkeypatch.setattr(repeats, "MOST", most or repeats.MOST)
+    found = await flood(still, *requests)
+    counted = Counter({"all": len(found), "2001:db8::/64": len(found)}) + Counter(found)
+    assert {address: counted[address] for address in rows} == rows
 
 
 async def test_refusal_has_a_row_in_the_next_window(still: Office) -> None:
@@ -80,14 +80,6 @@ async def test_refusal_has_a_row_in_the_next_window(still: Office) -> None:
     # A clock that was set back begins a window too.
     expected = [True, False, False, True, False, True]
     assert [counted.has_row(fetch, moment) for moment in moments] == expected
-
-
-async def test_refusals_of_forged_addresses_have_a_limited_number_of_rows(
-    still: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(repeats, "MOST", 50)
-    rows = await flood(still, *[(NAME, f"192.0.2.{number}") for number in range(200)])
-    assert len(rows) == 50
 
 
 async def test_phone_outside_the_inventory_is_listed_without_a_row(still: Office) -> None:
