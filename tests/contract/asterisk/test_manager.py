@@ -5,11 +5,10 @@ import time
 
 import pytest
 
-from phoneprov_core.devices.ports import ManagerAction
 from phoneprov_core.devices.restart import sip_restart
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_client import MAC, RESTART, SLACK, TIMEOUT, manager
-from support.ami_stub import SECRET, USER, AmiStub, endpoint, event, failure, raw, success
+from support.ami_stub import SECRET, USER, AmiStub, endpoint, event, failure, raw
 
 
 async def test_manager_call_starts_with_login_and_ends_with_logoff(stub: AmiStub) -> None:
@@ -53,12 +52,6 @@ async def test_concurrent_calls_share_one_login_and_one_logoff(stub: AmiStub) ->
     assert stub.connections == 2
     assert stub.names.count("Logoff") == 2
     assert len(stub.performed) == 20
-
-
-async def test_notify_contains_the_call_id_of_the_registration(stub: AmiStub) -> None:
-    await manager(stub).perform(sip_restart(MAC))
-
-    assert ("Variable", "Content=RegisterCallId={call-id-1@10.0.0.7}") in stub.performed[0]
 
 
 @pytest.mark.parametrize(
@@ -147,25 +140,9 @@ async def test_notify_omits_headers_that_asterisk_adds() -> None:
     assert "Subscription-State" not in str(sip_restart(MAC))
 
 
-async def test_action_with_any_name_is_sent(stub: AmiStub) -> None:
-    stub.answers["Ping"] = success("Pong")
-
-    await manager(stub).perform(ManagerAction("Ping", ()))
-
-    assert stub.performed == [[("Action", "Ping")]]
-
-
 @pytest.mark.parametrize("size", [1, 2, 7, 100])
 async def test_response_in_fragments_is_parsed(stub: AmiStub, size: int) -> None:
-    stub.pieces = size
-
-    await manager(stub).perform(RESTART)
-
-    assert len(stub.performed) == 1
-
-
-async def test_slow_manager_within_the_deadline_succeeds(stub: AmiStub) -> None:
-    stub.pieces, stub.pause = 20, 0.005
+    stub.pieces, stub.pause = size, 0.005 if size > 7 else 0.0
 
     await manager(stub).perform(RESTART)
 
@@ -242,27 +219,22 @@ async def test_header_names_ignore_case_and_the_first_value_counts(
         ("Invalid/unknown command: SCCPDeviceRestart. Use Action: ListCommands", "chan_sccp"),
         ("Something unknown zqzq", "refused the action"),
         ("", "refused the action"),
+        (" ", "refused the action"),
     ],
 )
 async def test_refusal_message_is_replaced_by_ours(
     stub: AmiStub, asterisk_message: str, ours: str
 ) -> None:
     stub.answers["SCCPDeviceRestart"] = failure(asterisk_message)
+    if not asterisk_message:
+        follows = "Response: Follows\r\nActionID: {}\r\n\r\n"
+        stub.answers["SCCPDeviceRestart"] = lambda action_id: follows.format(action_id).encode()
 
     with pytest.raises(Refused, match=ours) as caught:
         await manager(stub).perform(RESTART)
 
     assert "zqzq" not in caught.value.message
     assert caught.value.message.endswith(".")
-
-
-async def test_refusal_without_message_is_refused(stub: AmiStub) -> None:
-    stub.answers["SCCPDeviceRestart"] = lambda action_id: (
-        f"Response: Follows\r\nActionID: {action_id}\r\n\r\n".encode()
-    )
-
-    with pytest.raises(Refused, match="refused the action"):
-        await manager(stub).perform(RESTART)
 
 
 @pytest.mark.parametrize("changes", [{"secret": "wrong-secret"}, {"user": "wrong-user"}])
@@ -273,14 +245,9 @@ async def test_login_wrong_secret_names_the_settings_and_sends_no_action(
         await manager(stub, **changes).perform(RESTART)
 
     assert stub.names == ["Login"]
-    assert "wrong-" not in caught.value.message
-    assert SECRET not in caught.value.message
-
-
-async def test_login_other_refusal_names_the_settings(stub: AmiStub) -> None:
     stub.answers["Login"] = failure("Something else")
-
     with pytest.raises(Refused, match="PHONEPROV_AMI_USER"):
         await manager(stub).perform(RESTART)
-
-    assert stub.names == ["Login"]
+    assert stub.names == ["Login"] * 2
+    assert "wrong-" not in caught.value.message
+    assert SECRET not in caught.value.message

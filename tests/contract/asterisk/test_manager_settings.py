@@ -38,27 +38,21 @@ async def test_trusted_certificate_is_accepted(authority_file: str) -> None:
     assert stub.names == ["Login", "SCCPDeviceRestart", "Logoff"]
 
 
-async def test_certificate_that_the_system_does_not_trust_is_refused() -> None:
-    async with AmiStub(tls=tls("127.0.0.1")) as stub:
-        with pytest.raises(Refused, match="certificate"):
-            await manager(stub, tls=True).perform(RESTART)
-
-    assert stub.received == []
-
-
-async def test_certificate_for_another_name_is_refused(authority_file: str) -> None:
-    async with AmiStub(tls=tls("pbx.example")) as stub:
-        with pytest.raises(Refused, match="certificate"):
-            await manager(stub, tls=True, tls_ca=authority_file).perform(RESTART)
-
-    assert stub.received == []
-
-
-async def test_manager_without_tls_gets_nothing_in_clear(
-    stub: AmiStub, authority_file: str
+@pytest.mark.parametrize(
+    ("name", "is_trusted", "words"),
+    [
+        ("127.0.0.1", False, "certificate"),
+        ("pbx.example", True, "certificate"),
+        (None, True, "PHONEPROV_AMI_TLS"),
+    ],
+)
+async def test_server_with_another_or_without_a_certificate_gets_nothing(
+    authority_file: str, name: str | None, is_trusted: bool, words: str
 ) -> None:
-    with pytest.raises(Refused, match="PHONEPROV_AMI_TLS"):
-        await manager(stub, tls=True, tls_ca=authority_file).perform(RESTART)
+    trusted = {"tls_ca": authority_file} if is_trusted else {}
+    async with AmiStub(tls=tls(name) if name else None) as stub:
+        with pytest.raises(Refused, match=words):
+            await manager(stub, tls=True, **trusted).perform(RESTART)
 
     assert stub.received == []
 

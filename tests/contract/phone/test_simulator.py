@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.simulator.phone import CommandReceived, Event, SimulatedPhone
-from phoneprov_adapters.simulator.web import WebPhone
 from phoneprov_core.devices.restart import CLEAR_SERVICES
 from support.phone_simulated import FTP_PASSWORD, NAME, arrived, logged_in, store, web
 from support.phone_web import IP
@@ -43,7 +42,7 @@ async def test_simulator_disconnect_at_the_end_of_a_session_is_not_reported() ->
     assert reported == []
 
 
-async def test_simulator_temporary_folder_is_removed_at_the_end() -> None:
+async def test_simulator_folder_is_removed_at_the_end_unless_it_was_given(tmp_path: Path) -> None:
     phone = SimulatedPhone(ftp_password=FTP_PASSWORD)
     with pytest.raises(RuntimeError):
         _ = phone.folder
@@ -53,14 +52,10 @@ async def test_simulator_temporary_folder_is_removed_at_the_end() -> None:
         assert folder.is_dir()
 
     assert not folder.exists()
-
-
-async def test_simulator_given_folder_is_created_and_kept(tmp_path: Path) -> None:
-    folder = tmp_path / "tftp" / "root"
-    async with SimulatedPhone(ftp_password=FTP_PASSWORD, folder=folder) as phone:
-        assert phone.folder == folder
-
-    assert folder.is_dir()
+    given = tmp_path / "tftp" / "root"
+    async with SimulatedPhone(ftp_password=FTP_PASSWORD, folder=given) as phone:
+        assert phone.folder == given
+    assert given.is_dir()
 
 
 async def test_simulator_connections_are_closed_at_the_end() -> None:
@@ -100,11 +95,3 @@ async def test_simulators_run_side_by_side() -> None:
 
         assert len({one.ftp_port, one.http_port, two.ftp_port, two.http_port}) == 4
         assert (len(one.events), len(two.events)) == (1, 0)
-
-
-def test_simulator_representations_hold_no_password() -> None:
-    phone = SimulatedPhone(ftp_password=FTP_PASSWORD, http_user="admin", http_password="web-secret")
-    known = WebPhone(mac=phone.mac, model=phone.model, name="SEP", password="web-secret")
-
-    for password in (FTP_PASSWORD, "web-secret"):
-        assert password not in f"{phone!r} {known!r}"

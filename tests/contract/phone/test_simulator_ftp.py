@@ -19,34 +19,18 @@ async def ftp(phone: SimulatedPhone) -> AsyncIterator[aioftp.Client]:
     await client.quit()
 
 
-async def test_file_renamed_to_its_final_name_arrives(
+async def test_file_arrives_under_its_final_name_stored_or_renamed(
     phone: SimulatedPhone, ftp: aioftp.Client
 ) -> None:
-    await store(ftp, f".{NAME}.1.tmp", b"<device/>")
-    assert phone.events == []
-
-    await ftp.rename(f".{NAME}.1.tmp", NAME)
-
-    assert phone.events == [arrived(NAME, b"<device/>")]
-    assert (phone.folder / NAME).read_bytes() == b"<device/>"
-
-
-async def test_rename_replaces_an_existing_file(phone: SimulatedPhone, ftp: aioftp.Client) -> None:
+    large = b"x" * 200_000
+    await store(ftp, NAME, large)
     for content in (b"old", b"new"):
-        await store(ftp, ".temporary", content)
-        await ftp.rename(".temporary", NAME)
+        await store(ftp, f".{NAME}.1.tmp", content)
+        await ftp.rename(f".{NAME}.1.tmp", NAME)
 
-    assert phone.events == [arrived(NAME, b"old"), arrived(NAME, b"new")]
+    assert phone.events == [arrived(NAME, content) for content in (large, b"old", b"new")]
     assert [path.name for path in phone.folder.iterdir()] == [NAME]
-
-
-async def test_file_stored_under_its_final_name_arrives(
-    phone: SimulatedPhone, ftp: aioftp.Client
-) -> None:
-    content = b"x" * 200_000
-    await store(ftp, NAME, content)
-
-    assert phone.events == [arrived(NAME, content)]
+    assert (phone.folder / NAME).read_bytes() == b"new"
 
 
 async def test_read_rename_away_and_delete_are_no_arrival(

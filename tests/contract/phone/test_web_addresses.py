@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
-from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.devices.restart import CLEAR_SERVICES
-from phoneprov_core.kernel.errors import Conflict, Refused
+from phoneprov_core.kernel.errors import Refused
 from support.phone_stub import PhoneStub, http, sends
 from support.phone_web import IP, web
 
@@ -27,42 +27,6 @@ async def test_proxies_and_logins_of_the_environment_are_ignored(
     (request,) = stub.requests
     assert request.line == "POST /CGI/Execute HTTP/1.1"
     assert "authorization" not in request.headers
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "127.0.0.1",
-        "127.1",
-        "0x7f000001",
-        "2130706433",
-        "0177.0.0.1",
-        "0.0.0.0",  # noqa: S104 - nothing is bound
-        "::1",
-        "::",
-        "::ffff:127.0.0.1",
-        "::ffff:7f00:1",
-        "::127.0.0.1",
-        "64:ff9b::7f00:1",
-        "2002:7f00:1::",
-        "fe80::1%lo",
-        "169.254.169.254",
-        "224.0.0.1",
-        "localhost",
-        "10.0.0.1@127.0.0.1",
-        "127.0.0.1:80",
-        "127.0.0.1\n",
-    ],
-)
-@pytest.mark.parametrize("named", [PRIVATE_RANGES, "0.0.0.0/0,::/0"], ids=["default", "all"])
-async def test_address_of_this_host_is_refused(canary: PhoneStub, named: str, address: str) -> None:
-    settings = PhoneWebSettings(port=canary.port, timeout=5.0, total=5.0)
-    phone = PhoneWeb(settings, PhoneNetworks.parse(named))
-
-    with pytest.raises(Conflict) as caught:
-        await phone.execute(address, CLEAR_SERVICES)
-
-    assert caught.value.code == "address_not_allowed"
 
 
 async def test_ipv6_phone_is_called() -> None:

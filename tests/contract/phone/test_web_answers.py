@@ -18,24 +18,6 @@ from support.phone_stub import SUCCESS, Answer, PhoneStub, closes, error, http, 
 from support.phone_web import IP, SLACK, TIMEOUT, until_idle, web
 
 
-@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 6, 7])
-async def test_every_error_number_is_refused_and_kept(stub: PhoneStub, number: int) -> None:
-    stub.answers = [error(number)]
-
-    with pytest.raises(Refused, match=rf"\berror {number}\b"):
-        await web(stub).execute(IP, CLEAR_SERVICES)
-
-
-@pytest.mark.parametrize("status", [401, 403, 404, 500, 503])
-async def test_status_other_than_200_is_refused_and_named(stub: PhoneStub, status: int) -> None:
-    stub.answers = [sends(http(status))]
-
-    with pytest.raises(Refused, match=f"HTTP {status}"):
-        await web(stub).execute(IP, CLEAR_SERVICES)
-
-    assert len(stub.requests) == 1
-
-
 async def test_status_other_than_200_is_reported_before_its_body(stub: PhoneStub) -> None:
     async def answer(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 401 No\r\nContent-Length: 1000\r\n\r\n")
@@ -47,16 +29,11 @@ async def test_status_other_than_200_is_reported_before_its_body(stub: PhoneStub
         await web(stub, user="admin", password="wrong-one").execute(IP, CLEAR_SERVICES)
 
 
-async def test_response_in_fragments_is_parsed(stub: PhoneStub) -> None:
-    stub.answers = [sends(http(), each=1)]
-
-    await web(stub).execute(IP, CLEAR_SERVICES)
-
-
-async def test_response_without_length_ends_with_the_connection(stub: PhoneStub) -> None:
-    stub.answers = [sends(b"HTTP/1.0 200 OK\r\nContent-Type: text/xml\r\n\r\n" + SUCCESS.encode())]
-
-    await web(stub).execute(IP, CLEAR_SERVICES)
+async def test_response_without_length_or_in_fragments_is_parsed(stub: PhoneStub) -> None:
+    without_length = b"HTTP/1.0 200 OK\r\nContent-Type: text/xml\r\n\r\n" + SUCCESS.encode()
+    for answer in (sends(without_length), sends(http(), each=1)):
+        stub.answers = [answer]
+        await web(stub).execute(IP, CLEAR_SERVICES)
 
 
 @pytest.mark.parametrize(
@@ -115,12 +92,6 @@ async def closes_early(writer: asyncio.StreamWriter) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n" + SUCCESS.encode())
 
 
-BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaa'>" + "".join(
-    f"<!ENTITY {chr(98 + n)} '{f'&{chr(97 + n)};' * 10}'>" for n in range(9)
-)
-BOMB += "]><CiscoIPPhoneResponse><ResponseItem Status='0' Data='&j;'/></CiscoIPPhoneResponse>"
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -138,12 +109,11 @@ BOMB += "]><CiscoIPPhoneResponse><ResponseItem Status='0' Data='&j;'/></CiscoIPP
         sends(http(body="garbage<")),
         sends(http(body=b"\xff\xfe\0\xd8")),
         sends(http(body="<html>Welcome</html>")),
-        sends(http(body=BOMB)),
         sends(http(body=gzip.compress(SUCCESS.encode()), Content_Encoding="gzip")),
     ],
     ids=[
         "endless", "endless-headers", "huge", "reset", "close", "close-early", "ftp", "zeros",
-        "bad-length", "switching", "no-content", "garbage", "bytes", "html", "entities", "gzip",
+        "bad-length", "switching", "no-content", "garbage", "bytes", "html", "gzip",
     ],
 )  # fmt: skip
 async def test_unparsable_reply_is_refused_and_not_quoted(stub: PhoneStub, answer: Answer) -> None:
