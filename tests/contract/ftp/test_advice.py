@@ -49,11 +49,12 @@ async def refusal(port: int, tls: Tls, ca: Path | None = None, timeout: float = 
         ),
         (lambda ca: ca.issue_cert("127.0.0.9"), True, "for another address"),
         (lambda ca: ca.issue_cert("127.0.0.1"), False, "authority is unknown; set PHONEPROV_FTP"),
+        (lambda ca: ca.issue_cert("127.0.0.1"), None, "authority is unknown; set PHONEPROV_FTP"),
     ],
-    ids=["expired", "early", "name", "authority"],
+    ids=["expired", "early", "name", "authority", "system"],
 )
 async def test_bad_certificate_is_named(
-    tmp_path: Path, implicit: bool, issue: Issue, trusted: bool, advice: str
+    tmp_path: Path, implicit: bool, issue: Issue, trusted: bool | None, advice: str
 ) -> None:
     authority, file = trustme.CA(), tmp_path / "ca.pem"
     (authority if trusted else trustme.CA()).cert_pem.write_to_path(str(file))
@@ -61,7 +62,12 @@ async def test_bad_certificate_is_named(
     issue(authority).configure_cert(context)
 
     async with ScriptedFtp(context, implicit=implicit).serving() as server:
-        assert advice in await refusal(server.port, "implicit" if implicit else "explicit", file)
+        tls: Tls = "implicit" if implicit else "explicit"
+        ca = None if trusted is None else file
+        message = await refusal(server.port, tls, ca)
+        assert advice in message
+        assert "connecting" in message
+        assert "USER" not in server.seen
 
 
 async def test_self_signed_certificate_is_named(tmp_path: Path) -> None:
@@ -105,21 +111,23 @@ async def test_missing_right_or_setting_of_the_server_is_named(
         assert scripted.files == {f"/{UPLOAD.filename}": b"old"}
 
 
-async def test_implicit_tls_to_a_server_without_it_names_the_setting() -> None:
-    async with ScriptedFtp().serving() as server:
-        assert "PHONEPROV_FTP_TLS=explicit" in await refusal(server.port, "implicit")
-
-
-async def test_explicit_tls_to_a_server_without_it_names_the_setting() -> None:
-    async with ScriptedFtp().serving() as server:
-        assert "PHONEPROV_FTP_TLS=off" in await refusal(server.port, "explicit")
-
-
-async def test_explicit_tls_to_a_server_with_implicit_tls_names_the_setting() -> None:
+@pytest.mark.parametrize(
+    ("offered", "tls", "setting"),
+    [
+        ("off", "implicit", "PHONEPROV_FTP_TLS=explicit"),
+        ("off", "explicit", "PHONEPROV_FTP_TLS=off"),
+        ("implicit", "explicit", "PHONEPROV_FTP_TLS=implicit"),
+    ],
+)
+async def test_tls_of_another_kind_names_the_setting_and_sends_no_password(
+    offered: Tls, tls: Tls, setting: str
+) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
 
-    async with ScriptedFtp(context, implicit=True).serving() as server:
-        message = await refusal(server.port, "explicit", timeout=0.5)
-
-    assert "PHONEPROV_FTP_TLS=implicit" in message
+    is_implicit = offered == "implicit"
+    server = ScriptedFtp(context if is_implicit else None, implicit=is_implicit)
+    async with server.serving():
+        timeout = 0.5 if is_implicit else 5.0
+        assert setting in await refusal(server.port, tls, timeout=timeout)
+        assert "USER" not in server.seen
