@@ -50,10 +50,8 @@ class TestDeploymentLists(DatabaseTests):
 
         assert conflict.value.code == "already_exists"
         assert await self.read(lambda tx: tx.deployments.find(identifier(3))) is None
-
-    async def test_deployment_put_of_a_missing_record_is_not_found(self) -> None:
         with pytest.raises(NotFound):
-            await self.write(lambda tx: tx.deployments.put(a_deployment(1, ONE)))
+            await self.write(lambda tx: tx.deployments.put(a_deployment(3, ONE)))
 
     async def test_deployment_found_for_writing_is_locked(self) -> None:
         await self._record(a_deployment(1, ONE))
@@ -74,15 +72,6 @@ class TestDeploymentLists(DatabaseTests):
         assert seen == ["ok"]
 
     # Filters
-    async def test_deployments_without_filter_are_listed_oldest_first(self) -> None:
-        await self._record(
-            a_deployment(3, TWO, created_at=moment(5)),
-            a_deployment(2, ONE, created_at=moment(9)),
-            a_deployment(4, ONE, created_at=moment(5)),
-        )
-
-        assert await self._matching(Wanted()) == [3, 4, 2]
-
     async def test_deployments_match_every_field_of_the_filter(self) -> None:
         one, other = identifier(801), identifier(802)
         await self._record(
@@ -125,6 +114,7 @@ class TestDeploymentLists(DatabaseTests):
         await self._record(*rows, _placed(9, TWO, created_at=moment(0)))
         wanted = Wanted(mac=ONE)
 
+        assert await self._matching(Wanted()) == [1, 9, 2, 3, 4, 5, 6, 7]
         assert await self._matching(wanted, limit=3) == [1, 2, 3]
         assert await self._matching(wanted, limit=3, after=rows[2]) == [4, 5, 6]
         assert await self._matching(wanted, limit=3, after=rows[2], offset=2) == [6, 7]

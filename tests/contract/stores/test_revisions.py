@@ -37,12 +37,14 @@ class TestRevisions(DatabaseTests):
 
     async def test_revision_and_its_configuration_are_found_as_they_were_added(self) -> None:
         await self._add(_revision(1, 11), xml=XML)
-        await self._add(_revision(2, 12))
+        await self._add(_revision(2, 12), _revision(10, 14), _revision(9, 15))
+        await self.put(a_profile(1, OWNER, name="Other"))  # it keeps its revisions
 
         async with self.database.read() as tx:
             assert await tx.revisions.find(ONE.uuid, 1) == _revision(1, 11)
             assert await tx.revisions.content(identifier(11)) == Content(XML)
             assert await tx.revisions.content(identifier(12)) == Content("<a/>")
+            assert await tx.revisions.newest(ONE.uuid) == _revision(10, 14)
 
     @pytest.mark.parametrize("number", [0, -1, 3, 2**31, 2**63, 2**80])
     async def test_missing_revision_is_none(self, number: int) -> None:
@@ -54,26 +56,19 @@ class TestRevisions(DatabaseTests):
             assert await tx.revisions.newest(TWO.uuid) is None
             assert await tx.revisions.newest("") is None
             assert await tx.revisions.content(identifier(12)) is None
-
-    async def test_revision_newest_has_the_largest_number(self) -> None:
-        await self._add(
-            _revision(2, 11), _revision(10, 12), _revision(9, 13), _revision(11, 14, of=2)
-        )
-
-        assert await self.read(lambda tx: tx.revisions.newest(ONE.uuid)) == _revision(10, 12)
+            for key in ("", identifier(3), TWO.uuid):
+                assert await tx.whole_profiles.find(key) is None
 
     async def test_revision_number_is_unique_in_its_profile(self) -> None:
         await self._add(_revision(1, 11), _revision(1, 12, of=2))
 
         with pytest.raises(Conflict) as conflict:
             await self._add(_revision(1, 13))
+        with pytest.raises(NotFound):
+            await self._add(_revision(1, 14, of=3))
 
         assert conflict.value.code == "already_exists"
         assert await self.read(lambda tx: tx.revisions.find(ONE.uuid, 1)) == _revision(1, 11)
-
-    async def test_revision_without_its_profile_is_not_found(self) -> None:
-        with pytest.raises(NotFound):
-            await self._add(_revision(1, 11, of=3))
 
     @pytest.mark.parametrize("removed", ["profile", "user"])
     async def test_revisions_are_removed_with_their_profile(self, removed: str) -> None:
@@ -88,13 +83,6 @@ class TestRevisions(DatabaseTests):
         async with self.database.read() as tx:
             assert await tx.revisions.content(identifier(11)) is None
             assert await tx.revisions.count() == (1 if removed == "profile" else 0)
-
-    async def test_changed_profile_keeps_its_revisions(self) -> None:
-        await self._add(_revision(1, 11), xml=XML)
-
-        await self.put(a_profile(1, OWNER, name="Other"))
-
-        assert await self.read(lambda tx: tx.revisions.content(identifier(11))) == Content(XML)
 
     async def test_revisions_are_counted_and_listed_by_number_then_uuid(self) -> None:
         first, second, third = _revision(1, 12), _revision(2, 11), _revision(3, 13)
@@ -127,12 +115,6 @@ class TestRevisions(DatabaseTests):
             assert await tx.whole_profiles.rows(9, owner=identifier(901)) == []
             assert await tx.whole_profiles.count(OWNER) == 2
             assert await tx.whole_profiles.count(identifier(901)) == 0
-
-    @pytest.mark.parametrize("key", ["", identifier(3), identifier(2)])
-    async def test_whole_profile_without_a_revision_is_none(self, key: str) -> None:
-        await self._add(_revision(1, 11))
-
-        assert await self.read(lambda tx: tx.whole_profiles.find(key)) is None
 
     async def test_remove_oldest_keeps_the_newest_and_needed_revisions(self) -> None:
         """Of twelve revisions, 2 is on a phone and 4 to 6 were before; 7 is being deployed, 8 in a
