@@ -10,9 +10,9 @@ import trustme
 
 from asterisk.exchange import SECONDS, SECRET, USER, Exchange, Sipp, running
 from phoneprov_adapters.asterisk import events
-from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
+from phoneprov_adapters.asterisk.lists import ManagerCalls
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_core.devices.restart import RestartType, sip_restart

@@ -8,9 +8,9 @@ import pytest_asyncio
 
 from asterisk.exchange import SECONDS, SECRET, USER, Exchange, running
 from asterisk.sccp_phone import SccpPhone
-from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
+from phoneprov_adapters.asterisk.lists import ManagerCalls
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_core.devices.names import device_name

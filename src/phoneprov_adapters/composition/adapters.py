@@ -7,12 +7,10 @@ from typing import NamedTuple, TypeVar
 from dependency_injector import containers, providers
 from dependency_injector.providers import Provider
 
-from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
-from phoneprov_adapters.asterisk.lines import ManagerLines
+from phoneprov_adapters.asterisk.lists import ManagerCalls, ManagerLines, ManagerRegistrations
 from phoneprov_adapters.asterisk.manager import Manager
-from phoneprov_adapters.asterisk.registrations import ManagerRegistrations
 from phoneprov_adapters.composition.checked import of, resource, singleton
 from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.composition.settings import Settings

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.asterisk.calls import ManagerCalls
+from phoneprov_adapters.asterisk.lists import ManagerCalls
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_client import connection
 from support.ami_stub import AmiStub, endpoint, event, failure, listing, success

@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 
 from phoneprov_adapters.asterisk import events, session, wire
-from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
+from phoneprov_adapters.asterisk.lists import ManagerCalls
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.devices.restart import sip_restart

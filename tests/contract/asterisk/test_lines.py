@@ -2,7 +2,7 @@
 
 import pytest
 
-from phoneprov_adapters.asterisk.lines import ManagerLines
+from phoneprov_adapters.asterisk.lists import ManagerLines
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_client import connection
 from support.ami_stub import AmiStub, Say, failure, listing, raw

@@ -1,0 +1,223 @@
+"""What Asterisk lists over its manager interface: calls, phones, devices and their lines.
+
+A list consists of events and ends with an event of the action's name and ``Complete``, unless it is
+said otherwise.
+
+``CoreShowChannels`` lists every channel in ``CoreShowChannel`` events; those of PJSIP are named
+after their endpoint, ``PJSIP/SEP001BD4123456-0000002a`` (Asterisk requires write = system,
+reporting or call). An endpoint is named after the phone, or shares an AOR with the endpoint that
+is: then ``PJSIPShowEndpoint`` names the AORs, which carry the names of the others.
+
+Channels of chan_sccp are named after lines, which phones share: ``SCCPShowChannels`` names the
+device in events ``SCCPChannelEntry``, in the field ``Devicename``, in older releases ``Device``.
+While a phone rings that field is ``SCCP``; ``SCCPShowLines`` then lists the devices of the line
+in events ``SCCPLineEntry`` (fields ``Exten`` and ``Device``).
+
+``PJSIPShowEndpoints`` lists the endpoints of configuration files in events ``EndpointList`` with
+the fields ``ObjectName`` and ``Contacts``, which is empty without a registration (``write =
+system``). ``PJSIPShowContacts`` lists all contacts in events ``ContactList`` with the fields
+``Uri`` and ``ViaAddr``, also those of endpoints that Asterisk asks phoneprov for. Both end with the
+name of their events and ``Complete``. An empty list of PJSIP is an error (``No endpoints found``).
+
+``SCCPShowDevices`` of chan_sccp lists devices in events ``SCCPDeviceEntry``; the name of the device
+is in the field ``Mac``, and ``RegState`` is ``OK`` while it is registered (source of chan_sccp).
+``SCCPShowDevice`` (``write = system`` or ``reporting``) lists a device in tables of events, its
+lines as ``SCCPDeviceLineEntry`` with the number in ``Name``. For a device that is not in memory the
+response is a success that an error follows.
+"""
+
+import asyncio
+import re
+
+from msgspec import Struct
+
+from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.endpoints import endpoint_called, host_of
+from phoneprov_adapters.asterisk.session import Answer, Session
+from phoneprov_adapters.asterisk.wire import Message
+from phoneprov_core.devices.names import device_name, mac_of_device
+from phoneprov_core.devices.ports import Calls
+from phoneprov_core.fleet.watch import Registered, Registrations
+from phoneprov_core.kernel.addresses import address_of, known_mac
+from phoneprov_core.kernel.errors import PhoneprovError, Refused
+from phoneprov_core.lines.comparison import ExchangeLines
+from phoneprov_core.phones.model import Phone, speaks_sip
+
+FRESH_SECONDS = 2.0
+"""Seconds for which one list of calls serves all requests."""
+
+_RINGING = "SCCP"
+_DEVICE = re.compile("(?:SEP)?([0-9A-Fa-f]{12})")
+_EMPTY = re.compile("no (?:endpoints|contacts) found")
+_MISSING = "Asterisk does not have the phone: it is not registered."
+_HIDDEN = (
+    "Asterisk does not list devices of chan_sccp: chan_sccp is not loaded, or the manager account "
+    "lacks write = system,reporting."
+)
+
+
+async def _asked(
+    session: Session,
+    action: str,
+    entry: str,
+    complete: str = "",
+    fields: tuple[tuple[str, str], ...] = (),
+) -> Answer:
+    complete = complete or f"{action}Complete"
+    return await session.ask(action, fields, complete=complete, wanted=frozenset({entry}))
+
+
+async def _list(
+    session: Session, action: str, entry: str, complete: str = ""
+) -> tuple[Message, ...] | None:
+    """The entries of one list; None if Asterisk refuses it."""
+    answer = await _asked(session, action, entry, complete)
+    return answer.entries if answer.ok or _EMPTY.fullmatch(answer.message) else None
+
+
+class _Channels(Struct, frozen=True):
+    """The names of the endpoints and of the SCCP devices that have a channel."""
+
+    endpoints: frozenset[str]
+    devices: frozenset[str]
+
+
+class ManagerCalls(Calls):
+    """Lists all calls at once, and keeps the list, or its failure, for ``fresh_seconds``."""
+
+    def __init__(
+        self, connection: ManagerConnection, *, fresh_seconds: float = FRESH_SECONDS
+    ) -> None:
+        self._connection = connection
+        self._fresh_seconds = fresh_seconds
+        self._one_at_a_time = asyncio.Lock()
+        self._known: _Channels | PhoneprovError | None = None
+        self._known_until = float("-inf")
+
+    async def in_call(self, phone: Phone) -> bool:
+        known = await self._channels()
+        name = device_name(phone.mac)
+        if name in known.devices or name in known.endpoints:
+            return True
+        if not speaks_sip(phone.software_type) or not known.endpoints:
+            return False
+        endpoint = await self._connection.run(lambda session: endpoint_called(session, name))
+        if endpoint is None:
+            return False
+        aors = endpoint.aors
+        if phone.phone_ip is not None:
+            # The AORs of users who are at another phone now do not count.
+            elsewhere = {one.aor for one in endpoint.contacts if not one.is_at(phone.phone_ip)}
+            aors -= elsewhere - {one.aor for one in endpoint.at(phone.phone_ip)}
+        return not known.endpoints.isdisjoint(aors)
+
+    async def _channels(self) -> _Channels:
+        async with self._one_at_a_time:
+            loop = asyncio.get_running_loop()
+            if self._known is None or loop.time() >= self._known_until:
+                try:
+                    self._known = await self._connection.run(_channels)
+                except PhoneprovError as error:
+                    self._known = error
+                self._known_until = loop.time() + self._fresh_seconds
+            known = self._known
+        if isinstance(known, PhoneprovError):
+            raise type(known)(known.message)
+        return known
+
+
+async def _channels(session: Session) -> _Channels:
+    channels = await _list(session, "CoreShowChannels", "CoreShowChannel")
+    if channels is None:
+        raise Refused(
+            "The manager account may not list calls; give it write = system or "
+            "reporting in manager.conf."
+        )
+    names = (entry.get("channel", "").partition("/")[2] for entry in channels)
+    endpoints = frozenset(name.rpartition("-")[0] for name in names)
+    # None where chan_sccp is not loaded.
+    entries = await _list(session, "SCCPShowChannels", "SCCPChannelEntry") or ()
+    devices = {entry.get("devicename") or entry.get("device", "") for entry in entries}
+    if _RINGING in devices:
+        ringing = {
+            entry.get("linename", "")
+            for entry in entries
+            if (entry.get("devicename") or entry.get("device")) == _RINGING
+        }
+        lines = await _list(session, "SCCPShowLines", "SCCPLineEntry") or ()
+        devices |= {line.get("device", "") for line in lines if line.get("exten") in ringing}
+    return _Channels(endpoints, frozenset(devices))
+
+
+class ManagerRegistrations(Registrations):
+    """Asks both channel drivers; one that is not loaded has no phones. ``serves_sip`` is whether
+    Asterisk asks phoneprov for the endpoints of PJSIP."""
+
+    def __init__(self, connection: ManagerConnection, *, serves_sip: bool = False) -> None:
+        self._connection = connection
+        self._serves_sip = serves_sip
+
+    async def registered(self) -> Registered:
+        endpoints, contacts, devices = await self._connection.run(_registered)
+        if endpoints is None and devices is None:
+            raise Refused(
+                "The manager account may not list phones; give it write = system in manager.conf."
+            )
+        found: dict[str, bool] = {}
+        for entry in endpoints or ():
+            _note(found, entry.get("objectname", ""), is_there=bool(entry.get("contacts")))
+        for entry in devices or ():
+            _note(found, entry.get("mac", ""), is_there=entry.get("regstate", "").upper() == "OK")
+        hosts = [
+            host
+            for contact in contacts or ()
+            for host in (host_of(contact.get("uri", "")), contact.get("viaaddr", "").strip("[]"))
+        ]
+        return Registered(
+            found,
+            addresses=frozenset(filter(None, map(address_of, hosts))),
+            lists_sccp=devices is not None,
+            lists_sip=self._serves_sip and contacts is not None,
+        )
+
+
+def _note(found: dict[str, bool], name: str, *, is_there: bool) -> None:
+    device = _DEVICE.fullmatch(name)
+    mac = known_mac(device[1]) if device else ""
+    if mac:
+        found[mac] = found.get(mac, False) or is_there
+
+
+async def _registered(session: Session) -> tuple[tuple[Message, ...] | None, ...]:
+    return (
+        await _list(session, "PJSIPShowEndpoints", "EndpointList", "EndpointListComplete"),
+        await _list(session, "PJSIPShowContacts", "ContactList", "ContactListComplete"),
+        await _list(session, "SCCPShowDevices", "SCCPDeviceEntry"),
+    )
+
+
+class ManagerLines(ExchangeLines):
+    """Reads lists over the shared connection."""
+
+    def __init__(self, connection: ManagerConnection) -> None:
+        self._connection = connection
+
+    async def numbers(self, mac: str) -> tuple[str, ...]:
+        device = (("DeviceName", device_name(mac)),)
+        lines = await self._listed("SCCPShowDevice", "SCCPDeviceLineEntry", device)
+        return tuple(line.get("name", "") for line in lines)
+
+    async def devices(self) -> frozenset[str]:
+        devices = await self._listed("SCCPShowDevices", "SCCPDeviceEntry")
+        return frozenset(filter(None, (mac_of_device(one.get("mac", "")) for one in devices)))
+
+    async def _listed(
+        self, action: str, entry: str, fields: tuple[tuple[str, str], ...] = ()
+    ) -> tuple[Message, ...]:
+        answer = await self._connection.run(
+            lambda session: _asked(session, action, entry, fields=fields)
+        )
+        if not answer.ok:
+            is_missing = answer.message.startswith("can't find settings")
+            raise Refused(_MISSING if is_missing else _HIDDEN)
+        return answer.entries
