@@ -6,7 +6,6 @@ import msgspec
 from msgspec import Struct
 
 from phoneprov_adapters.memory.devices import (
-    MemoryCalls,
     MemoryManager,
     MemoryPhone,
     MemoryUploader,
@@ -18,7 +17,6 @@ from phoneprov_adapters.memory.system import (
     PlainHasher,
     PlainTokens,
     await_directly,
-    compare_directly,
 )
 from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
@@ -37,6 +35,7 @@ from phoneprov_core.batches.model import Batch
 from phoneprov_core.batches.run import RunBatches
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.batches.work import PhoneWork
+from phoneprov_core.configuration.comparison import Compared, Comparison, compare
 from phoneprov_core.deployments.confirm import Confirm, Watch
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.limits import SwitchLimits
@@ -44,14 +43,17 @@ from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
 from phoneprov_core.deployments.use_cases import Deployments, SwitchProfile
+from phoneprov_core.devices.ports import Calls
 from phoneprov_core.devices.restart import CiscoPhones, RestartBy
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions import Extensions
 from phoneprov_core.kems import Kems
 from phoneprov_core.kernel.actor import Actor, LevelRule
+from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.system import millis, shown
 from phoneprov_core.links import Links
 from phoneprov_core.me import Me
+from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.templates.recipes import Rendering
@@ -66,6 +68,28 @@ from support.keys import NEW_KEYS
 
 PASSWORD = "correct horse battery"
 COMMON = "password1"
+
+
+class MemoryCalls(Calls):
+    """The phones whose MACs are in ``talking`` are in a call; ``failure`` is raised if set.
+    ``asked`` lists the MACs of the queries."""
+
+    def __init__(self) -> None:
+        self.talking: set[str] = set()
+        self.failure: PhoneprovError | None = None
+        self.asked: list[str] = []
+
+    async def in_call(self, phone: Phone) -> bool:
+        await asyncio.sleep(0)
+        self.asked.append(phone.mac)
+        if self.failure is not None:
+            raise self.failure
+        return phone.mac in self.talking
+
+
+async def compare_directly(comparison: Comparison) -> Compared:
+    """A ``Compare`` that blocks the event loop."""
+    return compare(comparison)
 
 
 class Settings(Struct, frozen=True):

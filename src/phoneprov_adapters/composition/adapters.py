@@ -122,19 +122,9 @@ def connection_of(settings: Settings) -> ManagerConnection | None:
         raise SettingsError(f"PHONEPROV_AMI_TLS_CA: {error}") from None
 
 
-def manager_of(connection: ManagerConnection | None) -> ManagerInterface | None:
-    """Asterisk's manager interface, None if it is not configured."""
-    return Manager(connection) if connection else None
-
-
-def calls_of(connection: ManagerConnection | None) -> ManagerCalls | None:
-    """Lists phones in a call; None if no manager interface is configured."""
-    return ManagerCalls(connection) if connection else None
-
-
-def exchange_lines_of(connection: ManagerConnection | None) -> ManagerLines | None:
-    """Reads lines back; None if no manager interface is configured."""
-    return ManagerLines(connection) if connection else None
+def over(connection: ManagerConnection | None, make: Callable[[ManagerConnection], T]) -> T | None:
+    """What is made of the connection; None if no manager interface is configured."""
+    return make(connection) if connection else None
 
 
 def compare_lines_of(
@@ -168,7 +158,7 @@ def cisco_phones(
     return CiscoPhones(
         settings.restart,
         commands or PhoneWeb(settings.phone_web, settings.phone_networks),
-        manager or manager_of(connection_of(settings)),
+        manager or over(connection_of(settings), Manager),
         settings.restart_type,
     )
 
@@ -227,10 +217,10 @@ class Adapters(containers.DeclarativeContainer):
         networks=of(settings, lambda it: it.phone_networks),
     )
     ami: Provider[ManagerConnection | None] = singleton(connection_of, settings=of(settings))
-    manager: Provider[ManagerInterface | None] = singleton(manager_of, connection=of(ami))
-    calls: Provider[ManagerCalls | None] = singleton(calls_of, connection=of(ami))
+    manager: Provider[ManagerInterface | None] = singleton(over, connection=of(ami), make=Manager)
+    calls: Provider[ManagerCalls | None] = singleton(over, connection=of(ami), make=ManagerCalls)
     exchange_lines: Provider[ExchangeLines | None] = singleton(
-        exchange_lines_of, connection=of(ami)
+        over, connection=of(ami), make=ManagerLines
     )
     compare_lines = singleton(
         compare_lines_of,

@@ -21,7 +21,6 @@ from phoneprov_core.devices.execute import execute_body, require_phone
 from phoneprov_core.devices.names import check_segments
 from phoneprov_core.devices.ports import (
     REPLACED_ANOTHER,
-    Calls,
     ConfigUploader,
     FilesOnServer,
     KeyPress,
@@ -34,7 +33,6 @@ from phoneprov_core.devices.ports import (
 )
 from phoneprov_core.devices.restart import require_single_lines
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
-from phoneprov_core.phones.model import Phone
 
 
 async def _no_pause(_seconds: float) -> None:
@@ -123,23 +121,6 @@ class MemoryManager(ManagerInterface):
         if endpoint in self.elsewhere:
             raise Refused("Its endpoint in Asterisk has a contact at another address.")
         self.performed.append(action)
-
-
-class MemoryCalls(Calls):
-    """The phones whose MACs are in ``talking`` are in a call; ``failure`` is raised if set.
-    ``asked`` lists the MACs of the queries."""
-
-    def __init__(self) -> None:
-        self.talking: set[str] = set()
-        self.failure: PhoneprovError | None = None
-        self.asked: list[str] = []
-
-    async def in_call(self, phone: Phone) -> bool:
-        await asyncio.sleep(0)
-        self.asked.append(phone.mac)
-        if self.failure is not None:
-            raise self.failure
-        return phone.mac in self.talking
 
 
 class MemoryUploader(ConfigUploader, ReadsFiles):

@@ -17,7 +17,6 @@ from msgspec import Struct
 
 from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.auth.ports import Tokens
-from phoneprov_core.configuration.comparison import Compared, Comparison, compare
 from phoneprov_core.desks.ports import PageSigner
 from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.users.passwords import PasswordHasher
@@ -152,11 +151,6 @@ def _not_valid() -> Unauthenticated:
 async def await_directly(work: Awaitable[T]) -> T:
     """A ``RunToEnd`` that does not protect: a cancellation cancels the work."""
     return await work
-
-
-async def compare_directly(comparison: Comparison) -> Compared:
-    """A ``Compare`` that blocks the event loop."""
-    return compare(comparison)
 
 
 class MemoryBackground:

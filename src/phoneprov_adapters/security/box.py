@@ -65,7 +65,3 @@ class SecretBox:
             return cipher.decrypt(nonce, ciphertext, place.encode())
         except InvalidTag:
             raise wrong_key(place) from None
-
-    def is_outdated(self, sealed: Sealed) -> bool:
-        """Whether it was sealed with another key than the current one."""
-        return sealed.key_id != self._current_id

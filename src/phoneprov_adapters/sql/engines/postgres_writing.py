@@ -1,9 +1,9 @@
 """Writing transactions on PostgreSQL."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import asyncpg
 from sqlalchemy.dialects import postgresql
@@ -15,6 +15,8 @@ from phoneprov_adapters.sql.engines.revisions import REQUIRE_REVISION
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
 from phoneprov_core.kernel.errors import Unavailable
+
+T = TypeVar("T")
 
 _REQUIRED = REQUIRE_REVISION.cte("required")
 
@@ -81,11 +83,15 @@ class WriteConnection(Connection):
             await self._run(step)
 
     async def _run(self, step: _Step) -> Sequence[Row]:
+        return await self._within(lambda: self._fetch(step))
+
+    async def _within(self, work: Callable[[], Awaitable[T]]) -> T:
+        """The result of some work in the transaction."""
         try:
             if not self._begun:
                 self._begun = True
                 await self._driver.execute(self._begin)
-            return await self._fetch(step)
+            return await work()
         except FAILURES as error:
             self._doubt(error)
             raise translated(error) from error
@@ -125,7 +131,10 @@ class WriteConnection(Connection):
             await self._alone(steps[0])
             return
         if len(steps) > 1:
-            await self._add(entries)
+            # In one round trip.
+            added = compiled_for(ADD_ENTRY)
+            rows = [added.parameters(entry) for entry in entries]
+            await self._within(lambda: self._driver.executemany(added.sql, rows))
         elif steps:
             await self._run(steps[0])
         if not self._begun:
@@ -139,19 +148,6 @@ class WriteConnection(Connection):
         if ended != "COMMIT":
             # A statement had failed, and the caller continued all the same.
             raise Unavailable("The database rolled the change back; nothing was changed.")
-
-    async def _add(self, entries: Sequence[dict[str, Any]]) -> None:
-        """Add several audit entries in one round trip."""
-        compiled = compiled_for(ADD_ENTRY)
-        try:
-            if not self._begun:
-                self._begun = True
-                await self._driver.execute(self._begin)
-            values = [compiled.parameters(entry) for entry in entries]
-            await self._driver.executemany(compiled.sql, values)
-        except FAILURES as error:
-            self._doubt(error)
-            raise translated(error) from error
 
     def _not_committed(self, error: Exception) -> Exception:
         self._doubt(error)

@@ -16,6 +16,7 @@ from sqlalchemy import (
     or_,
     select,
     tuple_,
+    update,
 )
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.compiler import compiles
@@ -184,6 +185,19 @@ class claimed(_ByDialect):  # noqa: N801 - see above
     sqlite = "({} IS NOT NULL)"
     # Advisory locks have two numbers here, of which the first one is ours.
     postgresql = "pg_try_advisory_xact_lock(1886415973, hashtext({}))"
+
+
+def held(table: Table, key: str) -> tuple[ColumnElement[bool], ...]:
+    """The lease ``the_holder`` and ``the_fence`` in the row with this key has not ended."""
+    names = {key: f"the_{key}", "holder": "the_holder", "fence": "the_fence"}
+    is_same = (table.c[name] == bindparam(parameter) for name, parameter in names.items())
+    return *is_same, table.c.expires_at > now_ms()
+
+
+def release_of(table: Table) -> Update:
+    """Ends the leases of ``the_process``."""
+    of_process = table.c.process == bindparam("the_process")
+    return update(table).where(of_process, table.c.expires_at != 0).values(expires_at=0)
 
 
 LONGEST_MS = 180_000

@@ -20,10 +20,12 @@ from sqlalchemy import (
 
 from phoneprov_adapters.sql.engines.statements import (
     Statement,
+    held,
     is_over,
     json_field,
     json_items,
     now_ms,
+    release_of,
 )
 from phoneprov_adapters.sql.tables.fields import Fields
 from phoneprov_adapters.sql.tables.switching import (
@@ -90,12 +92,7 @@ TAKE = (
     )
     .returning(batches.c.uuid, batches.c.holder, batches.c.fence)
 )
-_HELD = (
-    batches.c.uuid == bindparam("the_uuid"),
-    batches.c.holder == bindparam("the_holder"),
-    batches.c.fence == bindparam("the_fence"),
-    batches.c.expires_at > now_ms(),
-)
+_HELD = held(batches, "uuid")
 KEEP = (
     update(batches)
     .where(*_HELD, batches.c.ended_at.is_(None))
@@ -103,11 +100,7 @@ KEEP = (
     .returning(batches.c.state)
 )
 RELEASE = update(batches).where(*_HELD).values(expires_at=0)
-RELEASE_OF = (
-    update(batches)
-    .where(batches.c.process == bindparam("the_process"), batches.c.expires_at != 0)
-    .values(expires_at=0)
-)
+RELEASE_OF = release_of(batches)
 
 ABANDONED = (
     select(*_CLAIM)

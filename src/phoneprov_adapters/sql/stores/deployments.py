@@ -19,7 +19,15 @@ from sqlalchemy import (
     update,
 )
 
-from phoneprov_adapters.sql.engines.statements import Query, is_over, json_items, now_ms, upsert
+from phoneprov_adapters.sql.engines.statements import (
+    Query,
+    held,
+    is_over,
+    json_items,
+    now_ms,
+    release_of,
+    upsert,
+)
 from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries, SqlStore
 from phoneprov_adapters.sql.tables.fields import json_text
 from phoneprov_adapters.sql.tables.inventory import phones
@@ -280,25 +288,11 @@ _TAKE = (
     )
     .returning(leases.c.fence)
 )
-_RELEASE = (
-    update(leases)
-    .where(
-        leases.c.mac == bindparam("the_mac"),
-        leases.c.holder == bindparam("the_holder"),
-        leases.c.fence == bindparam("the_fence"),
-        leases.c.expires_at > now_ms(),
-    )
-    .values(expires_at=0)
-    .returning(leases.c.mac)
-)
+_RELEASE = update(leases).where(*held(leases, "mac")).values(expires_at=0).returning(leases.c.mac)
 _HOLDER = select(leases.c.holder).where(
     leases.c.mac == bindparam("mac"), ~is_over(leases.c.expires_at)
 )
-_RELEASE_OF = (
-    update(leases)
-    .where(leases.c.process == bindparam("the_process"), leases.c.expires_at != 0)
-    .values(expires_at=0)
-)
+_RELEASE_OF = release_of(leases)
 
 
 class SqlLeases(SqlQueries, LeaseStore):
