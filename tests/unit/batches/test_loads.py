@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.memory.system import compare_directly
 from phoneprov_adapters.provisioning.folder import Folder
 from phoneprov_core.batches.commands import BatchTarget, CreateBatch
 from phoneprov_core.batches.model import BatchState
@@ -16,6 +15,7 @@ from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import CreateProfile
 from phoneprov_core.provisioning.loads import CheckLoad
 from support.floor import Floor
+from support.office import compare_directly
 from support.records import a_mac
 
 LOAD = "SCCP45.9-4-2SR4-2S"
