@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from inspect import Signature, signature
+from itertools import islice
 from typing import Any
 
 from jinja2 import StrictUndefined, pass_context
@@ -13,6 +14,8 @@ from phoneprov_core.templates.language import LONGEST_TEXT
 WORK = " work"
 """The name of the ``Work`` in a context; no template can spell it."""
 
+_MOST_NAMES = 8
+"""Maximum number of names of a text: empty texts can be joined without end."""
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,15}\s*")
 
@@ -63,8 +66,9 @@ def _made(context: Context, text: str, *sources: Any) -> str:
     given = [source for source in sources if isinstance(source, Text)]
     if not given:
         return text
-    names = dict.fromkeys(source.name for source in given)
-    return Text(text, " ".join(names), any(source.secret for source in given))
+    names = dict.fromkeys(name for source in given for name in source.name.split())
+    some = " ".join(islice(names, _MOST_NAMES))
+    return Text(text, some, any(source.secret for source in given))
 
 
 def _fits(length: int) -> None:
@@ -92,8 +96,9 @@ def output_text(context: Context, value: Any) -> str:
     if _CONTROL.search(text):
         raise Refusal("A given text contains a control character.")
     work: Work = context.parent[WORK]
-    work.add(len(text) + 1)
-    work.outputs.append((value.name, value.secret) if isinstance(value, Text) else ("", False))
+    name, is_secret = (value.name, value.secret) if isinstance(value, Text) else ("", False)
+    work.add(len(text) + len(name) + 1)
+    work.outputs.append((name, is_secret))
     return str(text)
 
 
