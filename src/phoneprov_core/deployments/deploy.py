@@ -103,7 +103,7 @@ class Deploy:
         if order.recipe is None:
             return order
         template, rendered = order.recipe.template, await self.rendering(order.recipe)
-        source = Source(template.uuid, template.revision, rendered)
+        source = Source(template.uuid, template.revision, template.name, rendered)
         return replace(order, cnf_xml=rendered.text, recipe=None, source=source)
 
     async def order_for(

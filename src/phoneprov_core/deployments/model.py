@@ -179,6 +179,9 @@ class Deployment(Struct, frozen=True):
     template_revision: (
         Annotated[TemplateRevision, schema("Revision of the template at that time")] | None
     ) = None
+    template_name: (
+        Annotated[str, schema("Name of the template at that time", examples=["office"])] | None
+    ) = None
 
     @property
     def restarted(self) -> bool | None:

@@ -54,6 +54,7 @@ class Source(Redacted, frozen=True):
 
     template_uuid: str
     template_revision: int
+    template_name: str
     rendered: Rendered
 
 
@@ -190,6 +191,7 @@ def new_record(
         created_at=created_at,
         template_uuid=source and source.template_uuid,
         template_revision=source and source.template_revision,
+        template_name=source and source.template_name,
     )
 
 

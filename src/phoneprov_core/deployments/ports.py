@@ -70,8 +70,7 @@ class DeploymentStore(Protocol):
 
     async def rendered_from(self, name: str) -> set[str]:
         """The phones, by MAC, whose current deployment was rendered from the template of this name:
-        its variant has this name now, or the deployed revision names the template, also if the
-        variant was deleted or has another name."""
+        its variant has this name now, or had it then, also if it was deleted, or the profile."""
 
     async def interrupt_abandoned(self, now: str) -> int:
         """Mark as interrupted, at ``now``, every running deployment whose phone's lease was lost,

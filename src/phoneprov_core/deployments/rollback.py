@@ -167,5 +167,6 @@ async def order_again(
     rendered = await tx.renderings.of(earlier)
     if rendered is None:
         raise NotRendered
-    source = Source(earlier.template_uuid, earlier.template_revision or 1, rendered)
+    revision_then, name = earlier.template_revision or 1, earlier.template_name or ""
+    source = Source(earlier.template_uuid, revision_then, name, rendered)
     return Order(Action.ROLLBACK, profile, revision, rendered.text, phone, source=source)

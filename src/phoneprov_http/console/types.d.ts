@@ -117,6 +117,7 @@ export interface Deployment {
   ended_at: string | null;
   template_uuid: string | null;
   template_revision: number | null;
+  template_name: string | null;
 }
 
 export interface Desk {

@@ -146,6 +146,7 @@ async def test_rollback_is_exact_after_template_line_and_user_changed(
     assert (preview["changed"], preview["diff"]) == (False, "")
     now = data_of(await admin.get(f"/phones/{OLD}/deployments", current="true"))[0]
     assert (now["template_uuid"], now["template_revision"]) == (made["uuid"], 2)
+    assert now["template_name"] == made["name"]
 
 
 async def test_rollback_to_a_text_that_was_removed_is_refused(admin: Caller, world: World) -> None:

@@ -36,7 +36,6 @@ from phoneprov_adapters.sql.tables.switching import (
     current_deployments,
     deployments,
     leases,
-    profile_revisions as revisions,
     templates,
 )
 from phoneprov_core.deployments.model import Action, Deployment, Outcome, Wanted
@@ -171,17 +170,11 @@ _LOGGED_IN_SINCE = (
     .limit(1)
 )
 _of_variant = templates.c.uuid == deployments.c.template_uuid
-_of_revision = and_(
-    revisions.c.profile_uuid == deployments.c.profile_uuid,
-    revisions.c.number == deployments.c.revision,
-)
 _RENDERED_FROM = (
     select(current_deployments.c.mac)
     .join(deployments, deployments.c.uuid == current_deployments.c.uuid)
     .outerjoin(templates, _of_variant)
-    .outerjoin(revisions, _of_revision)
-    .where(deployments.c.template_uuid.is_not(None))
-    .where(bindparam("name").in_([templates.c.name, revisions.c.template]))
+    .where(bindparam("name").in_([templates.c.name, deployments.c.template_name]))
 )
 _FIRST_PIECE, _LARGEST_PIECE = 4, 1024
 

@@ -310,6 +310,7 @@ CREATE TABLE deployments (
 	ended_at VARCHAR(24) COLLATE "C",
 	template_uuid VARCHAR(36) COLLATE "C",
 	template_revision BIGINT,
+	template_name TEXT,
 	used_by TEXT,
 	CONSTRAINT pk_deployments PRIMARY KEY (uuid),
 	CONSTRAINT uq_deployments_mac_number UNIQUE (mac, number)
