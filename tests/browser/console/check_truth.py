@@ -176,6 +176,27 @@ def test_two_tabs_do_not_overwrite_each_others_profile(
     service.api("DELETE", f"phone-profiles/{profile['uuid']}")
 
 
+def test_two_tabs_change_different_settings_of_a_desk(console: Console, service: Service) -> None:
+    page = console.page
+    path = "phones/00:1B:D4:00:00:04/desk"
+    console.open("#/phones/00:1B:D4:00:00:04?tab=desk")
+    console.settled()
+    profile = next(p for p in service.api("GET", "phone-profiles") if p["name"] == "Front desk")
+    service.api("PUT", path, {"default_profile_uuid": profile["uuid"]})
+    page.get_by_label("Users may log in").uncheck()
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#notices")).to_contain_text("saved.")
+    desk = service.api("GET", path)
+    assert (desk["hotdesk"], desk["default_profile_uuid"]) == (False, profile["uuid"])
+    service.api("PUT", path, {"default_profile_uuid": None, "hotdesk": True})
+
+
+@pytest.mark.parametrize("place", ["nowhere", "people/%", "phones/%E0%A4%A"])
+def test_address_without_a_page_is_named(console: Console, place: str) -> None:
+    console.open(f"#/{place}")
+    expect(console.page.get_by_role("heading", name="Page not found")).to_be_visible()
+
+
 def test_skip_link_leads_to_the_content(console: Console) -> None:
     page = console.page
     page.keyboard.press("Tab")

@@ -109,6 +109,16 @@ export function mayShow(home) {
   return false;
 }
 
+/** The variable parts of a path; null if they are not encoded as an address is.
+ * @param {string[]} match */
+function partsOf(match) {
+  try {
+    return match.slice(1).map(decodeURIComponent);
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Show the view of the address in `main`.
  *
@@ -129,15 +139,15 @@ export async function show(main, home, { focus }) {
   const { signal } = controller;
   const [path, search = ""] = hash.split("?");
   const found = routeOf(hash);
+  const parameters = found && partsOf(found.pattern.exec(path) ?? []);
   place.above = listAbove(path);
   const element = h("div", { className: "view" });
   element.setAttribute("aria-busy", "true");
   fill(main, element);
   try {
-    if (!found) {
+    if (!found || !parameters) {
       fill(element, h("h1", {}, texts.notFound), h("p", {}, texts.notFoundHint));
     } else {
-      const parameters = (found.pattern.exec(path) ?? []).slice(1).map(decodeURIComponent);
       const { view } = await loaded(found);
       if (kept("isReloaded")) keep("isReloaded", false);
       if (signal.aborted) return;

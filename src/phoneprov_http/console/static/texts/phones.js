@@ -61,6 +61,7 @@ export const phones = {
   lineContext: "Dialplan context",
   mailbox: "Voicemail box",
   flags: "Vendor flags",
+  noFlags: "No phone has a flag. A phone with the flag No is not offered the menu of this service.",
   newFlag: "New flag",
   vendorPhone: "Vendor phone",
   setVendor: "Vendor phone: offer the phone menu",

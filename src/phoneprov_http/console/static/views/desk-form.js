@@ -32,12 +32,9 @@ export async function deskForm(path, name, desk, changed) {
     [field("hotdesk", { kind: "checkbox" })],
     desk,
     (values) =>
-      api.put(`${path}/desk`, {
-        ...values,
-        default_profile_uuid: profile.value() || null,
-        extension_uuid: number.value() || null,
-      }),
+      api.put(`${path}/desk`, { ...values, ...changes() }),
     {
+      changesOnly: true,
       said: () => texts.deskSaved(name),
       saved: () => {
         before = chosen();
@@ -47,8 +44,11 @@ export async function deskForm(path, name, desk, changed) {
   );
   form.prepend(profile.element, number.element);
   await Promise.all([profile.ready, number.ready]);
-  const chosen = () => `${profile.value()} ${number.value()}`;
+  const chosen = () => ({ default_profile_uuid: profile.value() || null, extension_uuid: number.value() || null });
+  /** @type {Record<string, string | null>} */
   let before = chosen();
-  guard(() => form.isConnected && chosen() !== before);
+  // Another tab may have changed the others.
+  const changes = () => Object.fromEntries(Object.entries(chosen()).filter(([name, value]) => value !== before[name]));
+  guard(() => form.isConnected && Object.keys(changes()).length > 0);
   return h("section", {}, h("h2", {}, texts.deskSettings), form);
 }

@@ -40,6 +40,7 @@ export async function view({ element }) {
       },
       { title: texts.vendorPhone, cell: (one) => (one.vendor ? texts.yes : texts.no) },
     ],
+    empty: () => texts.noFlags,
     load: async (offset, limit, signal) => {
       const { data, metadata } = await api.get(`vendor-phones?limit=${limit}&offset=${offset}`, signal);
       return { rows: data, total: metadata.total ?? data.length };
