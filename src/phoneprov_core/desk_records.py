@@ -3,7 +3,7 @@ deployments and desks change these records, each by the same steps: find the rec
 transaction, which locks it, and put what a rule makes of it."""
 
 from enum import Enum
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -30,8 +30,7 @@ class Due(Enum):
 
 
 class DeskUse(Struct, frozen=True):
-    """Who uses a phone: the user, the profile, and when the use ends; None for no user, and for
-    a use without an end."""
+    """Who uses a phone, with which profile, until when; None for no user, and without an end."""
 
     user_uuid: str | None = None
     profile_uuid: str | None = None
@@ -96,17 +95,17 @@ class DeskRecord(Struct, frozen=True):
         return self.ended(Due.EXPIRY) if self.is_over(now) else self
 
     def in_turn(self, turn: int | None) -> Self:
-        """The desk in its next turn. Raises ``DeskChanged`` if ``turn`` is given and is not the
-        current one."""
+        """The desk in its next turn. Raises ``DeskChanged`` if ``turn`` is not the current one."""
         if turn not in {None, self.turn}:
             raise DeskChanged
-        return self._with(turn=self.turn + 1)
+        return replace(self, turn=self.turn + 1)
 
     def used(self, use: DeskUse, now: str, *, left: str | None = None) -> Self:
         """The desk in its next turn, with this use. A logout that was due is done. Without a user,
         ``left`` is the user that the phone keeps the profile of."""
         since = now if use.user_uuid else None
-        return self._with(
+        return replace(
+            self,
             **asdict(use),
             since=since,
             due=None,
@@ -131,7 +130,7 @@ class DeskRecord(Struct, frozen=True):
         """The desk in its next turn, with an earlier use. A logout that was due is done."""
         fields = asdict(use)
         del fields["at"], fields["is_due"]
-        return self._with(**fields, due=None, turn=self.turn + 1, not_before=0)
+        return replace(self, **fields, due=None, turn=self.turn + 1, not_before=0)
 
     def ended(self, due: Due) -> Self:
         """The desk in its next turn, without a user; ``due`` is due if there was one."""
@@ -149,20 +148,17 @@ class DeskRecord(Struct, frozen=True):
 
     def changing(self, change_uuid: str, user_uuid: str | None = None) -> Self:
         """The desk while a login (of ``user_uuid``) or another change (None) is under way."""
-        return self._with(change_uuid=change_uuid, change_user_uuid=user_uuid)
+        return replace(self, change_uuid=change_uuid, change_user_uuid=user_uuid)
 
     def changed(self, change_uuid: str) -> Self:
         """The desk after this change; the same while another one is recorded."""
         if self.change_uuid != change_uuid:
             return self
-        return self._with(change_uuid=None, change_user_uuid=None)
+        return replace(self, change_uuid=None, change_user_uuid=None)
 
     def settled(self) -> Self:
         """The desk with nothing due and no change."""
-        return self._with(due=None, change_uuid=None, change_user_uuid=None, not_before=0)
-
-    def _with(self, **fields: Any) -> Self:
-        return replace(self, **fields)
+        return replace(self, due=None, change_uuid=None, change_user_uuid=None, not_before=0)
 
 
 class DeskRecords(Protocol):
@@ -207,8 +203,7 @@ class EndsUses(Protocol):
 
 
 async def end_uses(tx: EndsUses, user_uuid: str, *, besides: str = "") -> None:
-    """End the use of every phone by the user except that of the phone ``besides``; a logout is
-    due there."""
+    """End the use of every phone by the user but that of ``besides``; a logout is due there."""
     for desk in await tx.desks.of(user=user_uuid):
         if desk.user_uuid == user_uuid and desk.mac != besides:
             await end_use(tx, desk, Due.LOGOUT)

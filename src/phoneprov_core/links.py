@@ -154,8 +154,7 @@ class Links:
         return await listing(self.database.read, lambda tx: tx.links.users, page, owner=owner)
 
     async def create(self, actor: Actor, new: CreateLink) -> FullLink:
-        """Raises ``NotFound`` if the user or the extension does not exist; ``Conflict`` if they are
-        linked already."""
+        """Raises ``NotFound`` without user or extension; ``Conflict`` if they are linked."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
             user = found(await tx.users.find(new.user_uuid), "user")
@@ -164,7 +163,9 @@ class Links:
             try:
                 await tx.links.add(link)
             except Conflict:
-                raise _linked_already() from None
+                problem = Problem("extension_uuid", "is linked to this user already")
+                message = "This user has this extension already."
+                raise AlreadyExists(message, problems=(problem,)) from None
         return record_of(
             FullLink,
             link,
@@ -177,15 +178,9 @@ class Links:
         )
 
     async def delete(self, actor: Actor, uuid: str) -> Link:
-        """Delete the link, not the user and the extension; the link as it was. Raises
-        ``NotFound``."""
+        """Delete the link, not its ends; the link as it was. Raises ``NotFound``."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
             link = found(await tx.links.find(known_id(uuid)), "link")
             await tx.links.remove(link.uuid)
         return link
-
-
-def _linked_already() -> AlreadyExists:
-    problem = Problem("extension_uuid", "is linked to this user already")
-    return AlreadyExists("This user has this extension already.", problems=(problem,))

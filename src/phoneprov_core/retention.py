@@ -30,8 +30,7 @@ _LONGEST_PAUSE = 1.0
 
 
 class Expiring(Enum):
-    """The kinds of records that expire. They are removed in this order: a revision is needed as
-    long as a deployment names it."""
+    """The kinds of records that expire, removed in this order: deployments need their revisions."""
 
     DEPLOYMENTS = "deployments"
     BATCHES = "batches"
@@ -79,8 +78,7 @@ class Pruned(Struct, frozen=True):
 
 
 def limits(keep: KeepDays, now: datetime) -> Mapping[Expiring, Moment]:
-    """The moment before which records of each kind may be removed; without the kinds that are
-    kept for ever."""
+    """The moment before which records of each kind may be removed; not of those kept for ever."""
     days = {
         Expiring.DEPLOYMENTS: keep.deployments,
         Expiring.BATCHES: keep.deployments,
@@ -133,8 +131,7 @@ class RetentionStore(Protocol):
         self, kind: Expiring, before: Moment, piece: Piece, *, after: Place | None = None
     ) -> int:
         """Remove what is removable after ``after`` up to the end of ``piece``, in one statement;
-        the number of records. A deployment that ended or began since ``look`` does not make a
-        needed one removable."""
+        the number of records. A deployment since ``look`` does not make a needed one removable."""
 
 
 class RetentionTransaction(Protocol):

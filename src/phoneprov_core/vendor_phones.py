@@ -55,8 +55,7 @@ class VendorPhonesTransaction(Protocol):
 
 @dataclass(frozen=True)
 class VendorPhones:
-    """Read, set and delete vendor phone flags. MACs are accepted in any spelling; the phone need
-    not be in the inventory."""
+    """Read, set and delete flags of phones, in the inventory or not, by MACs in any spelling."""
 
     database: ReadAndWrite[VendorPhonesTransaction]
     shared_write: SharedWrite

@@ -1,5 +1,4 @@
-"""Services that phones of the vendor offer in their menu: every account reads them, superadmins
-write them."""
+"""Services in the menu of the vendor's phones: every account reads them, superadmins write them."""
 
 from dataclasses import dataclass
 from typing import Annotated, Protocol

@@ -102,8 +102,7 @@ class VendorUsers:
 
     async def save(self, actor: Actor, user_uuid: str, new: CreatePin) -> VendorUser:
         """Set the user's PIN, which opens its lock after wrong ones; an existing record keeps its
-        uuid. Raises ``NotFound`` if the user does not exist, ``NeedsLogin`` for a caller with an
-        API token."""
+        uuid. Raises ``NotFound`` without the user, ``NeedsLogin`` with an API token."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         require_login(actor)
@@ -118,8 +117,7 @@ class VendorUsers:
         return saved
 
     async def delete(self, actor: Actor, user_uuid: str) -> None:
-        """Raises ``NotFound`` if the user does not exist or has no PIN, ``NeedsLogin`` for a caller
-        with an API token."""
+        """Raises ``NotFound`` without the user or a PIN, ``NeedsLogin`` with an API token."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         require_login(actor)

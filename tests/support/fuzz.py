@@ -17,7 +17,7 @@ from schemathesis.specs.openapi.checks import ignored_auth
 
 from phoneprov_core.access.model import Assignment
 from phoneprov_core.auth.model import Claims, TokenKind
-from phoneprov_core.users.names import check_new_username
+from phoneprov_core.users.passwords import check_new_username
 from support.fuzz_records import COUNT, RECORDS, fill
 from support.records import (
     a_mac,

@@ -40,7 +40,7 @@ from phoneprov_core.devices.ports import Calls
 from phoneprov_core.fleet.watch import Registered, Registrations
 from phoneprov_core.kernel.addresses import address_of, known_mac
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
-from phoneprov_core.lines.comparison import ExchangeLines
+from phoneprov_core.lines.ports import ExchangeLines
 from phoneprov_core.phones.model import Phone, speaks_sip
 
 FRESH_SECONDS = 2.0

@@ -50,7 +50,8 @@ from phoneprov_core.devices.ports import (
 from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, RestartBy
 from phoneprov_core.fleet.watch import Registrations
 from phoneprov_core.kernel.system import Clock, NewId, Pause
-from phoneprov_core.lines.comparison import CompareLines, ExchangeLines
+from phoneprov_core.lines.ports import ExchangeLines
+from phoneprov_core.lines.use_cases import CompareLines
 from phoneprov_core.provisioning.ports import FetchObserver, SharedFiles
 from phoneprov_core.templates.ports import Renderer
 from phoneprov_core.templates.recipes import Rendering

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.findings import Outcome, failed, ok, skipped
 from phoneprov_core.devices.names import device_name
-from phoneprov_core.lines.comparison import CompareLines
+from phoneprov_core.lines.use_cases import CompareLines
 
 SERVICE = "http://127.0.0.1:8000"
 """Where the service listens by default."""

@@ -16,9 +16,8 @@ from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.phone.http import PhoneWebSettings
 from phoneprov_core.auth.model import Lifetimes
 from phoneprov_core.desks.model import DeskPolicy
-from phoneprov_core.devices.names import config_filename
+from phoneprov_core.devices.names import config_filename, mac_in, plain_name
 from phoneprov_core.devices.restart import RestartBy
-from phoneprov_core.provisioning.names import mac_in, plain_name
 from phoneprov_core.retention import KeepDays
 
 

@@ -9,9 +9,8 @@ import msgspec
 
 from phoneprov_adapters.files.csv import CsvTable
 from phoneprov_core.configuration.well_formed import LARGEST
+from phoneprov_core.transfer.configurations import PROFILE_COLUMNS, TEMPLATE_COLUMNS
 from phoneprov_core.transfer.model import OWNER, Row, RowProblem
-from phoneprov_core.transfer.profiles import PROFILE_COLUMNS
-from phoneprov_core.transfer.templates import TEMPLATE_COLUMNS
 
 FILE = "file"
 VALUE = "values."

@@ -17,8 +17,12 @@ from phoneprov_adapters.phone.request import (
     ask,
 )
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.deployments.information import PATH, read_device_information
-from phoneprov_core.deployments.observation import DeviceInformation, PhoneInformation
+from phoneprov_core.deployments.observation import (
+    PATH,
+    DeviceInformation,
+    PhoneInformation,
+    read_device_information,
+)
 from phoneprov_core.devices.errors import REPLY_LOST
 from phoneprov_core.devices.execute import (
     REPLY_LIMIT,

@@ -54,8 +54,7 @@ _OF_LISTS = ("length", "first", "last", "join")
 _LARGEST = 2**31
 
 Kinds = Mapping[str, str]
-"""Names that are assigned: what they are, the name of a given list for an element of it, ``loop``,
-or empty for a text."""
+"""Names that are assigned: the given list for an element of one, ``loop``, or empty for a text."""
 
 
 class Objection(NamedTuple):

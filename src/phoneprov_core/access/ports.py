@@ -32,8 +32,7 @@ class AssignmentStore(Protocol):
 
     async def another_superadmin(self, besides: str, rule: LevelRule) -> bool:
         """Whether an active user other than ``besides`` holds level 0 under ``rule``. Transactions
-        that call this run one after the other, so the result is valid until this transaction
-        ends."""
+        that call this run one after the other: the result is valid until this one ends."""
 
 
 class AccessTransaction(Protocol):

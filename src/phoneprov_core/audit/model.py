@@ -84,8 +84,7 @@ class EntriesQuery(WantedEntries, frozen=True, kw_only=True):
 
 
 class FoundEntries(Struct, frozen=True):
-    """Entries that were found. ``searched_to`` is the last entry that was compared, None if no
-    entry was left."""
+    """Entries that were found, and the last entry that was compared, None if no entry was left."""
 
     entries: list[TracedEntry]
     searched_to: str | None

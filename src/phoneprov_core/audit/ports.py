@@ -11,8 +11,7 @@ class AuditStore(Protocol):
     """Audit entries, by uuid. Entries are added and read; no method changes one."""
 
     async def add(self, entry: TracedEntry) -> None:
-        """Keep an entry. What it names need not exist, now or later. Waits for no other
-        transaction."""
+        """Keep an entry. What it names need not exist. Waits for no other transaction."""
 
     async def find(self, uuid: str) -> TracedEntry | None:
         """The entry, or None."""

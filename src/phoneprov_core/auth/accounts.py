@@ -21,8 +21,7 @@ from phoneprov_core.users.use_cases import add_user, all_taken_fields, created_u
 
 @dataclass(frozen=True)
 class Register:
-    """Create an account: for any caller where registration is public, else for a superadmin who
-    creates one for another person."""
+    """Create an account: for any caller where registration is public, else for a superadmin."""
 
     database: ReadAndWrite[AuthTransaction]
     hasher: PasswordHasher
@@ -33,8 +32,7 @@ class Register:
     public: bool
 
     def require_open(self, actor: Actor | None) -> None:
-        """Raises ``Forbidden`` if registration is not public and the caller does not hold level
-        0."""
+        """Raises ``Forbidden`` if registration is not public and the caller lacks level 0."""
         if not (self.public or (actor is not None and actor.holds(SUPERADMIN))):
             raise Forbidden("Registration is closed; ask an administrator for an account.")
 

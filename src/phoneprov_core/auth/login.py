@@ -80,8 +80,7 @@ class Guesses:
     @asynccontextmanager
     async def counted(self, caller: Caller) -> AsyncIterator[None]:
         """Count a guess before its password is checked in the block. Raises ``TooManyAttempts`` if
-        the account's login is closed or locked (code ``locked``), or if too many logins from the
-        address failed."""
+        the login is closed or locked (code ``locked``), or too many from the address failed."""
         if not caller.familiar.both and (wait := await self.limit.wait(caller.ip)):
             raise address_closed(wait)
         # Every guess counts as failed until it is verified. If all logins of a busy account were

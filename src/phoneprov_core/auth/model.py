@@ -136,9 +136,8 @@ class Exchange(Enum):
 
 
 class Lifetimes(Struct, frozen=True):
-    """Lifetimes of tokens and sessions, in seconds. ``reuse_grace`` is the time after an exchange
-    in which a second use of the old token is refused without ending the session; with 0 every
-    second use ends it."""
+    """Lifetimes of tokens and sessions, in seconds. A second use of a refresh token within
+    ``reuse_grace`` is refused without ending the session; with 0 every one ends it."""
 
     access: int = 15 * 60
     refresh_idle: int = 14 * 24 * 3600

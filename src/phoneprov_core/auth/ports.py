@@ -8,9 +8,8 @@ from msgspec import Struct
 from phoneprov_core.api_tokens import ApiTokenStore
 from phoneprov_core.auth.model import Claims, LoginFailure, Principal, Session, TokenKind
 from phoneprov_core.auth.throttle import Attempts
-from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.users.ports import EndSessions, UserStore
+from phoneprov_core.users.ports import EndSessions, UsersTransaction
 
 
 class SessionStore(EndSessions, Protocol):
@@ -97,11 +96,9 @@ class Tokens(Protocol):
         ``Unauthenticated`` for any other text."""
 
 
-class AuthTransaction(Protocol):
+class AuthTransaction(UsersTransaction, Protocol):
     """Stores that authentication uses."""
 
-    @property
-    def users(self) -> UserStore: ...
     @property
     def api_tokens(self) -> ApiTokenStore: ...
     @property
@@ -112,8 +109,6 @@ class AuthTransaction(Protocol):
     def login_addresses(self) -> LoginAddressStore: ...
     @property
     def rates(self) -> RateStore: ...
-    @property
-    def trail(self) -> UseCaseTrail: ...
 
 
 LoginJournal = Callable[[LoginFailure], None]

@@ -68,9 +68,8 @@ def token_pair(
 
 @dataclass(frozen=True)
 class Authenticate:
-    """Finds the account of an access token or an API token, with its current state. Session or
-    token, account and level are read on every call in one query, so that a session that ended in
-    any process is refused at once."""
+    """Finds the account of an access token or an API token. Session or token, account and level are
+    read on every call in one query: a session that ended in any process is refused at once."""
 
     database: ReadAndWrite[AuthTransaction]
     tokens: Tokens
@@ -207,9 +206,8 @@ async def exchange(
     grace: int,
     again: int = 0,
 ) -> Exchange:
-    """Exchange a refresh token of a session. A token that is not the current one is judged by
-    ``Session.second_use``; a reused one ends the session. The current token of an inactive account
-    is used up (``NO_SESSION``)."""
+    """Exchange a refresh token of a session. ``Session.second_use`` judges another than the current
+    one; a reused one ends the session. That of an inactive account is used up (``NO_SESSION``)."""
     is_active = await sessions.replace_token(
         session_uuid, token_id, successor, now=now, expires_at=expires_at
     )

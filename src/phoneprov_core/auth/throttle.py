@@ -168,8 +168,7 @@ class AddressLimit:
         return 0
 
     async def count(self, rates: RateStore, ip: str, *, force: bool = False) -> int:
-        """Count a guess. Returns 0, or the milliseconds until the next one if it is refused, which
-        it never is with ``force``."""
+        """Count a guess: 0, or the milliseconds until the next if refused (not with ``force``)."""
         now = millis(self._clock())
         wait = await rates.add(self._subject(ip), self._rate, now, force=force)
         if wait:

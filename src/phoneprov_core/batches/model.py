@@ -56,8 +56,7 @@ class PhoneState(Enum):
     """Switched and restarted, or restarted."""
     FAILED = "failed"
     UNKNOWN = "unknown"
-    """A command was sent and its reply was lost: it is not known whether the phone has the new
-    file, or whether it restarts."""
+    """The reply to a command was lost: whether it has the new file, or restarts, is not known."""
     LEFT_OUT = "left_out"
     """The batch was stopped or cancelled before this phone was started."""
 
@@ -223,15 +222,13 @@ class Batch(Struct, frozen=True):
         return replace(self, state=BatchState.RUNNING)
 
     def halted(self, state: BatchState, message: str | None) -> "Batch | None":
-        """The batch in this state, which starts no further phones; None if it is neither running
-        nor planned."""
+        """The batch in this state, without further phones; None if it is not running or planned."""
         if self.state not in {BatchState.RUNNING, BatchState.PLANNED}:
             return None
         return replace(self, state=state, message=message)
 
     def finished(self, now: str) -> "Batch | None":
-        """The batch when its last phone ended: a running batch becomes done. None while it has
-        pending or running phones."""
+        """The batch when its last phone ended: a running one becomes done. None before."""
         if self.phones.waiting or self.phones.running:
             return None
         is_running = self.state is BatchState.RUNNING

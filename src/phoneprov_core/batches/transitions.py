@@ -1,6 +1,5 @@
-"""The phones of a batch that are being processed, and every change of their state. The rules are
-here. A store applies a ``Transition`` in one statement, and only to phones that are still in the
-state that it begins with."""
+"""The phones of a batch that are being processed, and the rules of their states. A store applies a
+``Transition`` in one statement, only to phones that are still in its first state."""
 
 from collections.abc import Mapping
 

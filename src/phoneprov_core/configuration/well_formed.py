@@ -1,6 +1,5 @@
-"""Whether a text can be a device configuration. The text is checked as a stream: no tree is built,
-nothing is changed, and the cost is linear. A document type declaration, and with it every entity,
-is refused: no phone needs one."""
+"""Whether a text can be a device configuration. It is checked as a stream, without a tree, in
+linear time. A document type, and with it every entity, is refused: no phone needs one."""
 
 import re
 from collections.abc import Callable

@@ -1,5 +1,4 @@
-"""Confirmations: whether a phone registered again after its restart, observed in the background
-in one of two ways."""
+"""Confirmations: whether a phone registered again after its restart, observed in the background."""
 
 import asyncio
 from contextlib import suppress
@@ -15,7 +14,7 @@ from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis, shown
-from phoneprov_core.lines.comparison import CompareLines
+from phoneprov_core.lines.use_cases import CompareLines
 from phoneprov_core.phones.model import Phone, software_type_of, speaks_sip
 
 
@@ -38,9 +37,8 @@ class Watch:
     async def begin(
         self, phone: Phone, software_type: str | None, *, is_restarting: bool = False
     ) -> Watching:
-        """Start watching. ``software_type`` is the firmware family of the phone's record or else
-        of the profile. Raises ``Refused``, ``TimedOut`` or ``Conflict`` with the reason if no way
-        works."""
+        """Start watching. ``software_type`` is the firmware family of the phone's record or else of
+        the profile. Raises ``Refused``, ``TimedOut`` or ``Conflict`` if no way works."""
         if not self.seconds:
             raise Conflict("Phones are not watched: PHONEPROV_CONFIRM_TIMEOUT is 0.")
         phone = replace(phone, software_type=software_type)
@@ -102,8 +100,7 @@ class Confirm:
 
     async def resume(self) -> None:
         """Watch the phones again whose watch was in a process that ended, for the rest of their
-        time. Only what is observed from now on confirms them; else the record says that it is not
-        known."""
+        time. Only what is observed from now on confirms them; else it is recorded as not known."""
         now = self.clock()
         longest = timedelta(seconds=self.watch.seconds + _GRACE_SECONDS + _LONGEST_SECONDS)
         last = None

@@ -28,8 +28,7 @@ class SwitchLimits(Struct, frozen=True):
     async def count(
         self, rates: RateStore, actor: Actor, mac: str, now: int, what: What = "switch"
     ) -> None:
-        """Count a switch or a preview, unless the caller holds level 0. Raises
-        ``TooManySwitches``."""
+        """Count a switch or a preview of a caller without level 0. Raises ``TooManySwitches``."""
         if actor.holds(SUPERADMIN):
             return
         done = {"switch": "switched", "preview": "previewed"}[what]

@@ -1,6 +1,5 @@
-"""Deployments: the record of each time a configuration was put onto a phone. The record is created
-before the upload, completed at the end, and later extended by the confirmation that the phone
-registered again."""
+"""Deployments: the record of each time a configuration was put onto a phone. It is created before
+the upload, completed at the end, and extended by the confirmation that the phone registered."""
 
 from enum import Enum
 from typing import Annotated, Literal, Self
@@ -185,8 +184,7 @@ class Deployment(Struct, frozen=True):
 
     @property
     def restarted(self) -> bool | None:
-        """Whether the command to restart was accepted; None if that is not known: it was sent, and
-        the reply was lost."""
+        """Whether the command to restart was accepted; None if its reply was lost."""
         lost = any(step.name is StepName.RESTART and step.ok is None for step in self.steps)
         return None if lost else self.restart == RESTARTED
 

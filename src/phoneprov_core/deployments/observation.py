@@ -1,10 +1,12 @@
-"""Ports that observe phones and servers, without changing anything."""
+"""Ports that observe phones and servers and change nothing, and what a phone's own page says."""
 
 import hashlib
 from typing import Annotated, Literal, Protocol
 
 from msgspec import Struct
 
+from phoneprov_core.devices.execute import elements_of
+from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.fields import DurationMs, schema
 from phoneprov_core.phones.model import Phone
@@ -105,3 +107,30 @@ class Reachability(Protocol):
     async def phone(self, phone: Phone) -> Reach:
         """Read the MAC from the phone's own web server. Another phone at its address counts as
         not reachable. Always returns within 3 seconds and does not raise."""
+
+
+PATH = "/DeviceInformationX"
+"""The path of the page on Cisco's phones; it is XML."""
+
+
+def read_device_information(status: int, body: bytes) -> DeviceInformation:
+    """The information in a reply; every field is None if it cannot be parsed."""
+    if status != 200:
+        return DeviceInformation()
+    try:
+        elements = elements_of(body)
+    except ValueError:
+        return DeviceInformation()
+    texts = {one.name: one.text for one in reversed(elements)}
+    return DeviceInformation(
+        mac=known_mac(texts.get("MACAddress", "")) or None,
+        model=_line(texts.get("modelNumber")),
+        serial=_line(texts.get("serialNumber")),
+        load=_line(texts.get("appLoadID") or texts.get("versionID")),
+    )
+
+
+def _line(text: str | None) -> str | None:
+    """One short line without control characters: it goes into messages."""
+    line = " ".join((text or "").split())
+    return line[:64] if line.isprintable() and line else None

@@ -50,8 +50,7 @@ class DeploymentStore(Protocol):
 
     async def previous(self, current: Deployment) -> Deployment | None:
         """The deployment of the phone before ``current`` with another configuration: of those with
-        a place and a smaller number the one with the largest number that ``brought_other_than`` the
-        current one."""
+        a place and a smaller number the last that ``brought_other_than`` the current one."""
 
     async def placed_before(self, deployment: Deployment) -> Deployment | None:
         """The deployment of the phone with a place and the largest number below that of
@@ -78,8 +77,7 @@ class DeploymentStore(Protocol):
 
 
 class RenderingStore(Protocol):
-    """The texts that were rendered for deployments, encrypted. Those of a profile are deleted with
-    it."""
+    """The texts that were rendered for deployments, encrypted, deleted with their profiles."""
 
     async def keep(
         self, deployment: Deployment, rendered: Rendered, needed: Sequence[Deployment]
@@ -115,8 +113,7 @@ class ReplacementChain(Protocol):
     """The part of the store of replaced phones that deployments use."""
 
     async def earlier(self, mac: str) -> list[str]:
-        """The phones whose place this one took, and those whose place they took, by MAC; in one
-        query."""
+        """The phones whose place this one took, and those before them, by MAC; in one query."""
 
 
 class DeploymentsTransaction(ProfilesTransaction, RecipeTransaction, Protocol):

@@ -55,8 +55,7 @@ class TryTemplate:
     compare: Compare
 
     async def __call__(self, actor: Actor, uuid: str, request: RenderRequest) -> Trial:
-        """Changes nothing. Raises ``NotFound`` for a template, a profile or a phone that does not
-        exist, and ``Unavailable``."""
+        """Raises ``NotFound`` if template, profile or phone do not exist, and ``Unavailable``."""
         require_superadmin(actor)
         if request.body is not None:
             faults = await self.rendering.renderer.check(request.body)

@@ -15,7 +15,7 @@ from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import require_same
-from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
 from phoneprov_core.kernel.store import NewestRows, ReadAndWrite
 from phoneprov_core.kernel.system import Clock, known_id, shown
@@ -68,11 +68,8 @@ class Deployments:
         self, actor: Actor, mac: str, wanted: Wanted | None = None, page: Page = None
     ) -> Listing[Deployment]:
         """The deployments of one phone that the caller may see, oldest first, with those of the
-        phones that it replaced. Raises ``NotFound`` for a phone that is not in the inventory and
-        has no such deployments."""
-        mac = known_mac(mac)
-        if not mac:
-            raise NotFound("There is no such phone.")
+        phones that it replaced. Raises ``NotFound`` for an unknown phone without any."""
+        mac = found(known_mac(mac), "phone")
         async with self.database.read() as tx:
             also = await tx.replacements.earlier(mac)
             history = tx.deployments.matching(Wanted(mac=mac), also=also)
@@ -91,15 +88,13 @@ class Deployments:
         return self._shown(actor, deployment)
 
     def _shown(self, actor: Actor, deployment: Deployment | None) -> Deployment:
-        if deployment is None or not may_see(actor, deployment):
-            raise NotFound("There is no such deployment.")
-        return deployment.as_of(shown(self.clock()))
+        visible = deployment if deployment and may_see(actor, deployment) else None
+        return found(visible, "deployment").as_of(shown(self.clock()))
 
     async def _listing(
         self, actor: Actor, wanted: Wanted, page: Page, also: Sequence[str] = ()
     ) -> Listing[Deployment]:
-        """Raises ``NotFound`` if the deployment ``before`` does not exist or the caller may not see
-        it."""
+        """Raises ``NotFound`` without a deployment ``before`` that the caller may see."""
         now, before, owner = shown(self.clock()), wanted.before, _whose(actor)
         wanted = replace(wanted, before=None)
 

@@ -96,7 +96,9 @@ class ChangeDesk:
 
     async def put(self, actor: Actor, order: Order) -> Deployment:
         """Execute an order completely. Raises like ``Deploy``."""
-        return await self.deploy(actor, self._forgetting(order))
+        if order.desk is not None:
+            order = replace(order, desk=replace(order.desk, forget_calls=self.clear_calls))
+        return await self.deploy(actor, order)
 
     async def put_and_answer(self, actor: Actor, order: Order) -> Changed:
         """Carry out an order until its file is in place; the rest follows the answer. Raises like
@@ -160,16 +162,9 @@ class ChangeDesk:
     async def order(
         self, profile_uuid: str | None, phone: Phone, action: Action, desk: DeskChange
     ) -> Order | None:
-        """The order for the newest revision of a profile; None if it does not exist or does not
-        fit the phone."""
+        """The order for the newest revision of a profile; None without one that fits the phone."""
         order = await self.deploy.order_for(profile_uuid, phone, action)
         return None if order is None else replace(order, desk=desk)
-
-    def _forgetting(self, order: Order) -> Order:
-        if order.desk is None:
-            return order
-        desk = replace(order.desk, forget_calls=self.clear_calls)
-        return replace(order, desk=desk)
 
     async def _answered(self, answered: asyncio.Event) -> None:
         with contextlib.suppress(TimeoutError):

@@ -65,8 +65,7 @@ class LogInAtPhone:
         return ProfileChoice(fitting, proof)
 
     async def choose(self, at: AtPhone, profile_uuid: str, token: str) -> Changed:
-        """Log in with one of the profiles that were offered. Raises like a login, and if the PIN
-        was changed or removed since."""
+        """Log in with an offered profile. Raises like a login, and if the PIN was changed since."""
         _require_hotdesk(at)
         pin_hash = await pin_hash_of(self.database, user_in(token))
         user_uuid = self.tokens.read(Purpose.PROFILE, at.desk, token, pin_hash)
@@ -154,8 +153,7 @@ async def pin_hash_of(database: ReadAndWrite[DesksTransaction], user_uuid: str) 
 async def fitting_profiles(
     database: ReadAndWrite[DesksTransaction], user: User, phone: Phone
 ) -> tuple[ProfileRecord, ...]:
-    """The profiles of a user that fit a phone. Raises ``Conflict`` (code ``no_profile``) without
-    one."""
+    """The profiles of a user that fit a phone. Raises ``Conflict`` (``no_profile``) without one."""
     async with database.read() as tx:
         profiles = await tx.profiles.rows(_MOST_PROFILES, owner=user.uuid)
         fitting = [one for one in profiles if one.objection_to(phone) is None]
@@ -182,8 +180,7 @@ async def chosen_user(
 
 
 async def _has_text(tx: DesksTransaction, profile: ProfileRecord, phone: Phone) -> bool:
-    """Whether a profile has a configuration for the phone: its own, or a variant of its
-    template."""
+    """Whether a profile has a configuration for the phone: its own, or a variant."""
     newest = await tx.revisions.newest(profile.uuid)
     if newest is None or newest.template is None:
         return newest is not None

@@ -3,17 +3,16 @@
 import hmac
 import logging
 from dataclasses import dataclass
-from typing import Protocol
 
 from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS, WINDOW, AddressLimit
 from phoneprov_core.desks.access import IdentifyPhone
 from phoneprov_core.desks.adoption import AdoptAtPhone
 from phoneprov_core.desks.login import ChangePin, LogInAtPhone
 from phoneprov_core.desks.logout import LogOut
+from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.devices.binding import Networks
 from phoneprov_core.directory.lookup import LookUp
 from phoneprov_core.kernel.actor import anonymous
-from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock
 from phoneprov_core.vendor_services import VendorService, VendorServicesTransaction
@@ -36,13 +35,6 @@ class ServiceMenu:
         return [service for service in services if service.url]
 
 
-class CredentialsTransaction(Protocol):
-    """Stores that checking the phones' own login needs."""
-
-    @property
-    def rates(self) -> RateStore: ...
-
-
 class PhoneCredentials:
     """The login that this service uses on phones, checked for a phone that was sent it. A phone
     asks whether a command may be carried out. Only the phone networks get an answer. 200 wrong
@@ -50,7 +42,7 @@ class PhoneCredentials:
 
     def __init__(
         self,
-        database: ReadAndWrite[CredentialsTransaction],
+        database: ReadAndWrite[DesksTransaction],
         user: str,
         password: str,
         networks: Networks,

@@ -1,25 +1,21 @@
 """Reading and configuring desks over the API."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from phoneprov_core.access.rules import may_act_for, require_superadmin
 from phoneprov_core.deployments.order import require_fitting
 from phoneprov_core.desks.logout import LogOut
 from phoneprov_core.desks.model import Desk, DeskPatch, ListedDesk, PhoneState
 from phoneprov_core.desks.pins import phone_key
-from phoneprov_core.desks.ports import DeskStore, DesksTransaction
-from phoneprov_core.extensions import CHAN_SCCP, Extension
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, UseCaseTrail
+from phoneprov_core.desks.ports import DesksTransaction
+from phoneprov_core.extensions import CHAN_SCCP
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import applied
-from phoneprov_core.kernel.errors import Conflict, NotFound, found
+from phoneprov_core.kernel.errors import Conflict, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, Store
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, shown
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.model import ProfileRecord
-from phoneprov_core.users.ports import ClearAttempts
 
 
 class NotALine(Conflict):
@@ -30,23 +26,6 @@ class NotALine(Conflict):
         "The extension 1001 is of the type chan_pjsip; the number of a desk must be of the type "
         "chan_sccp."
     )
-
-
-class ConfigureTransaction(Protocol):
-    """Stores that the configuration of a desk needs."""
-
-    @property
-    def phones(self) -> Store[Phone]: ...
-    @property
-    def profiles(self) -> Store[ProfileRecord]: ...
-    @property
-    def extensions(self) -> Store[Extension]: ...
-    @property
-    def desks(self) -> DeskStore: ...
-    @property
-    def attempts(self) -> ClearAttempts: ...
-    @property
-    def trail(self) -> UseCaseTrail: ...
 
 
 @dataclass(frozen=True)
@@ -72,9 +51,8 @@ class Desks:
         """Raises ``NotFound``, also for a desk that the caller may not see."""
         async with self.database.read() as tx:
             state = await tx.desks.at(known_mac(mac))
-            if state is None or not may_act_for(actor, state.desk.user_uuid or ""):
-                raise _no_desk()
-            return await self._shown(tx, state)
+            is_visible = state and may_act_for(actor, state.desk.user_uuid or "")
+            return await self._shown(tx, found(state if is_visible else None, "desk"))
 
     async def update(self, actor: Actor, mac: str, patch: DeskPatch) -> Desk:
         """Choose the default profile, the number of the desk, and whether users can log in; also
@@ -94,10 +72,7 @@ class Desks:
         """Log out the user at a phone; the desk afterwards. Raises like ``LogOut``."""
         mac = await self.log_out_at_phone(actor, mac)
         async with self.database.read() as tx:
-            state = await tx.desks.at(mac)
-            if state is None:
-                raise _no_desk()
-            return await self._shown(tx, state)
+            return await self._shown(tx, found(await tx.desks.at(mac), "desk"))
 
     async def _shown(self, tx: DesksTransaction, state: PhoneState) -> Desk:
         desk = state.desk
@@ -117,12 +92,10 @@ class Desks:
         )
 
 
-async def configure(tx: ConfigureTransaction, mac: str, patch: DeskPatch) -> None:
+async def configure(tx: DesksTransaction, mac: str, patch: DeskPatch) -> None:
     """Change the desk of a phone, and open its lock after wrong PINs. Raises ``NotFound`` and
     ``Conflict``."""
-    phone = await tx.phones.find(mac)
-    if phone is None:
-        raise _no_desk()
+    phone = found(await tx.phones.find(mac), "desk")
     if isinstance(patch.default_profile_uuid, str):
         profile = found(await tx.profiles.find(patch.default_profile_uuid), "profile")
         if phone.is_active:
@@ -141,7 +114,3 @@ async def configure(tx: ConfigureTransaction, mac: str, patch: DeskPatch) -> Non
     names = ("default_profile_uuid", "hotdesk", "extension_uuid")
     fields = {name: getattr(desk, name) for name in names}
     tx.trail.note(Event("desk.updated", "desk", mac, fields))
-
-
-def _no_desk() -> NotFound:
-    return NotFound("There is no such desk.")

@@ -53,7 +53,8 @@ def read_execute_reply(status: int, body: bytes, *, may_be_empty: bool = False) 
     except ValueError:
         raise _nonsense() from None
     if root.name == "CiscoIPPhoneError":
-        raise Refused(_error_words(_number(root.attributes.get("Number"))))
+        number = _number(root.attributes.get("Number"))
+        raise Refused(_ERROR_WORDS.get(number, f"The phone refused the command (error {number})."))
     items = [one for one in inner if one.depth == 1 and one.name == "ResponseItem"]
     if root.name != "CiscoIPPhoneResponse" or not items:
         raise _nonsense()
@@ -85,10 +86,6 @@ _ERROR_WORDS = {
     4: f"The phone refused the login (error 4); {_CHECK_LOGIN}",
     6: "The phone could not handle the request (error 6); try again or restart it by hand.",
 }
-
-
-def _error_words(number: int) -> str:
-    return _ERROR_WORDS.get(number, f"The phone refused the command (error {number}).")
 
 
 def _number(text: str | None) -> int:

@@ -1,6 +1,6 @@
-"""Names of a phone: its configuration file on the server, and its device in Asterisk. A MAC is
-canonical here, ``AA:BB:CC:DD:EE:FF``; any other spelling is a programming error and raises
-ValueError."""
+"""Names of a phone: its configuration file on the server, its device in Asterisk, and the files
+that it requests. A MAC is canonical here, ``AA:BB:CC:DD:EE:FF``; any other spelling is a
+programming error and raises ValueError."""
 
 import re
 
@@ -64,3 +64,31 @@ def check_segments(*names: str) -> None:
     for name in names:
         if _SEGMENT.fullmatch(name) is None or name in {".", ".."}:
             raise Refused("The configuration file has a name that cannot be used for uploading.")
+
+
+MAX_NAME = 255
+"""Characters of a requested name; RFC 1350 sets no limit, file systems do."""
+_PRINTABLE = re.compile(r"[\x20-\x7e]{1,255}")
+# CTLSEP<MAC>.tlv, ITLSEP<MAC>.tlv, SEP<MAC>.cnf.xml, SEP<MAC>.cnf.xml.sgn and the like.
+_OF_DEVICE = re.compile(r"(?:CTL|ITL)?(?:SEP|SIP)?([0-9A-F]{12})(?:\..*)?", re.IGNORECASE)
+
+
+def plain_name(requested: str) -> str | None:
+    """A requested name without a leading slash, in lower case; None for one that leads elsewhere.
+
+    A name is printable ASCII without backslash, and no segment of it is empty or begins with a
+    dot: hidden files include the unfinished uploads of FTP servers, with whole configurations.
+    Phones put a slash before the names of locale files and mix upper and lower case.
+    """
+    name = requested.removeprefix("/")
+    if not _PRINTABLE.fullmatch(name) or "\\" in name:
+        return None
+    if any(not segment or segment.startswith(".") for segment in name.split("/")):
+        return None
+    return name.lower()
+
+
+def mac_in(name: str) -> str | None:
+    """The canonical MAC in the last segment of a requested name; None if the name holds none."""
+    found = _OF_DEVICE.fullmatch(name.rpartition("/")[2])
+    return known_mac(found[1]) or None if found else None

@@ -12,16 +12,14 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Protocol
 from zlib import crc32
 
 from msgspec import Struct
 
 from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.deployments.observation import FileState, ServerFile
-from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore
 from phoneprov_core.devices.ports import ConfigUploader, FilesOnServer, ReadsFiles
-from phoneprov_core.fleet.ports import FleetStore
+from phoneprov_core.fleet.ports import FleetTransaction
 from phoneprov_core.fleet.states import WatchedFile
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -63,17 +61,6 @@ def needs_reading(file: WatchedFile, stamp: int | None, same: Same | None, numbe
     return (crc32(file.mac.encode()) + number) % ROUNDS == 0 or number - same.round >= ROUNDS
 
 
-class FilesTransaction(Protocol):
-    """Stores that comparing files reads."""
-
-    @property
-    def fleet(self) -> FleetStore: ...
-    @property
-    def deployments(self) -> DeploymentStore: ...
-    @property
-    def leases(self) -> LeaseStore: ...
-
-
 @dataclass(eq=False)
 class FilesRound:
     """A round of ``seconds``, and what it did: contents that were read, and the reasons of
@@ -97,7 +84,7 @@ class CompareFiles:
     in a round, and one more after each file that ended one. A round whose time is over stops; the
     next one begins with the files that were read longest ago."""
 
-    database: ReadAndWrite[FilesTransaction]
+    database: ReadAndWrite[FleetTransaction]
     uploader: ConfigUploader
     clock: Clock
     pause: Pause

@@ -2,9 +2,8 @@
 
 from typing import Protocol
 
-from phoneprov_core.deployments.ports import ReplacementChain
-from phoneprov_core.desks.ports import DeskStore
-from phoneprov_core.desks.use_cases import ConfigureTransaction
+from phoneprov_core.deployments.ports import LeaseStore, ReplacementChain
+from phoneprov_core.desks.ports import DeskStore, DesksTransaction
 from phoneprov_core.fleet.model import Replacement
 from phoneprov_core.fleet.states import CountedFleet, Days, SeenPhone, StateChange, WatchedFile
 from phoneprov_core.phones.model import Phone
@@ -59,8 +58,8 @@ class FleetStore(Protocol):
         else counted now."""
 
 
-class FleetTransaction(PhonesTransaction, ConfigureTransaction, Protocol):
-    """Stores that adopting and replacing phones reads and writes."""
+class FleetTransaction(PhonesTransaction, DesksTransaction, Protocol):
+    """Stores that adopting, replacing and watching phones reads and writes."""
 
     @property
     def phones(self) -> PhoneStore: ...
@@ -70,6 +69,8 @@ class FleetTransaction(PhonesTransaction, ConfigureTransaction, Protocol):
     def discovered_phones(self) -> DiscoveredPhoneStore: ...
     @property
     def replacements(self) -> ReplacementStore: ...
+    @property
+    def leases(self) -> LeaseStore: ...
     @property
     def fleet(self) -> FleetStore: ...
 

@@ -11,7 +11,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from phoneprov_core.deployments.observation import FileState, PhoneInformation
-from phoneprov_core.deployments.ports import LeaseStore
 from phoneprov_core.fleet.files import CompareFiles
 from phoneprov_core.fleet.ports import FleetTransaction
 from phoneprov_core.fleet.states import MISSES, FleetState, Look, SeenPhone, after_file, after_look
@@ -69,13 +68,6 @@ class Registrations(Protocol):
         """One listing for any number of phones. Raises ``Refused`` and ``TimedOut``."""
 
 
-class WatchTransaction(FleetTransaction, Protocol):
-    """Stores that looking at phones reads and writes."""
-
-    @property
-    def leases(self) -> LeaseStore: ...
-
-
 class Round(Struct):
     """What a round did: phones of the inventory, requests, and states that changed."""
 
@@ -94,7 +86,7 @@ class WatchFleet:
     compared.
     """
 
-    database: ReadAndWrite[WatchTransaction]
+    database: ReadAndWrite[FleetTransaction]
     information: PhoneInformation
     registrations: Registrations | None
     clock: Clock
@@ -134,8 +126,7 @@ class WatchFleet:
             await self.pause(min(left, RENEW_MS) / 1000)
 
     async def _compare_files(self, seconds: float) -> None:
-        """Rounds over the files, beside those over the phones: a slow file server delays none of
-        them."""
+        """Rounds over the files, beside those over the phones, which no slow file server delays."""
         while self.files is not None:
             end = millis(self.clock()) + seconds * 1000
             left = 0.0

@@ -123,8 +123,7 @@ Value = str | int | float | bool | None | list[str]
 
 class Event(Struct, frozen=True):
     """Something that is not the change of one record, such as a failed login. ``action`` is
-    ``<subject>.<verb in the past tense>``. ``changes`` holds field values that were not there
-    before."""
+    ``<subject>.<verb in the past tense>``; ``changes`` holds values that are new."""
 
     action: str
     resource: str

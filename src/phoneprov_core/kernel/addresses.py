@@ -41,8 +41,7 @@ def ip(value: str) -> str:
 
 
 def same_address(one: str, other: str) -> bool:
-    """Whether both texts are the same address; an IPv4 address in IPv6's mapped form is that
-    IPv4 address."""
+    """Whether both texts are one address; an IPv4 address in IPv6's mapped form is that address."""
     return (address_of(one) or one) == (address_of(other) or other)
 
 

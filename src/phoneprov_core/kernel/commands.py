@@ -127,23 +127,20 @@ def _value(text: str, annotation: Any) -> object:
 
 
 def obey(rules: Rules, command: Struct) -> None:
-    """Check rules that depend on settings or on other fields. Raises ``Invalid`` with each invalid
-    field."""
+    """Check rules that depend on settings or other fields. Raises ``Invalid`` with each problem."""
     problems = _broken(rules, {name: getattr(command, name) for name in rules})
     if problems:
         raise invalid(problems)
 
 
 def require_same(field: str, sent: object, stored: object) -> None:
-    """Raises ``Invalid`` when a patch has a value for a field that never changes, and it is not
-    the stored value."""
+    """Raises ``Invalid`` when a patch has another value for a field that never changes."""
     if sent is not UNSET and sent != stored:
         raise wrong(field, MUST_AGREE)
 
 
 def require_newest(newest: int, sent: object, one: str, changed: type[Conflict]) -> None:
-    """Raises ``changed`` when a patch of a record (``one``: "profile") is based on another revision
-    than the newest."""
+    """Raises ``changed`` when a patch of ``one`` is based on another revision than the newest."""
     if sent is not UNSET and sent != newest:
         raise changed(
             f"This {one} has revision {newest}, not {sent}: it was changed meanwhile. "

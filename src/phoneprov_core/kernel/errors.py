@@ -162,8 +162,7 @@ def already_taken(what: str, field: str) -> AlreadyExists:
 
 
 def found(record: R | None, one: str) -> R:
-    """Return the record; raises ``NotFound`` if it is None. ``one`` is its kind, such as
-    "phone"."""
+    """Return the record; raises ``NotFound`` if it is None. ``one`` is its kind: "phone"."""
     if not record:
         raise NotFound(f"There is no such {one}.")
     return record

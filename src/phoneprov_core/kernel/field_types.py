@@ -23,8 +23,7 @@ the field's name, such as "must not be empty"."""
 
 
 class Check(NamedTuple):
-    """Marks a field: its value is passed to ``rule``, which returns the canonical form or raises
-    ValueError."""
+    """Marks a field: ``rule`` returns the canonical form of its value, or raises ValueError."""
 
     rule: Rule
 
@@ -41,8 +40,7 @@ SECRET = Secret()
 
 
 class CommandField(NamedTuple):
-    """A field of a command. ``sent_as`` is its name in requests; for a ``nullable`` one empty text
-    is null."""
+    """A field of a command, ``sent_as`` this name; for a ``nullable`` one empty text is null."""
 
     name: str
     sent_as: str

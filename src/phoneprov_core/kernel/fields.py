@@ -1,6 +1,5 @@
-"""The field types that commands and entities are written with. Each is a plain ``str`` or ``int``
-in Python; the rule is checked when a command is created, and the metadata describes the field in
-the OpenAPI document."""
+"""The field types of commands and entities. Each is a plain ``str`` or ``int``; its rule is checked
+when a command is created, and its metadata describes it in the OpenAPI document."""
 
 from typing import Annotated, Any
 
@@ -12,8 +11,7 @@ from phoneprov_core.kernel.system import Timestamp, uuid
 
 
 def schema(description: str = "", /, **keywords: Any) -> Meta:
-    """A description, and JSON schema keywords for documentation; the rule of the field enforces
-    them."""
+    """A description, and JSON schema keywords, which the rule of the field enforces."""
     described = {"description": description} if description else {}
     return Meta(extra_json_schema={**described, **keywords})
 

@@ -25,8 +25,7 @@ _DEVICE_NAME = re.compile(r"sep([0-9a-f]{12})")
 
 
 def normalised(text: str) -> str:
-    """Text without case and accents (Unicode NFKD and case folding), and with MAC addresses as
-    bare digits."""
+    """Text without case and accents (Unicode NFKD, case folding), MAC addresses as bare digits."""
     if text.isascii():
         text = text.lower()
     else:
@@ -36,10 +35,9 @@ def normalised(text: str) -> str:
 
 
 class SearchFields(Struct, frozen=True):
-    """The fields of a record in which words are found. ``numbers`` are MAC addresses and
-    telephone numbers, which are found in any notation. If there are ``labels``, a number of at
-    most three digits is found only as a whole number in one of these fields: "42" in "Desk 42",
-    and not in a MAC address."""
+    """The fields of a record in which words are found. ``numbers`` are MAC addresses and telephone
+    numbers, which are found in any notation. If there are ``labels``, a number of up to three
+    digits is found only as a whole number in one of them: "42" in "Desk 42", not in a MAC."""
 
     texts: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()

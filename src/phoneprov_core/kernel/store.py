@@ -61,8 +61,7 @@ class Store(Rows[E], Protocol[E]):
         """The record, or None."""
 
     async def put(self, entity: E) -> None:
-        """Replace a stored record. Raises like ``add``, and ``NotFound`` if the record does not
-        exist."""
+        """Replace a stored record. Raises like ``add``, and ``NotFound`` without one."""
 
     async def remove(self, key: str) -> bool:
         """Remove the record and the records that belong to it; False if it does not exist. Raises

@@ -51,8 +51,7 @@ _UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def known_id(text: str | None) -> str:
-    """The canonical form of a UUID; empty text, which is the key of no record, for any other
-    text."""
+    """The canonical form of a UUID; else empty text, which is the key of no record."""
     canonical = text.lower() if isinstance(text, str) else ""
     return canonical if _UUID.fullmatch(canonical) else ""
 

@@ -28,12 +28,10 @@ class LineStore(Protocol):
 
     async def earlier_numbers(self, mac: str, kind: str) -> list[str]:
         """The numbers linked to the owners of the last five deployments that brought a file to this
-        canonical MAC, the newest deployment first; of inactive users, too. A number may come
-        several times."""
+        canonical MAC, the newest first; of inactive users, too. A number may be repeated."""
 
     async def phones_of(self, user_uuid: str) -> list[UsedPhone]:
-        """The phones whose desk has this user, or whose current deployment has this owner, by
-        MAC."""
+        """The phones whose desk or whose current deployment is that of this user, by MAC."""
 
 
 class LinesTransaction(Protocol):
@@ -47,3 +45,15 @@ class LinesTransaction(Protocol):
     def profiles(self) -> Store[ProfileRecord]: ...
     @property
     def lines(self) -> LineStore: ...
+
+
+class ExchangeLines(Protocol):
+    """What the exchange has of phones and lines."""
+
+    async def numbers(self, mac: str) -> tuple[str, ...]:
+        """The numbers of the lines at a phone, in the order of its buttons. Raises ``Refused`` if
+        the exchange does not have the phone, or does not show it, and ``TimedOut`` if it does not
+        answer within 5 seconds."""
+
+    async def devices(self) -> frozenset[str]:
+        """The canonical MACs of the phones that the exchange has. Raises like ``numbers``."""

@@ -1,4 +1,5 @@
-"""Devices and lines for the exchange, and for an administrator."""
+"""Devices and lines for the exchange and for an administrator, and whether the exchange has those
+that it should have."""
 
 from dataclasses import dataclass
 
@@ -7,12 +8,12 @@ from phoneprov_core.devices.names import mac_of_device
 from phoneprov_core.extensions import CHAN_SCCP
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.addresses import known_mac
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import PhoneprovError, found
 from phoneprov_core.kernel.paging import Listing, Page, page_of
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, known_id, shown
 from phoneprov_core.lines.model import Line, PhoneNumbers
-from phoneprov_core.lines.ports import LinesTransaction
+from phoneprov_core.lines.ports import ExchangeLines, LinesTransaction
 from phoneprov_core.lines.rules import (
     Options,
     device_options,
@@ -23,6 +24,7 @@ from phoneprov_core.lines.rules import (
 )
 from phoneprov_core.phones.model import speaks_sip
 
+_MOST_NAMED = 12
 _MOST_USERS = 100
 """Users of one extension whose phones are named."""
 
@@ -50,15 +52,13 @@ class Lines:
         return device_options(phone, shown(self.clock()))
 
     async def line(self, number: str) -> Options | None:
-        """The line of this number; None if no active extension of chan_sccp has it. Raises
-        ``Unavailable``."""
+        """The line of this number; None without such an extension. Raises ``Unavailable``."""
         async with self.database.read() as tx:
             known = await tx.lines.find(number)
         return None if known is None else line_options(line_of(known, self.context))
 
     async def of_phone(self, actor: Actor, mac: str, page: Page = None) -> Listing[Line]:
-        """The lines of a phone as the exchange gets them, in the order of its buttons. Raises
-        ``NotFound``."""
+        """The lines of a phone as the exchange gets them, by button. Raises ``NotFound``."""
         require_superadmin(actor)
         phone = found(await self._phone(known_mac(mac)), "phone")
         numbers = numbers_of(phone, shown(self.clock()))
@@ -83,8 +83,7 @@ class Lines:
         ]
 
     async def showing_any(self, actor: Actor, extension_uuid: str) -> list[str]:
-        """The MACs of the phones that have the lines of a user with this extension, like
-        ``showing``."""
+        """The MACs of the phones with the lines of a user of this extension, like ``showing``."""
         require_superadmin(actor)
         async with self.database.read() as tx:
             linked = await tx.links.users.rows(_MOST_USERS, owner=known_id(extension_uuid))
@@ -106,3 +105,37 @@ class Lines:
             return None
         async with self.database.read() as tx:
             return await tx.lines.at(mac)
+
+
+@dataclass(frozen=True)
+class CompareLines:
+    """Reads the lines of a phone back from the exchange."""
+
+    database: ReadAndWrite[LinesTransaction]
+    exchange: ExchangeLines
+    clock: Clock
+
+    async def __call__(self, mac: str) -> tuple[bool | None, str]:
+        """Whether the exchange has the lines of the phone, None if unknown, and a sentence."""
+        try:
+            there = await self.exchange.numbers(mac)
+            async with self.database.read() as tx:
+                phone = await tx.lines.at(mac)
+        except PhoneprovError as error:
+            return None, error.message
+        numbers = numbers_of(phone, shown(self.clock())) if phone else ()
+        wanted = tuple(one.number for one in numbers)
+        if there == wanted:
+            return True, f"Asterisk has {_named(there)} at the phone."
+        return (
+            False,
+            f"Asterisk has {_named(there)} at the phone, and should have {_named(wanted)}.",
+        )
+
+
+def _named(numbers: tuple[str, ...]) -> str:
+    if not numbers:
+        return "no line"
+    more = len(numbers) - _MOST_NAMED
+    text = ", ".join(numbers[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"the line {text}" if len(numbers) == 1 else f"the lines {text}"

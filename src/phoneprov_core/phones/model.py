@@ -125,9 +125,8 @@ _MODEL = re.compile(r"(?:cisco\s+)?(?:cp-)?(.+?)g?", re.DOTALL)
 
 
 def bare_model(model: str) -> str:
-    """The bare form of a model, in lower case: ``CP-7945G`` and ``Cisco 7945`` are ``7945``. Drops
-    a leading ``Cisco``, a leading ``CP-`` and one trailing ``G``. Two models are the same when
-    their bare forms are equal."""
+    """The bare form of a model, in lower case, without ``Cisco`` and ``CP-`` before it and one
+    ``G`` after it: ``CP-7945G`` and ``Cisco 7945`` are ``7945``, and so the same model."""
     match = _MODEL.fullmatch(model.strip().casefold())
     return match[1] if match else ""
 
@@ -149,8 +148,7 @@ SummarySort = Literal[
     "seen_at", "-seen_at",
 ]  # fmt: skip
 LastOutcome = Literal["none", "running", "deployed", "failed", "unknown", "interrupted"]
-"""The outcome of the newest deployment of a phone, the one with the largest number. ``none``: the
-phone has no deployment."""
+"""The outcome of the deployment of a phone with the largest number; ``none`` without one."""
 _OUTCOME = (
     "Only phones whose newest deployment has this outcome; `none`: phones without a deployment. "
     "Needs level 0"

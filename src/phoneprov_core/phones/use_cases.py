@@ -123,8 +123,7 @@ class Phones:
         return phone
 
     async def update(self, actor: Actor, mac: str, patch: PhonePatch) -> Phone:
-        """Raises ``NotFound``; ``Forbidden`` if ``phone_ip`` changes and the caller does not
-        hold level 0."""
+        """Raises ``NotFound``; ``Forbidden`` if ``phone_ip`` changes without level 0."""
         require_shared_write(actor, self.shared_write)
         async with self.database.write(by=actor) as tx:
             before = found(await tx.phones.find(known_mac(mac)), "phone")

@@ -75,8 +75,7 @@ class ProfileRecord(Struct, frozen=True):
     updated_at: UpdatedAt
 
     def objection_to(self, phone: Phone) -> str | None:
-        """The reason why this profile is not compatible with a phone, or None. Missing data of the
-        phone count as compatible."""
+        """Why this profile is not compatible with a phone, or None. Missing data are compatible."""
         if self.compatible_models and phone.model:
             models = {bare_model(model) for model in self.compatible_models}
             if bare_model(phone.model) not in models:
@@ -106,8 +105,7 @@ class Profile(Redacted, frozen=True):
 
 
 class Content(Redacted, frozen=True):
-    """What a revision holds: a configuration, or, with the name of a template, its values in
-    JSON."""
+    """What a revision holds: a configuration, or a template's name and its values in JSON."""
 
     text: Annotated[str, SECRET]
     template: str | None = None

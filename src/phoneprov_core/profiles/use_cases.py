@@ -71,8 +71,7 @@ class Profiles:
         return await self._listing(page, owner, wanted)
 
     async def of_user(self, actor: Actor, user_uuid: str, page: Page = None) -> Listing[Profile]:
-        """The profiles of one user. Raises ``Forbidden``; ``NotFound`` if the user does not
-        exist."""
+        """The profiles of one user. Raises ``Forbidden``; ``NotFound`` without the user."""
         owner = known_id(user_uuid)
         await self._require_owner(actor, owner)
         return await self._listing(page, owner)
@@ -83,9 +82,8 @@ class Profiles:
             return visible(actor, await tx.whole_profiles.find(known_id(uuid)), "profile")
 
     async def create(self, actor: Actor, new: CreateProfile) -> Profile:
-        """Raises ``Forbidden`` for another user; ``NotFound`` if the user or the template does not
-        exist; ``Conflict`` (code ``too_many_profiles``) if the user has the maximum number of
-        profiles."""
+        """Raises ``Forbidden`` for another user; ``NotFound`` without the user or the template;
+        ``Conflict`` (``too_many_profiles``) if the user has the maximum of profiles."""
         obey(self.rules, new)
         await self._require_owner(actor, new.user_uuid)
         now = shown(self.clock())
@@ -156,8 +154,7 @@ class Profiles:
             await end_lines(tx, profile.user_uuid, profile.uuid)
 
     async def revisions(self, actor: Actor, uuid: str, page: Page = None) -> Listing[Revision]:
-        """The revisions of one profile, oldest first, without their configurations. Raises
-        ``NotFound``."""
+        """The revisions of a profile, oldest first, without configurations. Raises ``NotFound``."""
         async with self.database.read() as tx:
             profile = await profile_of(tx, actor, uuid)
         return await listing(self.database.read, lambda tx: tx.revisions, page, owner=profile.uuid)

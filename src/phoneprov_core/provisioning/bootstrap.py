@@ -12,7 +12,6 @@ from phoneprov_core.kernel.system import Clock, shown
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.provisioning.model import phone_seen
 from phoneprov_core.templates.model import TemplateFails
-from phoneprov_core.templates.ports import TemplateStore
 from phoneprov_core.templates.recipes import RecipeTransaction, Rendering, recipe_without_user
 from phoneprov_core.vendor_phones import VendorPhoneStore
 
@@ -22,8 +21,8 @@ BOOTSTRAP = "bootstrap"
 log = logging.getLogger("phoneprov.provisioning")
 
 
-class AdoptableTransaction(Protocol):
-    """Stores that say whether a phone may be adopted at the phone."""
+class AdoptableTransaction(RecipeTransaction, Protocol):
+    """Stores that say whether a phone may be adopted at the phone, and what it gets until then."""
 
     @property
     def phones(self) -> Store[Phone]: ...
@@ -31,12 +30,6 @@ class AdoptableTransaction(Protocol):
     def vendor_phones(self) -> VendorPhoneStore: ...
     @property
     def audit(self) -> AuditStore: ...
-    @property
-    def templates(self) -> TemplateStore: ...
-
-
-class BootstrapTransaction(AdoptableTransaction, RecipeTransaction, Protocol):
-    """Stores that the bootstrap configuration is rendered from."""
 
 
 async def is_adoptable(tx: AdoptableTransaction, mac: str) -> bool:
@@ -56,15 +49,14 @@ async def is_adoptable(tx: AdoptableTransaction, mac: str) -> bool:
 class Bootstrap:
     """Renders the template ``bootstrap`` for a phone, without a user."""
 
-    database: ReadAndWrite[BootstrapTransaction]
+    database: ReadAndWrite[AdoptableTransaction]
     rendering: Rendering
     clock: Clock
     filename_template: str = DEFAULT_FILENAME_TEMPLATE
 
     async def __call__(self, name: str, mac: str, ip: str, model: str | None) -> bytes | None:
         """The configuration of an adoptable phone, if ``name`` is that of its configuration; else
-        None. None, too, if no variant fits and if the template fails, which is logged. Raises
-        ``Unavailable``."""
+        None, also if no variant fits or the template fails (logged). Raises ``Unavailable``."""
         if name.lower() != config_filename(self.filename_template, mac).lower():
             return None
         async with self.database.read() as tx:

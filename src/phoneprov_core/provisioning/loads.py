@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from msgspec import Struct
 
 from phoneprov_core.devices.loads import LARGEST, list_name, listed_files
-from phoneprov_core.provisioning.names import plain_name
+from phoneprov_core.devices.names import plain_name
 from phoneprov_core.provisioning.ports import SharedFiles
 
 _NAMED = 5

@@ -9,8 +9,7 @@ WINDOW_MS = 60_000
 SERVED = 30
 """Rows for one file that an address fetched, in a window."""
 UNSERVED = 200
-"""Rows for different requests of an address that were not served, in a window; each request has
-one."""
+"""Rows for different requests of an address that were not served, in a window, one for each."""
 MOST = 10_000
 """Rows of requests that were served, and as many of others, in a window: addresses of requests that
 were not served may be forged, and take no rows from the others."""

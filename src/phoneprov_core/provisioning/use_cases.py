@@ -11,6 +11,7 @@ from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import Journal
 from phoneprov_core.devices.binding import Binding, Networks
+from phoneprov_core.devices.names import MAX_NAME, mac_in, plain_name
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.addresses import address_of, known_mac
 from phoneprov_core.kernel.errors import found
@@ -20,7 +21,6 @@ from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, millis, shown
 from phoneprov_core.provisioning.bootstrap import Bootstrap
 from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch, FetchResult, Transport
-from phoneprov_core.provisioning.names import MAX_NAME, mac_in, plain_name
 from phoneprov_core.provisioning.ports import (
     FetchObserver,
     ProvisioningTransaction,
@@ -139,7 +139,7 @@ class ProvideFile:
         fetch = Fetch(
             uuid=self.new_id(),
             mac=provided.mac,
-            name=_shown_name(request.name),
+            name="".join(c if c.isprintable() else "?" for c in request.name[:MAX_NAME]),
             transport=request.transport,
             client_ip=str(address_of(request.client_ip) or request.client_ip),
             result=result,
@@ -249,8 +249,3 @@ class DiscoveredPhones:
         """Every phone, the first seen first. Raises ``Forbidden``."""
         require_superadmin(actor)
         return await listing(self.database.read, lambda tx: tx.discovered_phones, page)
-
-
-def _shown_name(name: str) -> str:
-    """A requested name that is safe to store and to print: at most 255 characters, printable."""
-    return "".join(c if c.isprintable() else "?" for c in name[:MAX_NAME])

@@ -32,13 +32,9 @@ TemplateName = Annotated[
 ]
 
 
-def _bare(model: str) -> str | None:
-    return bare_model(values.line(model)) or None
-
-
 VariantModel = Annotated[
     OptionalLine,
-    Check(_bare),
+    Check(lambda model: bare_model(values.line(model)) or None),
     schema(
         "Model of the phones that this variant is for, in its bare form; null for all others",
         examples=["7945"],
@@ -60,10 +56,6 @@ TemplateRevision = Annotated[
 ]
 
 
-def _text(value: str) -> str:
-    return values.text(value, longest=LONGEST_VALUE)
-
-
 def checked_values(given: dict[str, str]) -> dict[str, str]:
     """A rule of a field: the texts of a profile, by name."""
     if len(given) > MOST_VALUES:
@@ -76,7 +68,7 @@ def checked_values(given: dict[str, str]) -> dict[str, str]:
     checked = {}
     for key, text in given.items():
         try:
-            checked[key] = _text(text)
+            checked[key] = values.text(text, longest=LONGEST_VALUE)
         except ValueError as error:
             raise ValueError(f"has the text {key}, which {error}") from None
     return checked

@@ -10,7 +10,7 @@ from phoneprov_core.configuration.masking import names_secret
 from phoneprov_core.configuration.well_formed import device_xml_rule
 from phoneprov_core.extensions import Extension
 from phoneprov_core.kems import Kem, KemStore
-from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.links import LinkStore
@@ -76,9 +76,7 @@ async def recipe_of(
 ) -> Recipe:  # fmt: skip
     """The recipe of this variant. Raises ``NotFound`` if the owner does not exist."""
     family = software_type_of(phone, family)
-    user = await tx.users.find(owner)
-    if user is None:
-        raise NotFound("There is no such user.")
+    user = found(await tx.users.find(owner), "user")
     lines = []
     for link in await tx.links.extensions.rows(MOST_ELEMENTS + 1, owner=owner):
         extension = await tx.extensions.find(link.extension_uuid)
@@ -102,8 +100,7 @@ async def recipe_without_user(tx: RecipeTransaction, name: str, phone: Phone) ->
 
 def best(variants: Sequence[Template], model: str | None, family: str | None) -> Template | None:
     """The variant that fits a phone best: that of its model before one without a model, that of its
-    firmware family before one without. If the family is not known, the only family of a model
-    fits."""
+    family before one without. If the family is not known, the only one of a model fits."""
     bare, known = bare_model(model or ""), family_of(family)
     for wanted in ([bare] if bare else []) + [None]:
         of_model = [one for one in variants if one.model == wanted]

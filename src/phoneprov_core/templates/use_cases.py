@@ -73,8 +73,7 @@ class Templates:
         return TemplateCheck(await self.renderer.check(request.body))
 
     async def create(self, actor: Actor, new: CreateTemplate) -> Template:
-        """Raises ``Invalid`` for a text with findings; ``Conflict`` if the name has a variant for
-        this model and family."""
+        """Raises ``Invalid`` for a text with findings; ``Conflict`` if there is this variant."""
         require_superadmin(actor)
         await self._require_good(new.body)
         now = shown(self.clock())
@@ -109,8 +108,7 @@ class Templates:
         return template
 
     async def delete(self, actor: Actor, uuid: str) -> None:
-        """Raises ``NotFound``; ``TemplateInUse`` for the last variant of a name that profiles
-        use."""
+        """Raises ``NotFound``; ``TemplateInUse`` for the last variant that profiles use."""
         require_superadmin(actor)
         name = (await self.get(actor, uuid)).name
         async with self.database.write(by=actor) as tx:

@@ -17,9 +17,8 @@ _PIECE = 500
 
 
 class DeskRow(Struct, frozen=True):
-    """What an administrator chose for a phone. ``default_profile_user`` is the username of the
-    owner of the default profile, ``default_profile`` the name of that profile, ``extension`` the
-    number of the desk itself."""
+    """What an administrator chose for a phone: the username of the owner and the name of the
+    default profile, and the number of the desk itself."""
 
     created_at: str
     mac: str

@@ -91,8 +91,7 @@ class Import:
                 self.progress("hashed", so_far, checked.total)
 
     async def write(self, checked: Imported, *, keep_going: bool) -> Imported:
-        """Write the valid rows: all in one transaction, or with ``keep_going`` as many as
-        possible."""
+        """Write the valid rows: all in one transaction, or what is possible (``keep_going``)."""
         reader = self._reader()
         counts: Counter[str] = Counter()
         problems = list(checked.problems)

@@ -7,18 +7,16 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.deployments.ports import DeploymentStore
-from phoneprov_core.desks.model import ListedDesk
-from phoneprov_core.desks.ports import DeskStore
+from phoneprov_core.auth.ports import LoginAttemptStore
+from phoneprov_core.deployments.ports import LeaseStore
+from phoneprov_core.desks.ports import DeskStore, DesksTransaction
 from phoneprov_core.directory.ports import CompanyDirectoryTransaction, PersonalDirectoryTransaction
-from phoneprov_core.extensions import ExtensionsTransaction
-from phoneprov_core.kernel.actor import Actor, UseCaseTrail
+from phoneprov_core.extensions import Extension, ExtensionsTransaction
+from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import PhoneprovError, Problem
-from phoneprov_core.kernel.store import Rows
-from phoneprov_core.links import LinkStore
-from phoneprov_core.phones.ports import PhonesTransaction
-from phoneprov_core.profiles.ports import ProfilesTransaction
+from phoneprov_core.kernel.store import SearchedStore
+from phoneprov_core.phones.ports import PhoneStore, PhonesTransaction
 from phoneprov_core.users.ports import UserStore, UsersTransaction
 
 OWNER = "username"
@@ -81,8 +79,7 @@ Changes = Mapping[str, Any]
 
 Seen = Callable[[int, RowOutcome, Changes], None]
 """Called with the line of each row that is not wrong, what importing it means, and the changes of a
-record: when the row is checked, and again when it is written, because another request may have
-changed the record."""
+record: when it is checked, and again when it is written, since the record may have changed."""
 
 
 def unseen(line: int, outcome: RowOutcome, changes: Changes) -> None:
@@ -100,22 +97,22 @@ def unwatched(what: str, done: int, total: int | None) -> None:
 
 class TransferTransaction(
     UsersTransaction, ExtensionsTransaction, PhonesTransaction, CompanyDirectoryTransaction,
-    PersonalDirectoryTransaction, ProfilesTransaction, Protocol,
+    PersonalDirectoryTransaction, DesksTransaction, Protocol,
 ):  # fmt: skip
     """Stores that imports and exports use."""
 
     @property
     def users(self) -> Any: ...
     @property
+    def extensions(self) -> SearchedStore[Extension]: ...
+    @property
+    def phones(self) -> PhoneStore: ...
+    @property
     def desks(self) -> DeskStore: ...
     @property
-    def listed_desks(self) -> Rows[ListedDesk]: ...
+    def leases(self) -> LeaseStore: ...
     @property
-    def deployments(self) -> DeploymentStore: ...
-    @property
-    def links(self) -> LinkStore: ...
-    @property
-    def trail(self) -> UseCaseTrail: ...
+    def attempts(self) -> LoginAttemptStore: ...
 
     async def flush(self) -> None:
         """Execute deferred changes; raises their errors."""

@@ -51,8 +51,7 @@ class Reader:
         self._index: Index | None = None
 
     async def look(self, tx: TransferTransaction) -> None:
-        """Read against the records that this transaction sees. The stored records are indexed at
-        the first call."""
+        """Read against the records that this transaction sees. The first call indexes them."""
         self._tx = tx
         self._store = store = self._sheet.store(tx)
         if self._index is not None:
@@ -131,8 +130,7 @@ def _fields_set(command: Struct) -> dict[str, object]:
 
 
 class Index:
-    """Finds the record that a row names. Its memory grows with the number of records, by their
-    names only."""
+    """Finds the record that a row names. Of the records it keeps their names only."""
 
     def __init__(self, sheet: Sheet) -> None:
         self._sheet = sheet

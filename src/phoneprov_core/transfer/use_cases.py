@@ -17,6 +17,13 @@ from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.templates.use_cases import Templates
 from phoneprov_core.transfer.asterisk import Section, Sections
+from phoneprov_core.transfer.configurations import (
+    TEMPLATE_COLUMNS,
+    ProfileRows,
+    import_whole,
+    profile_row,
+    write_template,
+)
 from phoneprov_core.transfer.importing import Import
 from phoneprov_core.transfer.model import (
     OWNER,
@@ -29,10 +36,8 @@ from phoneprov_core.transfer.model import (
     unseen,
     unwatched,
 )
-from phoneprov_core.transfer.profiles import ProfileRows, import_whole, profile_row
 from phoneprov_core.transfer.rows import PIECE
 from phoneprov_core.transfer.sheets import SHEETS, USERS, Sheet
-from phoneprov_core.transfer.templates import TEMPLATE_COLUMNS, write_template
 from phoneprov_core.users.use_cases import Users
 
 _MOST_BUTTONS = 1000
@@ -95,9 +100,8 @@ class Transfer:
     async def profiles(
         self, actor: Actor, table: Table, *, progress: Progress = unwatched, **how: bool
     ) -> Imported:
-        """Import profiles: rows with ``PROFILE_COLUMNS``, in one transaction; ``how`` is as for
-        ``import_whole``. A row changes the profile of its user that has its name, or creates
-        one."""
+        """Import profiles: rows with ``PROFILE_COLUMNS``, in one transaction; ``how`` as for
+        ``import_whole``. A row changes the profile of its user with its name, or creates it."""
         require_superadmin(actor)
         return await import_whole(
             self.database,
@@ -119,8 +123,7 @@ class Transfer:
         self, actor: Actor, kind: str, *, with_secrets: bool = False
     ) -> AsyncIterator[list[dict[str, Any]]]:
         """The records of a kind as rows, oldest first, in pieces: values by the columns of
-        ``sheet_of(kind).leaving(...)``. Passwords of users are never exported. Raises ``NotFound``
-        for an unknown kind."""
+        ``sheet_of(kind).leaving(...)``, never passwords of users. Raises ``NotFound``."""
         require_superadmin(actor)
         sheet = sheet_of(kind)
         columns = sheet.leaving(with_secrets=with_secrets)
@@ -130,8 +133,7 @@ class Transfer:
             yield [_row_of(record, columns, owners) for record in piece]
 
     async def templates_out(self, actor: Actor) -> AsyncIterator[list[dict[str, Any]]]:
-        """Every variant of a template as a row with ``TEMPLATE_COLUMNS``, oldest first, in
-        pieces."""
+        """Every variant as a row with ``TEMPLATE_COLUMNS``, oldest first, in pieces."""
         async for piece in await self.template_use_cases.all(actor):
             yield [{name: getattr(one, name) for name in TEMPLATE_COLUMNS} for one in piece]
 

@@ -143,8 +143,7 @@ _LONGEST_TYPED = 4 * 255
 
 def folded(name: str) -> str:
     """The form in which usernames and e-mail addresses are compared: Unicode's canonical caseless
-    matching (D145). A name that is too long to be valid is returned unchanged: normalising it could
-    take minutes."""
+    matching (D145). A name that is too long is returned as it is: it could take minutes."""
     if len(name) > _LONGEST_TYPED:
         return name
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())

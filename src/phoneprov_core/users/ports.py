@@ -33,8 +33,7 @@ class UserStore(SearchedStore[User], Protocol):
 
     async def logged_in(self, user_uuid: str, ip: str, at: str) -> User | None:
         """Record time and address of a login, unless the account is inactive or does not exist
-        (None); returns the updated account. No other transaction changes the account until this one
-        ends."""
+        (None); returns the updated account, which no other transaction changes until this ends."""
 
     async def claim_looks(self, user_uuid: str, looks: frozenset[str]) -> None:
         """Claim the looks of the account's name, in place of its earlier claims. Raises
@@ -56,8 +55,7 @@ class EndSessions(Protocol):
     """The part of the session store that accounts use."""
 
     async def end_all(self, user_uuid: str, *, besides: str | None = None) -> list[str]:
-        """End every session of the user except the one named ``besides``; returns those that
-        ended."""
+        """End every session of the user but the one named ``besides``; returns those."""
 
 
 class EndTokens(Protocol):
@@ -74,16 +72,11 @@ class ClearAttempts(Protocol):
         """Delete the guesses counted under this ``account_key``."""
 
 
-class AccountsTransaction(Protocol):
-    """The store of accounts."""
+class UsersTransaction(Protocol):
+    """Stores that the use cases of accounts use."""
 
     @property
     def users(self) -> UserStore: ...
-
-
-class UsersTransaction(AccountsTransaction, Protocol):
-    """Stores that the use cases of accounts use."""
-
     @property
     def assignments(self) -> AssignmentStore: ...
     @property

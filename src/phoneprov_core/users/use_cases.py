@@ -27,9 +27,8 @@ from phoneprov_core.users.model import (
     UserSearch,
     account_key,
 )
-from phoneprov_core.users.names import check_new_username
-from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
-from phoneprov_core.users.ports import AccountsTransaction, UserStore, UsersTransaction
+from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher, check_new_username
+from phoneprov_core.users.ports import UserStore, UsersTransaction
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ class Users:
 
 @asynccontextmanager
 async def all_taken_fields(
-    database: ReadAndWrite[AccountsTransaction], user: User
+    database: ReadAndWrite[UsersTransaction], user: User
 ) -> AsyncIterator[None]:
     """Lets a conflict of the account name every field that another account has, where the database
     stops at the first."""

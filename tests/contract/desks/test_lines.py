@@ -10,7 +10,8 @@ import pytest
 from phoneprov_core.deployments.use import change_use
 from phoneprov_core.desk_records import Due, end_use
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, Unavailable
-from phoneprov_core.lines.comparison import CompareLines, ExchangeLines
+from phoneprov_core.lines.ports import ExchangeLines
+from phoneprov_core.lines.use_cases import CompareLines
 from support.api import Caller, data_of
 from support.hotdesk import IP, OTHER_IP, OTHER_MAC, PIN, Hotdesk, hotdesk
 from support.polling import until

@@ -14,7 +14,7 @@ from phoneprov_core.devices.errors import REPLY_LOST
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.system import shown
-from phoneprov_core.lines.comparison import CompareLines
+from phoneprov_core.lines.use_cases import CompareLines
 from phoneprov_http.main.commands.output import how_it_went, is_seen_through, lines_of
 from support.office import Settings
 from support.phone_records import a_deployment

@@ -3,8 +3,11 @@
 import msgspec
 import pytest
 
-from phoneprov_core.deployments.information import read_device_information
-from phoneprov_core.deployments.observation import DeviceInformation, FileState
+from phoneprov_core.deployments.observation import (
+    DeviceInformation,
+    FileState,
+    read_device_information,
+)
 from phoneprov_core.fleet.states import (
     FleetState,
     Look,

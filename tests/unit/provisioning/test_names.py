@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from phoneprov_core.provisioning.names import mac_in, plain_name
+from phoneprov_core.devices.names import mac_in, plain_name
 
 
 @pytest.mark.parametrize(

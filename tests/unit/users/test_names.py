@@ -7,8 +7,7 @@ from phoneprov_core.auth.accounts import Register
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid
 from phoneprov_core.users.model import CreateUser, Registration, UserPatch
-from phoneprov_core.users.names import check_new_username
-from phoneprov_core.users.passwords import AccountPolicy
+from phoneprov_core.users.passwords import AccountPolicy, check_new_username
 from phoneprov_core.users.use_cases import Users
 from support.office import PASSWORD, Office
 

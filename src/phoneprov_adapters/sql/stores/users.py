@@ -31,7 +31,7 @@ from phoneprov_core.access.model import Assignment
 from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.users.model import User, folded
-from phoneprov_core.users.names import looks_alike
+from phoneprov_core.users.passwords import looks_alike
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_users import VendorUser, VendorUserStore
 

@@ -14,9 +14,8 @@ import click
 from phoneprov_adapters.files.csv import CsvWriter
 from phoneprov_adapters.files.vcard import DIRECTORIES, VcardWriter, is_vcard
 from phoneprov_core.transfer.asterisk import Section
-from phoneprov_core.transfer.profiles import PROFILE_COLUMNS
+from phoneprov_core.transfer.configurations import PROFILE_COLUMNS, TEMPLATE_COLUMNS
 from phoneprov_core.transfer.sheets import SHEETS
-from phoneprov_core.transfer.templates import TEMPLATE_COLUMNS
 from phoneprov_core.transfer.use_cases import sheet_of
 from phoneprov_http.main.commands.local_access import Acting, as_operator
 

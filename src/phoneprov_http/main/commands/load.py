@@ -8,8 +8,8 @@ import click
 from phoneprov_adapters.composition.lifecycle import prepare
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_core.devices.loads import list_name
+from phoneprov_core.devices.names import plain_name
 from phoneprov_core.provisioning.loads import CheckLoad
-from phoneprov_core.provisioning.names import plain_name
 from phoneprov_http.main.commands.settings import settings_of_installation
 
 

@@ -1,4 +1,4 @@
-"""Import of profiles: one configuration file per row."""
+"""Import of profiles and templates, in one transaction: a configuration or a variant per row."""
 
 import dataclasses
 import re
@@ -10,12 +10,14 @@ from typing import Any
 import msgspec
 
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import wrong
+from phoneprov_core.kernel.commands import command_of, wrong
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.phones.model import FAMILIES
 from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
 from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.templates.model import CreateTemplate, TemplatePatch
+from phoneprov_core.templates.use_cases import Templates
 from phoneprov_core.transfer.model import (
     OWNER,
     Imported,
@@ -169,3 +171,38 @@ def _texts(cell: str) -> dict[str, str]:
         return msgspec.json.decode(cell, type=dict[str, str])
     except (msgspec.DecodeError, RecursionError):
         raise wrong("values", "must be a JSON object of texts") from None
+
+
+TEMPLATE_COLUMNS = ("name", "model", "software_type", "description", "body")
+
+
+def write_template(tx: TransferTransaction, templates: Templates, actor: Actor) -> Write:
+    """Writes rows. Each names a variant by name, model and firmware family, or creates it."""
+    joined = dataclasses.replace(templates, database=Joined(tx))
+
+    async def write(row: Row) -> RowOutcome:
+        new = command_of(CreateTemplate, _fields(row.cells))
+        same = [
+            one
+            for one in await tx.templates.variants(new.name)
+            if (one.model, one.software_type) == (new.model, new.software_type)
+        ]
+        if not same:
+            await joined.create(actor, new)
+            return "created"
+        before = same[0]
+        description = new.description if "description" in row.cells else before.description
+        if (before.body, before.description) == (new.body, description):
+            return "unchanged"
+        patch = TemplatePatch(body=new.body, description=description)
+        await joined.update(actor, before.uuid, patch)
+        return "updated"
+
+    return write
+
+
+def _fields(cells: Mapping[str, str]) -> dict[str, Any]:
+    fields: dict[str, Any] = {name: cells[name] for name in TEMPLATE_COLUMNS if cells.get(name)}
+    if "software_type" in fields:
+        fields["software_type"] = fields["software_type"].strip().upper()
+    return fields
