@@ -237,6 +237,7 @@ async def test_personal_directory_is_shown_in_pages_of_32(office: Hotdesk) -> No
         data_of(await office.ada.post(f"/personal-directory/{office.ada.uuid}", body), 201)
     await office.log_in()
     menu = await office.phone().first("/phone/directories")
+    assert list(menu.items) == ["Company directory", "Personal directory"]
 
     page = await office.phone().choose(menu, "Personal")
     pages = [page.entries]

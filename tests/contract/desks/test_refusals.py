@@ -1,6 +1,5 @@
 """Refusals at phones, and pages after bad input."""
 
-import asyncio
 import logging
 from pathlib import Path
 
@@ -106,14 +105,6 @@ async def test_login_counts_as_a_switch_and_logout_does_not(tmp_path: Path) -> N
         assert (await office.phone().log_out()).title == "Logged out"
 
 
-async def test_concurrent_guesses_are_all_counted(office: Hotdesk) -> None:
-    form = await office.phone().choose(await office.phone().first(), "Log in")
-    await asyncio.gather(
-        *(office.phone().submit(form, User="ada", PIN=f"0000{n:04}") for n in range(20))
-    )
-    assert (await office.phone().submit(form, User="ada", PIN=PIN)).title == "Not possible"
-
-
 async def test_pins_and_queries_are_not_logged(
     office: Hotdesk, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -154,18 +145,6 @@ async def test_invalid_input_shows_a_text_or_a_page(office: Hotdesk, query: str)
         read(await office.phone().client.post(f"/phone/{path}?{query}", content=query.encode()))
         read(await office.phone().client.put(f"/phone/{path}?{query}", content=query.encode()))
     assert (await office.desk())["user_uuid"] is None
-
-
-async def test_personal_directory_requires_its_owner(office: Hotdesk) -> None:
-    path = f"/personal-directory/{office.ada.uuid}"
-    await office.ada.post(path, {"name": "Mother", "home": "0123 456-78"})
-
-    assert (await office.phone().first("/phone/directories/personal")).kind == "Text"
-    await office.log_in()
-    menu = await office.phone().first("/phone/directories")
-    assert list(menu.items) == ["Company directory", "Personal directory"]
-    page = await office.phone().choose(menu, "Personal")
-    assert page.entries == [("Mother (home)", "012345678")]
 
 
 async def test_company_directory_is_searched_in_pages_of_32(office: Hotdesk) -> None:

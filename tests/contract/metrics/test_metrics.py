@@ -6,7 +6,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -144,8 +145,17 @@ async def test_exposition_shows_records_by_state() -> None:
     assert found["phoneprov_hotdesk_sessions", ()] == 0
 
 
-async def _counted() -> Samples:
-    return samples((await Exposition(MemoryDatabase())()).decode())
+@asynccontextmanager
+async def adding(expected: Samples) -> AsyncIterator[None]:
+    """What is done meanwhile adds these numbers to the counters."""
+
+    async def counted() -> Samples:
+        return samples((await Exposition(MemoryDatabase())()).decode())
+
+    before = await counted()
+    yield
+    after = await counted()
+    assert {name: after[name] - before.get(name, 0) for name in expected} == expected
 
 
 async def test_counters_deployment_counts_once_and_its_confirmation_once() -> None:
@@ -157,22 +167,20 @@ async def test_counters_deployment_counts_once_and_its_confirmation_once() -> No
     )
     awaited = msgspec.structs.replace(deployment, confirmation=Confirmation.PENDING)
     seen = msgspec.structs.replace(deployment, confirmation=Confirmation.CONFIRMED)
-    before = await _counted()
-
-    for one in (failed, awaited, seen):
-        counters.journal_deployment(one)
-
-    after = await _counted()
-    for labels in (
+    outcomes = [
         (("outcome", "failed"), ("step", "upload")),
         (("outcome", "deployed"), ("step", "")),
-    ):
-        name = ("phoneprov_deployments_total", labels)
-        assert after[name] == before.get(name, 0) + 1
+    ]
     confirmed = ("phoneprov_deployment_confirmations_total", (("confirmation", "confirmed"),))
-    assert after[confirmed] == before.get(confirmed, 0) + 1
-    durations = ("phoneprov_deployment_duration_seconds_count", ())
-    assert after[durations] == before[durations] + 2
+    async with adding(
+        {
+            **{("phoneprov_deployments_total", labels): 1 for labels in outcomes},
+            confirmed: 1,
+            ("phoneprov_deployment_duration_seconds_count", ()): 2,
+        }
+    ):
+        for one in (failed, awaited, seen):
+            counters.journal_deployment(one)
 
 
 async def test_counters_fetch_is_counted_by_transport_and_result() -> None:
@@ -187,24 +195,12 @@ async def test_counters_fetch_is_counted_by_transport_and_result() -> None:
         duration_ms=1,
         created_at="2026-01-31T00:00:00.000Z",
     )
-    name = (
-        "phoneprov_config_fetches_total",
-        (("result", "refused"), ("transport", "tftp")),
-    )
-    before = (await _counted()).get(name, 0)
+    labels = (("result", "refused"), ("transport", "tftp"))
 
-    counters.count_fetch(fetch)
-
-    assert (await _counted())[name] == before + 1
-
-
-async def test_counters_fetch_that_was_not_recorded_is_counted() -> None:
-    name = ("phoneprov_unrecorded_fetches_total", ())
-    before = (await _counted()).get(name, 0)
-
-    counters.count_unrecorded(3)
-
-    assert (await _counted())[name] == before + 3
+    async with adding({("phoneprov_config_fetches_total", labels): 1}):
+        counters.count_fetch(fetch)
+    async with adding({("phoneprov_unrecorded_fetches_total", ()): 3}):
+        counters.count_unrecorded(3)
 
 
 def test_metrics_service_has_bounded_labels(tmp_path: Path) -> None:
