@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from phoneprov_adapters.composition.lifecycle import opened, prepare
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.sql.stores.statistics import SqlStatistics
+from phoneprov_adapters.sql.stores.fleet import SqlStatistics
 from phoneprov_core.fleet.states import FleetState, SeenPhone
 from phoneprov_http.main.cli import main
 from support.data_folder import populate

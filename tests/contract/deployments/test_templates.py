@@ -8,7 +8,7 @@ import pytest
 
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
-from phoneprov_adapters.sql.stores.renderings import KEPT
+from phoneprov_adapters.sql.stores.templates import KEPT
 from phoneprov_core.batches.groups import NOT_KNOWN
 from phoneprov_core.templates.recipes import best
 from support.api import Caller, data_of, error_of, opened_api

@@ -14,7 +14,7 @@ from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
 from phoneprov_adapters.sql.stores.desks import SqlDesks, listed_desks
 from phoneprov_adapters.sql.stores.directory import SqlCompanyContacts
 from phoneprov_adapters.sql.stores.extensions import SqlExtensions, SqlLinks
-from phoneprov_adapters.sql.stores.fleet import SqlFleet
+from phoneprov_adapters.sql.stores.fleet import SqlFleet, SqlStatistics
 from phoneprov_adapters.sql.stores.lines import SqlLines
 from phoneprov_adapters.sql.stores.phones import (
     SqlEnrichedPhones,
@@ -29,13 +29,11 @@ from phoneprov_adapters.sql.stores.provisioning import (
     SqlFetches,
     SqlServedFiles,
 )
-from phoneprov_adapters.sql.stores.renderings import SqlRenderings
 from phoneprov_adapters.sql.stores.retention import SqlRetention
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
 from phoneprov_adapters.sql.stores.sessions import SqlApiTokens, SqlSessions
-from phoneprov_adapters.sql.stores.statistics import SqlStatistics
 from phoneprov_adapters.sql.stores.store import SqlStore
-from phoneprov_adapters.sql.stores.templates import SqlTemplates
+from phoneprov_adapters.sql.stores.templates import SqlRenderings, SqlTemplates
 from phoneprov_adapters.sql.stores.throttle import SqlLoginAddresses, SqlLoginAttempts, SqlRates
 from phoneprov_adapters.sql.stores.users import SqlAssignments, SqlUsers, SqlVendorUsers
 from phoneprov_adapters.sql.tables.accounts import PERMISSIONS

@@ -102,27 +102,14 @@ KEEP = (
 RELEASE = update(batches).where(*_HELD).values(expires_at=0)
 RELEASE_OF = release_of(batches)
 
-ABANDONED = (
+_CLAIMS = (
     select(*_CLAIM)
-    .where(
-        phones.c.batch_uuid == bindparam("the_uuid"),
-        phones.c.state == _RUNNING,
-        phones.c.fence < bindparam("the_fence"),
-    )
+    .where(phones.c.batch_uuid == bindparam("the_uuid"))
     .order_by(phones.c.position)
     .limit(bindparam("most"))
 )
-
-TRIED = (
-    select(*_CLAIM)
-    .where(
-        phones.c.batch_uuid == bindparam("the_uuid"),
-        phones.c.position > bindparam("after"),
-        phones.c.tries > 0,
-    )
-    .order_by(phones.c.position)
-    .limit(bindparam("most"))
-)
+ABANDONED = _CLAIMS.where(phones.c.state == _RUNNING, phones.c.fence < bindparam("the_fence"))
+TRIED = _CLAIMS.where(phones.c.position > bindparam("after"), phones.c.tries > 0)
 _is_lost = case(
     (phones.c.deployment_uuid.is_(None), 0),
     (deployments.c.uuid.is_(None), 1),
