@@ -102,6 +102,10 @@ class LeaseStore(Protocol):
     async def release(self, mac: str, holder: str, fence: int) -> bool:
         """Release the lease. Returns False and changes nothing if it was lost."""
 
+    async def continue_after(self, mac: str, fence: int) -> None:
+        """Let the next fence of a phone be greater than this one, too: that of another phone. It
+        must have had a lease, and have none now."""
+
     async def holder(self, mac: str) -> str | None:
         """The holder of the phone's lease, or None."""
 

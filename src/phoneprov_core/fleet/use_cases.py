@@ -101,6 +101,8 @@ class ChangeFleet:
             tx.trail.note(Event("phone.replaced", "phone", mac, {"mac": by.mac}))
             for one, fence in fences.items():
                 await tx.leases.release(one, one, fence or 0)
+            # The history of the new phone is that of both: no number is twice in it.
+            await tx.leases.continue_after(by.mac, fences[mac] or 0)
         return phone
 
     async def _move(self, tx: FleetTransaction, old: Phone, to: str) -> None:

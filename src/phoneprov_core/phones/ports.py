@@ -28,6 +28,9 @@ class HoldPhone(Protocol):
     async def release(self, mac: str, holder: str, fence: int) -> bool:
         """Release the lease."""
 
+    async def continue_after(self, mac: str, fence: int) -> None:
+        """Let the next fence of a phone be greater than this one, too: that of another phone."""
+
 
 class PhoneBusy(Conflict):
     """Another switch of the phone is running."""

@@ -174,7 +174,7 @@ def test_history_of_a_replaced_phone_names_both(desk: Desk) -> None:
     desk.run("switch", ADA, new)
 
     rows = [row.strip(" *").split()[:2] for row in desk.run("history", new).stdout.splitlines()]
-    assert rows == [["Phone", "No."], [MAC, "1"], [MAC, "2"], [new, "2"]]
+    assert rows == [["Phone", "No."], [MAC, "1"], [MAC, "2"], [new, "4"]]
 
 
 def test_rollback_restores_the_previous_or_a_given_deployment(desk: Desk) -> None:

@@ -197,6 +197,15 @@ class TestLeases(DatabaseTests):
 
         assert all(earlier < later for earlier, later in pairwise(fences))
 
+    async def test_lease_continues_after_the_fence_of_another_phone(self) -> None:
+        fence = await self._taken()
+        await self._release(fence)
+        async with self.database.write() as tx:
+            await tx.leases.continue_after(PHONE, fence + 7)
+            await tx.leases.continue_after(PHONE, fence)
+
+        assert await self._take() == fence + 8
+
     async def test_leases_of_an_ended_process_are_released(self) -> None:
         first = await self._taken()
         other = await self._taken(OTHER_PHONE, YOU)

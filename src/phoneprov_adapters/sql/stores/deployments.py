@@ -286,6 +286,11 @@ _HOLDER = select(leases.c.holder).where(
     leases.c.mac == bindparam("mac"), ~is_over(leases.c.expires_at)
 )
 _RELEASE_OF = release_of(leases)
+_CONTINUE = (
+    update(leases)
+    .where(leases.c.mac == bindparam("the_mac"), leases.c.fence < bindparam("the_fence"))
+    .values(fence=bindparam("the_fence"))
+)
 
 
 class SqlLeases(SqlQueries, LeaseStore):
@@ -302,6 +307,9 @@ class SqlLeases(SqlQueries, LeaseStore):
 
     async def holder(self, mac: str) -> str | None:
         return await self._one(str, _HOLDER, mac=mac)
+
+    async def continue_after(self, mac: str, fence: int) -> None:
+        await self._connection.execute(_CONTINUE, the_mac=mac, the_fence=fence)
 
     async def release_of(self, process: str) -> None:
         await self._connection.fetch_all(_RELEASE_OF, the_process=process)

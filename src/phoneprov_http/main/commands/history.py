@@ -66,7 +66,7 @@ def history(
     if not found:
         click.echo("No deployments found.")
         return
-    # The history of a phone that was replaced is that of both, each with its own numbers.
+    # The history of a phone that replaced another is that of both.
     with_phone = mac is None or any(one.mac != found[0].mac for one in found)
     rows = [
         (
