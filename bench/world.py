@@ -76,7 +76,7 @@ class World(ABC):
         self.run("DELETE FROM sessions")
         ends = now + 90 * _DAY
         rows = (
-            (_session(n), person(n), _refresh_id(n), None, now, now, now + 14 * _DAY, ends)
+            (_session(n), person(n), _refresh_id(n), now, now + 14 * _DAY, ends, None, now)
             for n in range(SESSIONS)
         )
         self.insert("sessions", rows)
