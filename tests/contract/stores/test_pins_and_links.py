@@ -35,22 +35,22 @@ class TestVendorUsers(DatabaseTests):
     async def arrange(self) -> None:
         await self.add(a_user(1), a_user(2))
 
-    async def test_pin_is_saved_for_its_user(self) -> None:
+    async def test_pin_is_saved_replaced_and_removed_once(self) -> None:
         assert await self._of_user(ADA) is None
-
         assert await self._save(a_pin(11, ADA)) == a_pin(11, ADA)
-
         assert await self._of_user(ADA) == a_pin(11, ADA)
         assert await self._of_user(BOB) is None
-
-    async def test_pin_replaced_keeps_its_uuid(self) -> None:
-        first = await self._save(a_pin(11, ADA))
         await self._save(a_pin(12, BOB))
 
         second = await self._save(a_pin(13, ADA))
 
-        assert second == msgspec.structs.replace(first, pin_code="hash-13")
+        assert second == msgspec.structs.replace(a_pin(11, ADA), pin_code="hash-13")
         assert await self._of_user(ADA) == second
+        async with self.database.write() as tx:
+            assert await tx.vendor_users.remove(ADA)
+            assert not await tx.vendor_users.remove(ADA)
+            assert not await tx.vendor_users.remove(NO_USER)
+        assert await self._of_user(ADA) is None
         assert await self._of_user(BOB) == a_pin(12, BOB)
 
     async def test_racing_callers_leave_one_pin(self) -> None:
@@ -65,18 +65,6 @@ class TestVendorUsers(DatabaseTests):
             await self._save(a_pin(11, NO_USER))
 
         assert await self._of_user(NO_USER) is None
-
-    async def test_pin_is_removed_once(self) -> None:
-        await self._save(a_pin(11, ADA))
-        await self._save(a_pin(12, BOB))
-
-        async with self.database.write() as tx:
-            assert await tx.vendor_users.remove(ADA)
-            assert not await tx.vendor_users.remove(ADA)
-            assert not await tx.vendor_users.remove(NO_USER)
-
-        assert await self._of_user(ADA) is None
-        assert await self._of_user(BOB) == a_pin(12, BOB)
 
 
 DESK, LAB, NOTHING = identifier(101), identifier(102), identifier(99)
@@ -130,35 +118,29 @@ class TestLinks(DatabaseTests):
         await self.add(*reversed(LINKS))
         return LINKS
 
-    async def test_links_contain_user_and_extension(self, links: list[Link]) -> None:
-        assert await self._full() == [_full_link(link) for link in links]
-
-    async def test_links_by_user_contain_the_extension(self, links: list[Link]) -> None:
-        linked = [_part_of(LinkedExtension, link) for link in links]
+    async def test_links_are_listed_whole_and_by_either_end(self, links: list[Link]) -> None:
+        whole = [_full_link(link) for link in links]
+        of_user = [_part_of(LinkedExtension, link) for link in links]
+        of_extension = [_part_of(LinkedUser, link) for link in links]
         async with self.database.read() as tx:
-            rows = tx.links.extensions
-            assert await rows.rows(1000, owner=ADA) == [linked[0], linked[2]]
-            assert await rows.rows(1000, owner=BOB) == [linked[1], linked[3]]
-            assert await rows.rows(1000, owner=NO_USER) == []
-            assert await rows.rows(1000, owner=DESK) == []
-            assert await rows.rows(1000) == linked
-            assert [await rows.count(owner) for owner in (ADA, NO_USER, None)] == [2, 0, 4]
-
-    async def test_links_by_extension_contain_the_user(self, links: list[Link]) -> None:
-        linked = [_part_of(LinkedUser, link) for link in links]
-        async with self.database.read() as tx:
-            rows = tx.links.users
-            assert await rows.rows(1000, owner=DESK) == linked[:2]
-            assert await rows.rows(1000, owner=LAB) == linked[2:]
-            assert await rows.rows(1000, owner=NOTHING) == []
-            assert await rows.rows(1000, owner=ADA) == []
-            assert await rows.rows(1000) == linked
-            assert [await rows.count(owner) for owner in (LAB, NOTHING, None)] == [2, 0, 4]
-
-    async def test_full_links_belong_to_their_user(self, links: list[Link]) -> None:
-        async with self.database.read() as tx:
-            assert await tx.links.full.rows(1000, owner=BOB) == [*map(_full_link, links[1::2])]
-            assert [await tx.links.full.count(owner) for owner in (BOB, DESK, None)] == [2, 0, 4]
+            rows: Any
+            for rows, owner, expected in (
+                (tx.links.full, None, whole),
+                (tx.links.full, BOB, whole[1::2]),
+                (tx.links.full, DESK, []),
+                (tx.links.extensions, None, of_user),
+                (tx.links.extensions, ADA, [of_user[0], of_user[2]]),
+                (tx.links.extensions, BOB, [of_user[1], of_user[3]]),
+                (tx.links.extensions, NO_USER, []),
+                (tx.links.extensions, DESK, []),
+                (tx.links.users, None, of_extension),
+                (tx.links.users, DESK, of_extension[:2]),
+                (tx.links.users, LAB, of_extension[2:]),
+                (tx.links.users, NOTHING, []),
+                (tx.links.users, ADA, []),
+            ):
+                assert await rows.rows(1000, owner=owner) == expected
+                assert await rows.count(owner) == len(expected)
 
     async def test_links_are_read_in_pieces(self, links: list[Link]) -> None:
         whole = [_full_link(link) for link in links]

@@ -44,31 +44,16 @@ class TestProvisioning(DatabaseTests):
             assert await tx.served_files.find(other.name) == other
 
     async def test_fetches_of_a_phone_are_listed_newest_first(self) -> None:
-        fetches = [
-            a_fetch(1),
-            a_fetch(2),
-            a_fetch(4, created_at=moment(3)),
-            a_fetch(3, created_at=moment(3)),
-        ]
-        await self.add(*[*fetches, a_fetch(7, mac=OTHER_PHONE), a_fetch(8, mac=None)])
+        third, fourth = (a_fetch(number, created_at=moment(3)) for number in (3, 4))
+        newest = [fourth, third, a_fetch(2), a_fetch(1)]
+        await self.add(*newest[::-1], a_fetch(7, mac=OTHER_PHONE), a_fetch(8, mac=None))
 
         async with self.database.read() as tx:
-            assert await tx.fetches.newest(PHONE, 10) == [
-                fetches[2],
-                fetches[3],
-                fetches[1],
-                fetches[0],
-            ]
-            assert await tx.fetches.newest(PHONE, 2) == [fetches[2], fetches[3]]
+            assert await tx.fetches.newest(PHONE, 10) == newest
+            assert await tx.fetches.newest(PHONE, 2) == newest[:2]
             assert await tx.fetches.newest(a_mac(9), 10) == []
-
-    async def test_fetches_continue_after_the_one_named(self) -> None:
-        fetches = [a_fetch(1), a_fetch(2), a_fetch(3, created_at=moment(2))]
-        await self.add(*fetches)
-
-        async with self.database.read() as tx:
-            assert await tx.fetches.newest(PHONE, 5, before=identifier(3)) == fetches[1::-1]
-            assert await tx.fetches.newest(PHONE, 1, before=identifier(3)) == [fetches[1]]
+            assert await tx.fetches.newest(PHONE, 5, before=identifier(4)) == newest[1:]
+            assert await tx.fetches.newest(PHONE, 1, before=identifier(3)) == [newest[2]]
             assert await tx.fetches.newest(PHONE, 5, before=identifier(1)) == []
             assert await tx.fetches.newest(PHONE, 5, before=identifier(99)) == []
 

@@ -247,23 +247,25 @@ class TestRetention(DatabaseTests):
         )
         assert await self._numbers(1) == [1, 5, 6, 7, 8]
 
-    async def test_deployments_without_a_file_are_removed_unless_running(self) -> None:
-        await self.add_deployment(1, 1, 1, 1)
-        await self.add_deployment(2, 1, 2, 2, outcome=Outcome.FAILED, place=None)
-        await self.add_deployment(3, 1, 3, 3, outcome=Outcome.RUNNING, place=None)
-        await self.add_deployment(4, 1, 4, 4, outcome=Outcome.UNKNOWN)
+    @pytest.mark.parametrize(
+        ("outcomes", "left"),
+        [
+            # Without a file, unless it is running.
+            ([(Outcome.DEPLOYED, "f"), (Outcome.FAILED, None), (Outcome.RUNNING, None),
+              (Outcome.UNKNOWN, "f")], [1, 3, 4]),
+            # The newest of a phone.
+            ([(Outcome.FAILED, None), (Outcome.FAILED, None)], [2]),
+        ],
+    )  # fmt: skip
+    async def test_deployments_without_a_file_are_removed_unless_running_or_newest(
+        self, outcomes: list[tuple[Outcome, str | None]], left: list[int]
+    ) -> None:
+        for number, (outcome, place) in enumerate(outcomes, 1):
+            await self.add_deployment(number, 1, number, number, outcome=outcome, place=place)
 
         assert sum(await self.pruned(Expiring.DEPLOYMENTS, LATE)) == 1
 
-        assert await self._numbers(1) == [1, 3, 4]
-
-    async def test_deployments_newest_of_a_phone_is_kept(self) -> None:
-        await self.add_deployment(1, 1, 1, 1, outcome=Outcome.FAILED, place=None)
-        await self.add_deployment(2, 1, 2, 2, outcome=Outcome.FAILED, place=None)
-
-        assert sum(await self.pruned(Expiring.DEPLOYMENTS, LATE)) == 1
-
-        assert await self._numbers(1) == [2]
+        assert await self._numbers(1) == left
 
     async def test_deployments_younger_than_the_limit_are_kept(self) -> None:
         for number in range(1, 10):

@@ -1,7 +1,5 @@
 """The one permission of each user; one account always holds level 0."""
 
-import asyncio
-
 import pytest
 
 from phoneprov_core.access.model import CreateAssignment, CreatePermission, Permission
@@ -17,18 +15,6 @@ async def desk(office: Office, root: Actor) -> Permission:
 
 def of(user: Actor, permission: Permission) -> CreateAssignment:
     return CreateAssignment(user_uuid=user.user_uuid, perm_uuid=permission.uuid)
-
-
-# The last superadmin
-
-
-async def test_inactive_superadmin_does_not_count_as_another(
-    office: Office, root: Actor, desk: Permission
-) -> None:
-    await office.add_user("sleeper", level=0, is_active=False)
-
-    with pytest.raises(Conflict):
-        await office.user_permissions.remove(root, root.user_uuid)
 
 
 async def test_superadmin_with_another_can_be_removed(
@@ -63,16 +49,3 @@ async def test_interface_rule_any_assignment_holds_level_0() -> None:
         await office.user_permissions.remove(root, root.user_uuid)
     await office.add_user("ada", level=7)
     await office.user_permissions.remove(root, root.user_uuid)
-
-
-async def test_concurrent_removals_of_superadmins_leave_one(office: Office) -> None:
-    roots = [await office.add_user(f"root{n}", level=0) for n in range(5)]
-
-    left = await asyncio.gather(
-        *(office.user_permissions.remove(root, root.user_uuid) for root in roots),
-        return_exceptions=True,
-    )
-
-    refused = [outcome for outcome in left if outcome is not None]
-    assert len(refused) == 1
-    assert isinstance(refused[0], Conflict)

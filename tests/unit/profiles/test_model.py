@@ -1,5 +1,7 @@
 """Profiles as commands, and the phones that they fit."""
 
+from typing import Any
+
 import pytest
 
 from phoneprov_core.kernel.commands import command_of
@@ -15,17 +17,6 @@ from support.records import identifier
 OWNER = identifier(1)
 
 
-def objection(
-    models: tuple[str, ...] = (),
-    software: str | None = None,
-    *,
-    model: str | None,
-    software_type: str | None = None,
-) -> str | None:
-    profile = a_profile(1, OWNER, compatible_models=models, software_type=software)
-    return profile.objection_to(a_phone(1, model=model, software_type=software_type))
-
-
 @pytest.mark.parametrize(
     ("models", "model"),
     [
@@ -39,22 +30,6 @@ def objection(
         (("7911",), ""),
     ],
 )
-def test_matching_model_is_accepted(models: tuple[str, ...], model: str | None) -> None:
-    assert objection(models, model=model) is None
-
-
-@pytest.mark.parametrize(
-    ("models", "model"),
-    [(("7911",), "7945"), (("7945",), "7945X"), (("7911", "7912"), "CP-7945G"), (("7945",), " ")],
-)
-def test_mismatching_model_is_named(models: tuple[str, ...], model: str) -> None:
-    problem = objection(models, model=model)
-
-    assert problem is not None
-    assert model in problem
-    assert all(wanted in problem for wanted in models)
-
-
 @pytest.mark.parametrize(
     ("software", "software_type"),
     [
@@ -68,19 +43,36 @@ def test_mismatching_model_is_named(models: tuple[str, ...], model: str) -> None
         ("SCCP", "  "),
     ],
 )
-def test_matching_software_is_accepted(software: str | None, software_type: str | None) -> None:
-    assert objection((), software, model=None, software_type=software_type) is None
+def test_matching_model_and_software_are_accepted(
+    models: tuple[str, ...], model: str | None, software: str | None, software_type: str | None
+) -> None:
+    profile = a_profile(1, OWNER, compatible_models=models, software_type=software)
+    assert profile.objection_to(a_phone(1, model=model, software_type=software_type)) is None
 
 
 @pytest.mark.parametrize(
-    ("software", "software_type"), [("SCCP", "SIP"), ("SIP", "SIPE"), ("SIPE", "enterprise")]
-)
-def test_mismatching_software_is_named(software: str, software_type: str) -> None:
-    problem = objection((), software, model=None, software_type=software_type)
+    ("wanted", "recorded"),
+    [
+        *(({"compatible_models": models}, {"model": model}) for models, model in (
+            (("7911",), "7945"), (("7945",), "7945X"), (("7911", "7912"), "CP-7945G"),
+            (("7945",), " "),
+        )),
+        *(({"software_type": one}, {"software_type": other}) for one, other in (
+            ("SCCP", "SIP"), ("SIP", "SIPE"), ("SIPE", "enterprise"),
+        )),
+    ],
+)  # fmt: skip
+def test_mismatching_model_or_software_is_named(
+    wanted: dict[str, Any], recorded: dict[str, Any]
+) -> None:
+    phone = a_phone(1, **({"model": None} | recorded))
+    problem = a_profile(1, OWNER, **({"compatible_models": ()} | wanted)).objection_to(phone)
 
     assert problem is not None
-    assert software in problem
-    assert software_type in problem
+    (expected,), (found,) = wanted.values(), recorded.values()
+    assert found in problem
+    for one in expected if isinstance(expected, tuple) else (expected,):
+        assert one in problem
 
 
 @pytest.mark.parametrize("empty", ["", None])

@@ -19,7 +19,11 @@ from phoneprov_core.transfer.model import Row
 from support.table import ADA, BOB, MAC, PASSWORD, ListTable, everything, into, users
 
 
-async def test_import_new_rows_create_records(phoneprov: InMemory) -> None:
+async def test_import_new_rows_create_records_after_a_dry_run(phoneprov: InMemory) -> None:
+    dry = await into(phoneprov, "users", users(ADA, BOB), dry_run=True)
+    assert (dry.total, dry.created, dry.written, dry.problems) == (2, 2, False, ())
+    assert await everything(phoneprov, "users") == []
+
     done = await into(phoneprov, "users", users(ADA, BOB))
 
     assert (done.total, done.created, done.written, done.problems) == (2, 2, True, ())
@@ -129,15 +133,6 @@ async def test_import_applies_the_rules_of_the_use_case(phoneprov: InMemory) -> 
     assert "short" not in str(done.problems)
 
 
-async def test_import_dry_run_writes_nothing_and_reports_the_same(phoneprov: InMemory) -> None:
-    dry = await into(phoneprov, "users", users(ADA, BOB), dry_run=True)
-    assert await everything(phoneprov, "users") == []
-
-    done = await into(phoneprov, "users", users(ADA, BOB))
-
-    assert (dry.created, dry.written) == (done.created, False)
-
-
 async def test_import_keep_going_writes_the_valid_rows(phoneprov: InMemory) -> None:
     bad = ("eve", "Eve", "E", "no address", PASSWORD)
     unreadable = RowProblem(5, "", "The row has 2 cells")
@@ -171,42 +166,25 @@ async def test_import_password_is_hashed_once_outside_of_the_transaction(
 # Another writer at the same time
 
 
-async def test_import_conflict_during_writing_rolls_everything_back(
-    phoneprov: InMemory, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("keep_going", "created"), [(False, 0), (True, 9)])
+async def test_import_conflict_during_writing_undoes_everything_or_the_row(
+    phoneprov: InMemory, monkeypatch: pytest.MonkeyPatch, keep_going: bool, created: int
 ) -> None:
     rows = [(str(number), "custom", "Desk", "pw") for number in range(1000, 1010)]
     table = ListTable("extension,type,name,password", *rows)
-    refuse_number(monkeypatch, "1007")
-
-    done = await into(phoneprov, "extensions", table)
-
-    assert done.problems == (RowProblem(9, "", "Another writer was faster."),)
-    assert not done.written
-    assert await everything(phoneprov, "extensions") == []
-
-
-async def test_import_keep_going_skips_rows_with_concurrent_conflicts(
-    phoneprov: InMemory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = [(str(number), "custom", "Desk", "pw") for number in range(1000, 1010)]
-    table = ListTable("extension,type,name,password", *rows)
-    refuse_number(monkeypatch, "1007")
-
-    done = await into(phoneprov, "extensions", table, keep_going=True)
-
-    assert (done.created, done.problems) == (9, (RowProblem(9, "", "Another writer was faster."),))
-    assert len(await everything(phoneprov, "extensions")) == 9
-
-
-def refuse_number(monkeypatch: pytest.MonkeyPatch, number: str) -> None:
     create = Extensions.create
 
     async def refusing(self: Extensions, actor: Actor, new: Any) -> Any:
-        if new.extension == number:
+        if new.extension == "1007":
             raise Conflict("Another writer was faster.")
         return await create(self, actor, new)
 
     monkeypatch.setattr(Extensions, "create", refusing)
+    done = await into(phoneprov, "extensions", table, keep_going=keep_going)
+
+    assert done.problems == (RowProblem(9, "", "Another writer was faster."),)
+    assert (done.written, done.created if keep_going else 0) == (keep_going, created)
+    assert len(await everything(phoneprov, "extensions")) == created
 
 
 # Columns and cells
