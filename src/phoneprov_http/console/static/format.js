@@ -13,7 +13,7 @@ const brief = new Intl.DateTimeFormat(undefined, {
   second: "2-digit",
   timeZoneName: "short",
 });
-const clocks = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const clocks = new Intl.DateTimeFormat(undefined, { timeStyle: "long" });
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
 const language = moment.resolvedOptions().locale;

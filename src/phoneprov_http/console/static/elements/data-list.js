@@ -87,10 +87,11 @@ export class DataList extends HTMLElement {
     this.#body.addEventListener("click", (event) => this.#click(event));
     NARROW.addEventListener("change", this.#resized);
     const tools = listTools(this);
-    fill(this.#tools, this.#status, ...tools.elements);
     this.#selection = tools.selection;
+    // In the row of the tools, so that no row moves under the pointer when the first one is selected.
+    fill(this.#tools, this.#status, this.#selection, ...tools.elements);
     this.columns = tools.columns();
-    fill(this, this.#tools, this.#selection, this.#scroller, this.#empty);
+    fill(this, this.#tools, this.#scroller, this.#empty);
     this.drawHead();
     return this.reload();
   }

@@ -26,7 +26,7 @@ const MEANINGS = {
   updated: "good",
   failed: "bad",
   not_confirmed: "bad",
-  interrupted: "bad",
+  interrupted: "wait",
   error: "bad",
   refused: "bad",
   stopped: "bad",

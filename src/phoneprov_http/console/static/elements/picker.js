@@ -44,7 +44,7 @@ export function picker(options) {
     id: searchId,
     type: "search",
     autocomplete: "off",
-    placeholder: texts.find(label),
+    placeholder: texts.search,
     oninput: () => {
       clearTimeout(timer);
       timer = setTimeout(() => void load(), PAUSE_MS);

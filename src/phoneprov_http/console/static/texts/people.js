@@ -68,7 +68,7 @@ export const people = {
   tokenNameHint: "What the token is for.",
   tokenOnce: "Copy the token now: it is not shown again",
   deleteTokenHint: "Scripts that use it are refused at once.",
-  rights: "May",
+  rights: "Access",
   readOnly: "Read",
   readAndWrite: "Read and write",
   expires: labels.expires_at,

@@ -113,7 +113,7 @@ async function attention(signal, fleet) {
   const rows = /** @type {[number, string, string, string][]} */ ([
     [failed, "bad", outcome("failed"), texts.failedPhones(failed)],
     [unknown, "unknown", outcome("unknown"), texts.unknownPhones(unknown)],
-    [interrupted, "bad", outcome("interrupted"), texts.interruptedPhones(interrupted)],
+    [interrupted, "wait", outcome("interrupted"), texts.interruptedPhones(interrupted)],
     ...Object.entries(fleet.states)
       .filter(([state]) => state !== "fine" && state !== "never_seen")
       .map(([state, number]) => [
