@@ -26,6 +26,10 @@ async def contact(tmp_path: Path, content: bytes) -> dict[str, str] | str:
 @pytest.mark.parametrize(
     "content",
     [
+        b"\xef\xbb\xbfmac,phone_ip\r\n001bd4123456,J\xc3\xbcrg\r\n",
+        b"mac;phone_ip\n001bd4123456;J\xc3\xbcrg\n",
+        b"mac,phone_ip\n\n\n001bd4123456,J\xc3\xbcrg",
+        b' mac , phone_ip \r\n"001bd4123456","J\xc3\xbcrg"\r\n,\r\n',
         "mac\tphone_ip\n001bd4123456\tJürg\n".encode(),
         "sep=;\nMAC;Phone IP\n001bd4123456;Jürg\n".encode(),
         "sep=\t\r\nMAC\tPhone IP\r\n001bd4123456\tJürg\r\n".encode(),
@@ -43,7 +47,7 @@ async def test_csv_of_spreadsheets_is_read(tmp_path: Path, content: bytes) -> No
     [row] = await rows_of(CsvTable(path))
     assert isinstance(row, Row)
     assert row.cells == {"mac": "001bd4123456", "phone_ip": "Jürg"}
-    assert row.line == (3 if b"sep=" in content else 2)
+    assert row.line == (3 if b"sep=" in content else 4 if b"\n\n" in content else 2)
 
 
 async def test_csv_of_half_a_utf_16_character_is_a_problem(tmp_path: Path) -> None:

@@ -10,14 +10,11 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from phoneprov_adapters.files.csv import CsvTable, CsvWriter, harmless, without_escape
 from phoneprov_adapters.files.vcard import VcardTable, VcardWriter
-from phoneprov_core.transfer.model import Row, RowProblem, Table
+from phoneprov_core.transfer.model import Row, RowProblem
 from phoneprov_core.transfer.sheets import COMPANY_DIRECTORY, PERSONAL_DIRECTORY
+from unit.files.test_foreign_files import rows_of
 
 COLUMNS = COMPANY_DIRECTORY.columns
-
-
-async def rows_of(table: Table) -> list[Row | RowProblem]:
-    return [row async for piece in table.pieces() for row in piece]
 
 
 def written(path: Path, content: str | bytes) -> Path:
@@ -67,24 +64,6 @@ async def test_csv_export_can_be_imported_unchanged(
     assert await table.columns() == ("a", "b")
     rows = await rows_of(table)
     assert [tuple(row.cells.values()) for row in rows if isinstance(row, Row)] == values
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"\xef\xbb\xbfname,work\r\nAda,1\r\n",
-        b"name;work\nAda;1\n",
-        b"name,work\n\n\nAda,1",
-        b' name , work \r\n"Ada","1"\r\n,\r\n',
-    ],
-)
-async def test_csv_dialects_are_read(tmp_path: Path, content: bytes) -> None:
-    table = CsvTable(written(tmp_path / "f.csv", content))
-
-    assert await table.columns() == ("name", "work")
-    [row] = await rows_of(table)
-    assert isinstance(row, Row)
-    assert row.cells == {"name": "Ada", "work": "1"}
 
 
 async def test_csv_line_numbers_are_those_of_the_file(tmp_path: Path) -> None:
