@@ -243,3 +243,9 @@ def test_text_over_the_length_limit_is_refused_before_normalisation() -> None:
         values.description(alternating)
 
     assert time.process_time() - began < 0.5
+
+
+def test_text_has_30_accents_on_one_character_at_most() -> None:
+    assert len(values.text("x" + "\u0301" * 30)) == 31
+    with pytest.raises(ValueError, match="more than 30 accents"):
+        values.text("x" + "\u0301" * 31)
