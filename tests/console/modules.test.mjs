@@ -161,7 +161,10 @@ test("rollback_gives_back_the_newest_other_configuration", async () => {
 });
 
 test("wrong_rows_of_an_import_come_first_then_changes", async () => {
-  const { inOrder } = await load("views/import.js");
+  const { inOrder, reasons } = await load("views/import.js");
+  // The names of columns are those that the import takes.
+  const wrong = (line) => reasons({ line, problems: [{ field: "vlan", message: "is no phone_vlan" }] }).text;
+  assert.deepEqual([1, 2].map(wrong), ["vlan is no phone_vlan", "Vlan is no VLAN"]);
   const rows = [["created", 2], ["unchanged", 3], ["updated", 4], ["failed", 5], ["updated", 6], ["failed", 9]];
   const sorted = inOrder(rows.map(([outcome, line]) => ({ outcome, line })));
   assert.deepEqual(sorted.map(({ line }) => line), [5, 9, 4, 6, 2, 3]);
@@ -209,7 +212,11 @@ test("plan_shows_groups_with_their_lines_and_phones", async () => {
 });
 
 test("record_of_an_audit_entry_leads_to_its_page", async () => {
-  const { actionOf, hrefOf } = await load("views/audit.js");
+  const { actionOf, hrefOf, named } = await load("views/audit.js");
+  const said = async (field, value) => (await named(field, { old: null, new: value })).new;
+  assert.equal(await said("outcome", "deployed"), "Deployed");
+  assert.equal(await said("restart", "correct its phone_ip."), "correct its IP address.");
+  assert.equal(await said("name", "phone_ip"), "phone_ip");
   const to = (resource, resource_id = "1") => hrefOf({ resource, resource_id });
   assert.deepEqual(["user", "desk", "profile", "batch", "template", "link"].map((one) => to(one)), [
     "#/people/1", "#/phones/1", "#/profiles/1", "#/batches/1", "#/templates/1", null,
@@ -262,7 +269,8 @@ test("forms_made_in_a_dialog_are_its_own", async () => {
 });
 
 test("batch_with_failures_is_not_shown_as_a_success", async () => {
-  const { stateOf } = await load("views/batches.js");
+  const { profileOf, stateOf } = await load("views/batches.js");
+  assert.equal(profileOf({ action: "restart", profile_name: null }), "");
   const shown = (state, failed, unknown = 0) => {
     const made = stateOf({ state, phones: { failed, unknown } });
     return [made.attributes.className, made.text];

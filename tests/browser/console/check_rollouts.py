@@ -70,6 +70,10 @@ def test_plan_shows_groups_and_a_planned_batch_is_cancelled_before_it_starts(
     })  # fmt: skip
     page = console.page
     console.open("#/batches/new")
+    page.get_by_label("MAC addresses").fill("Desk 1")
+    page.get_by_role("button", name="Start batch").click()
+    expect(page.get_by_text("Not a MAC address: Desk 1")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
     page.get_by_label("MAC addresses").fill(f"{FIRST}\n{SECOND}")
     page.get_by_label("Profile", exact=True).select_option(label="Third floor")
     page.get_by_role("button", name="Plan", exact=True).click()

@@ -164,7 +164,7 @@ function calledIn(changes) {
 }
 
 /** The values of a change with names in place of UUIDs. @param {string} field @param {any} change */
-async function named(field, change) {
+export async function named(field, change) {
   if (change === "changed") return change;
   /** @param {any} value */
   const name = async (value) => {

@@ -158,7 +158,7 @@ function shown(data, isDry, csv) {
 }
 
 /** The first line has the names of the API. @param {ImportedRow} row */
-function reasons({ line, problems, changes }) {
+export function reasons({ line, problems, changes }) {
   const inForm = (/** @type {string} */ text) => (line === 1 ? text : inWords(text));
   return h(
     "ul",
