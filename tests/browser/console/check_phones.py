@@ -182,6 +182,17 @@ def test_phone_create_update_and_delete_are_shown(console: Console) -> None:
 # Batches
 
 
+def test_selected_phones_are_those_of_a_new_batch_also_after_a_reload(console: Console) -> None:
+    page = console.page
+    macs = ["00:1B:D4:00:00:02", "00:1B:D4:00:00:03"]
+    for mac in macs:
+        page.get_by_role("checkbox", name=mac).check()
+    page.get_by_role("button", name="New batch for 2 phones").click()
+    expect(page.get_by_label("MAC addresses")).to_have_value("\n".join(macs))
+    page.reload()
+    expect(page.get_by_label("MAC addresses")).to_have_value("\n".join(macs))
+
+
 def test_batch_runs_with_progress_and_is_repeated_for_failed_phones(
     console: Console, service: Service, screenshots: Path
 ) -> None:

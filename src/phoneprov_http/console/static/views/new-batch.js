@@ -12,7 +12,7 @@ import { recordForm } from "../elements/record-form.js";
 import { BATCH_PACE, ROLLOUT, SOFTWARE_TYPES, field } from "../fields.js";
 import { count } from "../format.js";
 import { labelOf } from "../labels.js";
-import { go } from "../navigation.js";
+import { go, keep, kept } from "../navigation.js";
 import { texts } from "../texts.js";
 import { phoneNames } from "./accounts.js";
 import { chosen } from "./chosen-phones.js";
@@ -35,7 +35,11 @@ async function counted(by) {
 /** The batch that is repeated, with its phones in these states.
  * @param {URLSearchParams} query @param {AbortSignal} signal */
 async function repeatedOf(query, signal) {
-  if (query.has("selected")) return { macs: chosen.macs };
+  if (query.has("selected")) {
+    // The entry of the history has them still when the page is loaded again.
+    if (!kept("chosen")) keep("chosen", chosen.macs);
+    return { macs: kept("chosen") };
+  }
   const uuid = query.get("repeat");
   if (!uuid) return query.has("macs") ? { macs: listed(query.get("macs") ?? "") } : {};
   const path = `batches/${encodeURIComponent(uuid)}`;
