@@ -1,7 +1,7 @@
 """Switches or restarts of many phones in the background; level 0."""
 
 from phoneprov_core.batches.commands import CreateBatch, WantedPhones
-from phoneprov_core.batches.model import Batch, BatchPhone
+from phoneprov_core.batches.model import Batch, BatchPhone, BatchState
 from phoneprov_core.batches.plan import Plan, PlanBatch
 from phoneprov_core.batches.ports import NoPhones
 from phoneprov_core.batches.use_cases import Batches
@@ -40,7 +40,9 @@ def batch_routes(batches: Batches, plan: PlanBatch) -> Routes:
         restart of the service. `macs` or `items` list the phones, or `model`, `location`,
         `software_type` and `template` select them. A switch without `profile_uuid` uploads the
         newest revision of the profile that is on each phone. With `start_at` it is planned."""
-        return record("Batch started", await batches.start(request.user, data))
+        batch = await batches.start(request.user, data)
+        is_planned = batch.state is BatchState.PLANNED
+        return record("Batch planned" if is_planned else "Batch started", batch)
 
     @routes.post("/batches/plan", status_code=200, opt=READS, raises=[NotFound, NoPhones])
     async def plan_batch(request: ApiRequest, data: Body[CreateBatch]) -> Envelope[Plan]:
@@ -53,6 +55,7 @@ def batch_routes(batches: Batches, plan: PlanBatch) -> Routes:
     async def cancel_batch(request: ApiRequest, uuid: Uuid) -> Envelope[Batch]:
         """Cancel a batch, also one that is planned. Start no further phone. Running phones finish.
         The batch stays as a record; a batch that has ended is not changed."""
-        return record("Batch cancelled", await batches.cancel(request.user, uuid))
+        batch = await batches.cancel(request.user, uuid)
+        return record(f"Batch {batch.state.value}", batch)
 
     return routes

@@ -136,6 +136,18 @@ async def test_batch_is_cancelled(api: Api, admin: Caller, world: World) -> None
     assert data_of(await admin.delete(f"/batches/{batch['uuid']}")) == batch
 
 
+async def test_planned_and_ended_batches_are_named_as_what_they_are(
+    api: Api, admin: Caller
+) -> None:
+    batch = await over(admin, await start(admin))
+    kept = data_of(await admin.delete(f"/batches/{batch['uuid']}"), message="Batch done")
+    assert kept["state"] == "done"
+    body = {"action": "restart", "location": "2nd floor", "start_at": "2099-03-29T02:30:00+01:00"}
+    planned = data_of(await admin.post("/batches", body), 202, "Batch planned")
+    assert planned["start_at"] == "2099-03-29T01:30:00.000Z"
+    data_of(await admin.delete(f"/batches/{planned['uuid']}"), message="Batch cancelled")
+
+
 @pytest.mark.parametrize("path", [f"/batches/{STRANGER}", "/batches/nonsense"])
 async def test_batch_missing_is_not_found(api: Api, admin: Caller, path: str) -> None:
     error_of(await admin.get(path), 404, "not_found")

@@ -12,6 +12,8 @@ from phoneprov_adapters.sql.engines.postgres_reading import compiled_for
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.batch_statements import FIRST_PHONES, TRIED
 from phoneprov_adapters.sql.stores.batches import _FIND
+from phoneprov_adapters.sql.stores.deployments import _KEEP_USE, _LOGGED_IN_SINCE
+from phoneprov_adapters.sql.stores.desks import _UNUSED
 from phoneprov_adapters.sql.stores.lines import AT, EARLIER, FIND, OF_USER, PHONES_OF
 from support.data_folder import create_database
 
@@ -25,12 +27,43 @@ VALUES = {
     "the_first": 5,
     "after": 0,
     "most": 500,
+    "the_mac": "00:1B:D4:00:00:01",
+    "the_number": 5,
+    "use": "{}",
+    "since": "2026-01-31T08:15:30.000Z",
+    "besides": "00:1B:D4:00:00:01",
+    "owner": "00000000-0000-4000-8000-000000000001",
+    "the_profile": "",
     "now": "2026-01-31T08:15:30.000Z",
 }
 STATEMENTS = pytest.mark.parametrize(
     "statement",
-    [AT, EARLIER, FIND, OF_USER, PHONES_OF, _FIND, FIRST_PHONES, TRIED],
-    ids=["at", "earlier", "find", "user", "of", "batch", "first", "tried"],
+    [
+        AT,
+        EARLIER,
+        FIND,
+        OF_USER,
+        PHONES_OF,
+        _FIND,
+        FIRST_PHONES,
+        TRIED,
+        _KEEP_USE,
+        _LOGGED_IN_SINCE,
+        _UNUSED,
+    ],
+    ids=[
+        "at",
+        "earlier",
+        "find",
+        "user",
+        "of",
+        "batch",
+        "first",
+        "tried",
+        "use",
+        "login",
+        "unused",
+    ],
 )
 
 
