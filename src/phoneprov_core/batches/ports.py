@@ -80,6 +80,9 @@ class BatchStore(NewestRows[Batch], Protocol):
         """The phones of a batch up to the position ``first``, in groups with the same state and
         confirmation, as of a shown moment; without locking them, and in one pass."""
 
+    async def last_start(self, batch_uuid: str) -> str | None:
+        """When a phone of a batch was started last, or None."""
+
     async def tried(self, batch_uuid: str, after: int, most: int) -> list[Claim]:
         """At most ``most`` phones after this position that were claimed at least once, as they were
         claimed last, by position."""

@@ -26,14 +26,17 @@ _LAG = timedelta(seconds=0.1)
 class Pace:
     """The time when the next phone may be started. The intervals are equal, but for those after a
     phone that was counted and not started; at most ``per_minute`` are started in any minute. None
-    is no limit."""
+    is no limit. ``last`` is when another worker started the last phone of the batch."""
 
-    def __init__(self, per_minute: int | None, clock: Clock) -> None:
+    def __init__(self, per_minute: int | None, clock: Clock, last: str | None = None) -> None:
         self._most = per_minute or 0
         self._distance = None if per_minute is None else _MINUTE / per_minute
         self._began: deque[datetime] = deque()
         self._clock = clock
         self._next: datetime = clock()
+        if last is not None and self._distance is not None:
+            # The clock of another host may be ahead.
+            self._next = min(datetime.fromisoformat(last), self._next) + self._distance
 
     def allowed(self, most: int) -> int:
         """Number of phones that may be started now, at most ``most``."""

@@ -151,10 +151,11 @@ class _Run:
         """Process the batch until it ended or the lease was lost."""
         async with self.database.read() as tx:
             batch = await tx.batches.find(self.hold.batch_uuid)
+            last = await tx.batches.last_start(self.hold.batch_uuid)
         if batch is None:
             return
         actor = self._actor(batch)
-        pace = Pace(batch.per_minute, self.clock)
+        pace = Pace(batch.per_minute, self.clock, last)
         self._fault = await self._fault_of_loads(batch)
         while (claims := await self._claims(batch, pace)) is not None:
             now = pace.began(len(claims))

@@ -254,6 +254,9 @@ class TestBatches(BatchTests):
         again = claims[1].again(identifier(700))
         await self.write(lambda tx: put_back(tx.batches, claims[1], again, 0, None))
 
+        for number, last in ((1, NOW), (2, None)):
+            batch = identifier(number)
+            assert await self.read(lambda tx, of=batch: tx.batches.last_start(of)) == last  # type: ignore[misc]
         tried = await self.read(lambda tx: tx.batches.tried(identifier(1), 0, 3))
         assert tried == [claims[0], again, claims[2]]
         assert again.attempts == claims[1].attempt_uuid

@@ -15,6 +15,7 @@ from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, REPLY_LOST
 from phoneprov_core.devices.restart import SWITCHED_OFF, RestartBy
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.phones.model import CreatePhone
 from support.floor import Floor
 from support.office import Settings
@@ -148,6 +149,13 @@ def test_rate_limit_counts_phones_that_were_started(per_minute: int, late: float
     for first in begun:
         assert len([moment for moment in begun if first <= moment < first + 59.99]) <= per_minute
     assert len(begun) >= 0.9 * per_minute * 4 / (1 + (late > 0.01))
+
+
+@pytest.mark.parametrize(("since", "wait"), [(5, 55), (60, 0), (-3600, 60)])
+def test_rate_limit_holds_after_another_worker(since: float, wait: float) -> None:
+    clock = FixedClock()
+    last = shown(clock.now - timedelta(seconds=since))
+    assert Pace(1, clock, last).seconds(90.0) == wait
 
 
 def test_batch_without_rate_limit_starts_all_phones() -> None:

@@ -109,6 +109,9 @@ _CLAIMS = (
     .limit(bindparam("most"))
 )
 ABANDONED = _CLAIMS.where(phones.c.state == _RUNNING, phones.c.fence < bindparam("the_fence"))
+LAST_START = select(func.max(phones.c.started_at)).where(
+    phones.c.batch_uuid == bindparam("the_uuid")
+)
 TRIED = _CLAIMS.where(phones.c.position > bindparam("after"), phones.c.tries > 0)
 _is_lost = case(
     (phones.c.deployment_uuid.is_(None), 0),

@@ -172,6 +172,10 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
         values = {"the_uuid": batch_uuid, "the_first": first, "now": now}
         return await self._all(_first_phones, sql.FIRST_PHONES, **values)
 
+    async def last_start(self, batch_uuid: str) -> str | None:
+        row = await self._connection.fetch_one(sql.LAST_START, the_uuid=batch_uuid)
+        return None if row is None else row[0]
+
     async def tried(self, batch_uuid: str, after: int, most: int) -> list[Claim]:
         return await self._all(Claim, sql.TRIED, the_uuid=batch_uuid, after=after, most=most)
 
