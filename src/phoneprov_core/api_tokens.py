@@ -97,8 +97,7 @@ class ApiTokenStore(Store[ApiTokenRecord], Protocol):
         does not exist or ``expires_at`` is not after ``now``, or the account is not active."""
 
     async def touch(self, uuid: str, at: str, hash_: str) -> None:
-        """Record a use, unless a later one is recorded, and replace the hash. Has no effect if the
-        token does not exist."""
+        """Record a use, unless a later one is, and replace the hash; no effect without a token."""
 
     async def end_all(self, user_uuid: str) -> None:
         """Delete every token of the user; each has its audit entry."""
@@ -174,8 +173,7 @@ class ApiTokens:
         return record_of(CreatedToken, record, token=token)
 
     async def delete(self, actor: Actor, uuid: str) -> None:
-        """End a token. Raises ``Forbidden`` for a caller with a token, ``NotFound`` also for
-        another user's."""
+        """End a token. Raises ``Forbidden`` for a caller with one, ``NotFound`` for another's."""
         require_login(actor)
         async with self.database.write(by=actor) as tx:
             record = await tx.api_tokens.find(known_id(uuid))

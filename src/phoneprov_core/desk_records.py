@@ -166,8 +166,7 @@ class DeskRecords(Protocol):
     ``DeskRecord`` makes of its MAC. What a record names need not exist, now or later."""
 
     async def find(self, mac: str) -> DeskRecord:
-        """The record. In a writing transaction no other changes it until the transaction ends,
-        also if there is none yet."""
+        """The record. In a writing transaction no other changes it until the end, or adds it."""
 
     async def of(
         self, *, user: str = "", default: str = "", extension: str = ""

@@ -158,8 +158,7 @@ class Prune:
     pause: Pause
 
     async def in_turn(self) -> list[Pruned] | None:
-        """Prune, unless a process that uses this database did so within six hours; then None.
-        Raises ``Unavailable``."""
+        """Prune; None if any process did within six hours. Raises ``Unavailable``."""
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             wait = await tx.rates.add("retention", EVERY, millis(self.clock()))
         return None if wait else await self()

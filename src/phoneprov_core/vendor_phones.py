@@ -26,8 +26,7 @@ class VendorPhone(Struct, frozen=True):
 
 
 class VendorPhoneRecord(VendorPhone, frozen=True):
-    """A vendor phone flag as it is stored: with the time of its creation, which orders lists and is
-    not shown."""
+    """A flag as it is stored, with the time of its creation, which orders lists alone."""
 
     created_at: Timestamp
 

@@ -59,8 +59,7 @@ class VendorUserStore(Protocol):
 
 
 class PinHasher(Protocol):
-    """Slow hashes of PINs with a secret key; bounded like those of passwords, after which they are
-    computed."""
+    """Slow hashes of PINs with a secret key; bounded like those of passwords, and after them."""
 
     async def hash_pin(self, pin: str) -> str:
         """A salted hash that cannot be verified without the key."""

@@ -128,8 +128,7 @@ def _urls(kind: type[Struct]) -> set[str]:
 
 
 def _shown(kind: type[Struct], field: str, old: Any, new: Any) -> Any:
-    """A change of a field. Of a secret no value is kept, of a URL none with its login and secret
-    parameters."""
+    """A change of a field: no value of a secret, of a URL none with login or secret parameters."""
     if field in _urls(kind):
         real, (old, new) = (old, new), (_masked(old), _masked(new))
         if old == new != real[1]:

@@ -49,8 +49,7 @@ class Audit:
     async def newest(
         self, actor: Actor, wanted: WantedEntries, limit: int = 1000
     ) -> list[TracedEntry]:
-        """A page of entries, newest first. Raises ``Forbidden``; ``NotFound`` if there is no
-        entry ``wanted.before``."""
+        """A page, newest first. Raises ``Forbidden``; ``NotFound`` without the entry ``before``."""
         require_superadmin(actor)
         async with self.database.read() as tx:
             return await tx.audit.newest(wanted, limit, before=await _before(tx, wanted))

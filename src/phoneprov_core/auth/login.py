@@ -146,8 +146,7 @@ class Guesses:
 
 
 class _Proven(Redacted, frozen=True):
-    """An account whose password was right, the hash that was verified, and the hash that replaces
-    it, if any."""
+    """An account whose password was right, the verified hash, and the one that replaces it."""
 
     user: User
     hash: Annotated[str, SECRET]

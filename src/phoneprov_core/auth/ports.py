@@ -16,8 +16,7 @@ class SessionStore(EndSessions, Protocol):
     """Active sessions. A session that ended is deleted and cannot be restored."""
 
     async def start(self, session: Session) -> None:
-        """Store a new session, and delete the expired ones of the same user. Raises ``NotFound`` if
-        the user does not exist."""
+        """Store a session, and delete expired ones of the user. Raises ``NotFound`` without one."""
 
     async def principal(self, session_uuid: str, now: int) -> Principal | None:
         """The account of the session and its current level, in one query; None if the session ended
@@ -37,8 +36,7 @@ class SessionStore(EndSessions, Protocol):
         """
 
     async def find(self, session_uuid: str) -> Session | None:
-        """The session, or None. In a writing transaction no other transaction changes it until
-        this one ends."""
+        """The session, or None. In a writing transaction no other changes it until the end."""
 
     async def end(self, session_uuid: str) -> bool:
         """End the session; False if it does not exist."""
@@ -51,8 +49,7 @@ class LoginAttemptStore(Protocol):
     """Counted guesses, by account key."""
 
     async def begin(self, key: str, attempts: Attempts) -> bool:
-        """Add a count if the key has none; returns whether it was added. Of concurrent callers
-        exactly one gets True."""
+        """Add a count if the key has none, and return whether: one of concurrent callers did."""
 
     async def of(self, key: str) -> Attempts:
         """The current count; no other transaction counts for this key until this one ends."""

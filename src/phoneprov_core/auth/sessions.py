@@ -123,8 +123,7 @@ class Authenticate:
         )
 
     async def _record(self, used: TokenPrincipal, minute: str, hash_: str) -> None:
-        """Record the use once a minute, however many requests arrive. A database that only reads
-        refuses no reader."""
+        """Record the use once a minute. A database that only reads refuses no reader."""
         if self._minutes.get(used.uuid) == minute:
             return
         if len(self._minutes) >= _MOST_MINUTES:

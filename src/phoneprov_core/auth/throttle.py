@@ -39,8 +39,7 @@ LONGEST_LOOK = 5 * 1000
 client learned whether it was right."""
 
 SKEW = 60 * 1000
-"""Maximum difference between clocks of hosts. A time further in the future was written before the
-clock was set back."""
+"""Maximum difference of clocks. A time further in the future is from before one was set back."""
 
 REFUSAL_PAUSE = 0.5
 """Seconds before the refusal of an address is sent: a flood that waits for its responses is slowed
@@ -154,8 +153,7 @@ class AddressLimit:
         self._refused: dict[str, tuple[int, int]] = {}
 
     async def wait(self, ip: str) -> int:
-        """Milliseconds until the next guess if the address was refused a moment ago, after a
-        pause; else 0."""
+        """0, or milliseconds until the next guess if the address was just refused; pauses then."""
         key = address_key(ip)
         if key not in self._refused:
             return 0

@@ -41,8 +41,7 @@ async def put_back(
 
 
 async def judge_first(tx: BatchesTransaction, batch: Batch, now: datetime) -> bool | str | None:
-    """Whether the first phones are confirmed; the reason if they are not and will not be, None
-    while that is open."""
+    """Whether the first phones are confirmed; the reason if they will not be, else None."""
     groups = await tx.batches.first_phones(batch.uuid, batch.first or 0, shown(now))
     missed = min((group.position for group in groups if group.are_missed), default=None)
     if missed is not None:

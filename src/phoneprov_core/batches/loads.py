@@ -18,8 +18,7 @@ from phoneprov_core.templates.ports import Rendered
 
 @dataclass(eq=False)
 class LoadFaults:
-    """What is wrong with the loads of one batch: each load is looked for once. ``check`` is None
-    without a folder of files."""
+    """What is wrong with the loads of a batch; ``check`` is None without a folder of files."""
 
     check: CheckLoad | None
     _faults: dict[str, str | None] = field(default_factory=dict)
@@ -40,8 +39,7 @@ class LoadFaults:
         batch: Batch,
         phones: Iterable[BatchPhone],
     ) -> str | None:
-        """The first fault among these phones of a batch. A phone that cannot be switched for
-        another reason has none."""
+        """The first fault among these phones. One that cannot be switched anyway has none."""
         for one in phones:
             try:
                 async with database.read() as tx:

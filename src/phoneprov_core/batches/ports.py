@@ -43,8 +43,7 @@ class BatchStore(NewestRows[Batch], Protocol):
         """Number of phones of a batch per state."""
 
     async def state(self, batch_uuid: str) -> BatchState | None:
-        """The state of a batch, or None. In a writing transaction no other transaction changes it
-        until this one ends."""
+        """The state, or None. In a writing transaction no other changes it until the end."""
 
     async def put(self, batch: Batch) -> None:
         """Replace the record of a batch, without the counts of its phones. Raises ``NotFound`` if
@@ -65,8 +64,7 @@ class BatchStore(NewestRows[Batch], Protocol):
         """Release the batch, unless the lease was lost."""
 
     async def release_of(self, process: str) -> None:
-        """Release every batch that workers of this process acquired; to be called only when it has
-        ended."""
+        """Release every batch of this process's workers; to be called when it has ended."""
 
     async def claim(
         self, hold: Hold, most: int, transition: Transition, *, first: int | None = None

@@ -69,8 +69,7 @@ class RunBatches:
     _under_way: int = field(default=0, init=False)
 
     async def __call__(self) -> None:
-        """Process batches as long as there is an open one that no worker holds. Raises
-        ``Unavailable``."""
+        """Process batches while an open one has no worker. Raises ``Unavailable``."""
         while self._under_way < MOST_BATCHES:
             self._under_way += 1
             try:

@@ -13,8 +13,7 @@ from phoneprov_core.phones.model import Phone
 
 
 class DeviceInformation(Struct, frozen=True):
-    """What a phone states about itself (DeviceInformationX); None for a missing field.
-    ``mac`` is canonical."""
+    """What a phone states about itself (DeviceInformationX), its MAC canonical; None if missing."""
 
     mac: str | None = None
     model: str | None = None
@@ -94,8 +93,7 @@ class Reachability(Protocol):
     """Checks whether server and phone can be reached, without changing anything."""
 
     async def server(self, phone_ip: str | None, seconds: float = 3.0) -> Reach:
-        """Log in on the server of the uploads, and log out. Always returns within ``seconds`` and
-        does not raise."""
+        """Log in on the server of the uploads, and out, within ``seconds``. Does not raise."""
 
     async def file(
         self, phone_ip: str | None, filename: str, limit: int

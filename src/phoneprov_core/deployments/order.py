@@ -143,8 +143,7 @@ def is_of(phone: Phone, deployment: Deployment) -> bool:
 
 
 async def rollback_target(deployments: DeploymentStore, mac: str) -> Deployment | None:
-    """The last deployment of the phone before the current one that certainly had another
-    configuration, or None."""
+    """The last deployment before the current one with certainly another configuration, or None."""
     current = await deployments.current(mac)
     if current is None:
         return None

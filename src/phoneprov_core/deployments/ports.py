@@ -28,8 +28,7 @@ class DeploymentStore(Protocol):
         ``already_exists``) if the phone has a deployment of this number."""
 
     async def find(self, key: str) -> Deployment | None:
-        """The deployment, or None. In a writing transaction no other transaction changes it until
-        this one ends."""
+        """The deployment, or None. In a writing transaction no other changes it until the end."""
 
     async def put(self, deployment: Deployment) -> None:
         """Replace a stored record. Raises ``NotFound`` if it does not exist."""
@@ -53,8 +52,7 @@ class DeploymentStore(Protocol):
         a place and a smaller number the last that ``brought_other_than`` the current one."""
 
     async def placed_before(self, deployment: Deployment) -> Deployment | None:
-        """The deployment of the phone with a place and the largest number below that of
-        ``deployment``, or None."""
+        """The last deployment of the phone with a place before this one, or None."""
 
     async def keep_use(self, following: Deployment, use: EarlierUse) -> None:
         """Keep who used the phone until this deployment, with the one before it whose file was

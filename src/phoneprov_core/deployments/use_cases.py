@@ -81,8 +81,7 @@ class Deployments:
         return await self._listing(actor, wanted, page, () if chosen.current else also)
 
     async def current(self, actor: Actor, mac: str) -> Deployment:
-        """The current deployment of a phone. Raises ``NotFound`` if there is none or the caller may
-        not see it."""
+        """The current deployment of a phone. Raises ``NotFound`` if the caller sees none."""
         async with self.database.read() as tx:
             deployment = await tx.deployments.current(known_mac(mac))
         return self._shown(actor, deployment)

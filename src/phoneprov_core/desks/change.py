@@ -101,8 +101,7 @@ class ChangeDesk:
         return await self.deploy(actor, order)
 
     async def put_and_answer(self, actor: Actor, order: Order) -> Changed:
-        """Carry out an order until its file is in place; the rest follows the answer. Raises like
-        ``Deploy``."""
+        """Execute an order until its file is in place; the rest follows. Raises like ``put``."""
         assert order.desk is not None
         answered, placed = asyncio.Event(), asyncio.Event()
 

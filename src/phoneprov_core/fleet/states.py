@@ -207,42 +207,27 @@ def _words(phone: Phone, seen: SeenPhone) -> tuple[str, str | None]:
         case FleetState.NEVER_SEEN if phone.phone_ip is None:
             return "The phone has no recorded address.", "Record its phone_ip, or adopt it."
         case FleetState.NEVER_SEEN:
-            return (
-                f"The phone was never seen{at}.",
-                "Connect it, or correct its phone_ip; its web access must be enabled.",
-            )
+            message = f"The phone was never seen{at}."
+            return message, "Connect it, or correct its phone_ip; its web access must be enabled."
         case FleetState.FOREIGN:
-            return (
-                f"Another phone answers{at}: {seen.reported_mac}.",
-                "Correct the phone_ip of both phones, or replace the phone by that one.",
-            )
+            message = f"Another phone answers{at}: {seen.reported_mac}."
+            return message, "Correct the phone_ip of both phones, or replace the phone by that one."
         case FleetState.UNREACHABLE:
-            return (
-                f"The phone does not answer{at} any more.",
-                "Check its power and network, and its phone_ip.",
-            )
+            message = f"The phone does not answer{at} any more."
+            return message, "Check its power and network, and its phone_ip."
         case FleetState.WRONG_MODEL if _is_other_model(phone.model, seen.reported_model):
-            return (
-                f"The phone is a {seen.reported_model}, recorded is {phone.model}.",
-                "Correct the model of the phone, or replace the phone.",
-            )
+            message = f"The phone is a {seen.reported_model}, recorded is {phone.model}."
+            return message, "Correct the model of the phone, or replace the phone."
         case FleetState.WRONG_MODEL:
-            return (
-                f"The phone runs {seen.reported_load}, recorded is {phone.software_version}.",
-                "Correct software_version, or give the phone its firmware.",
-            )
+            message = f"The phone runs {seen.reported_load}, recorded is {phone.software_version}."
+            return message, "Correct software_version, or give the phone its firmware."
         case FleetState.UNREGISTERED:
-            return (
-                "The exchange does not have the phone.",
-                "Check the configuration on the phone and its entry in the exchange.",
-            )
+            message = "The exchange does not have the phone."
+            return message, "Check the configuration on the phone and its entry in the exchange."
         case FleetState.FILE_CHANGED:
-            is_missing = seen.file == "missing"
-            return (
-                "The configuration of the phone is missing on the server."
-                if is_missing
-                else "Another program changed the configuration of the phone on the server.",
-                "Preview a switch to see the difference, then switch or roll back.",
-            )
+            message = "The configuration of the phone is missing on the server."
+            if seen.file != "missing":
+                message = "Another program changed the configuration of the phone on the server."
+            return message, "Preview a switch to see the difference, then switch or roll back."
         case FleetState.FINE:
             return "The phone is as it is recorded.", None

@@ -56,8 +56,7 @@ NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 
 def limit_by_key(page: Page, key: str) -> int:
-    """The limit of a page that begins at the parameter ``key``. Raises ``Invalid`` if the page has
-    an offset."""
+    """The limit of a page that begins at ``key``. Raises ``Invalid`` if it has an offset."""
     window = page or Window()
     if window.offset:
         raise wrong("offset", f"is not allowed together with {key}")

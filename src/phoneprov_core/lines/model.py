@@ -30,8 +30,7 @@ class UsedPhone(Struct, frozen=True):
 
 
 class PhoneNumbers(Struct, frozen=True):
-    """A phone, and the numbers of each user that may be the one whose lines it has, in the order of
-    their links."""
+    """A phone, and the numbers of each user whose lines it may have, oldest link first."""
 
     used: UsedPhone
     numbers: tuple[tuple[str, Number], ...] = ()

@@ -50,8 +50,7 @@ class PhoneStore(SearchedStore[Phone], Protocol):
     """
 
     async def unknown(self, macs: Sequence[str]) -> list[str]:
-        """Those of ``macs`` that are not in the inventory, in their order. The number of queries is
-        that of thousands of MACs."""
+        """Those of ``macs`` that are not in the inventory, in order; a query for thousands."""
 
     async def counts(self, field: str, *, active_only: bool = False) -> dict[str | None, int]:
         """The number of phones of each value of a field; with ``active_only`` of active ones."""

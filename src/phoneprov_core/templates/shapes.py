@@ -124,8 +124,7 @@ def _begin(piece: str, around: str) -> tuple[str, list[tuple[str, str, bool]], i
 
 
 def _parts(text: str, name: str, is_leaf: bool = False) -> list[tuple[str, str, bool]]:
-    """A text in parts: name, text, and whether it is a slot. White space is literal, unless it is
-    all that an element has."""
+    """A text in parts: name, text, whether it is a slot. White space alone in a leaf is one."""
     if not (is_leaf or text.strip()):
         return [("", text, False)]
     parts = _SPECIAL.split(text)

@@ -36,8 +36,7 @@ class Row(Struct, frozen=True):
 
 
 class RowProblem(Struct, frozen=True):
-    """A problem of one row: its line, the field (empty for the whole row), and a message that
-    continues the field's name."""
+    """A problem of a row: line, field (empty for all of it), and what continues its name."""
 
     line: int
     field: str
@@ -123,8 +122,7 @@ class TransferTransaction(
 
 @dataclass(frozen=True)
 class Joined:
-    """Lets use cases take part in an open transaction: their changes are committed or rolled back
-    with it."""
+    """Lets use cases take part in an open transaction, which their changes belong to."""
 
     tx: TransferTransaction
 

@@ -64,8 +64,7 @@ class Reader:
             last = records[-1]
 
     async def read(self, row: Row) -> Asked | list[RowProblem]:
-        """The change of the row, or all its problems. A row may be read again if it was not written
-        the first time."""
+        """The change of the row, or all its problems. One not written may be read again."""
         try:
             return await self._asked(row)
         except PhoneprovError as error:

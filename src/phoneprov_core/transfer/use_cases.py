@@ -81,14 +81,7 @@ class Transfer:
         sheet = sheet_of(kind)
         if wrong := _wrong_columns(sheet, await table.columns()):
             return Imported(problems=wrong)
-        use_cases = {
-            "users": self.users,
-            "extensions": self.extensions,
-            "phones": self.phones,
-            "kems": self.kems,
-            "company-directory": self.company_directory,
-            "personal-directory": self.personal_directory,
-        }.get(kind)
+        use_cases = getattr(self, kind.replace("-", "_"), None)  # none of desks
         run = Import(self.database, use_cases, actor, sheet, table, progress, seen)
         checked = await run.check()
         if dry_run or (checked.problems and not keep_going):
@@ -138,8 +131,7 @@ class Transfer:
             yield [{name: getattr(one, name) for name in TEMPLATE_COLUMNS} for one in piece]
 
     async def profiles_out(self, actor: Actor) -> AsyncIterator[list[dict[str, Any]]]:
-        """Every profile with its newest content as a row with ``PROFILE_COLUMNS``, oldest first, in
-        pieces. They contain secrets."""
+        """Every profile, with secrets, as a row of ``PROFILE_COLUMNS``, oldest first, in pieces."""
         require_superadmin(actor)
         owners = await self._usernames()
         async for piece in await self.profile_use_cases.all(actor):

@@ -81,8 +81,7 @@ class AccountPolicy(Struct, frozen=True):
         return password
 
     def require_own(self, password: str, username: str, email: str) -> None:
-        """Raises ``Invalid`` for a password that consists mainly of the name of the account or of
-        the service."""
+        """Raises ``Invalid`` for a password of little more than the account's or service's name."""
         left = _caseless(password)
         names = {_caseless(name) for name in (username, email.rpartition("@")[0], SERVICE)}
         for name in sorted(names - {""}, key=len, reverse=True):

@@ -135,8 +135,7 @@ class Users:
 async def all_taken_fields(
     database: ReadAndWrite[UsersTransaction], user: User
 ) -> AsyncIterator[None]:
-    """Lets a conflict of the account name every field that another account has, where the database
-    stops at the first."""
+    """Lets a conflict name every field that is in use; the database stops at the first."""
     try:
         yield
     except AlreadyExists as conflict:
@@ -157,8 +156,7 @@ async def _end_sessions(
 
 
 async def add_user(users: UserStore, user: User, policy: AccountPolicy, hash_: str) -> None:
-    """Store a new account with its password. Raises ``Conflict``, also if its name looks like
-    another account's."""
+    """Store a new account with its password. Raises ``Conflict``, also if its name looks taken."""
     await users.add(user)
     await users.claim_looks(user.uuid, policy.looks(user.username))
     await users.set_password_hash(user.uuid, hash_)

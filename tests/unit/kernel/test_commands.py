@@ -5,7 +5,15 @@ from typing import Annotated, Any, Literal
 import pytest
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.commands import NO_RULES, applied, command_of, invalid, obey
+from phoneprov_core.kernel.commands import (
+    NO_RULES,
+    applied,
+    command_of,
+    filled,
+    invalid,
+    obey,
+    record_of,
+)
 from phoneprov_core.kernel.errors import Invalid, Problem
 from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import Line
@@ -173,6 +181,16 @@ def test_patch_changes_only_set_fields() -> None:
     assert applied(desk, DeskPatch(name="Back")).description == "by the door"
     changed = applied(desk, DeskPatch(description=None), created_at="now")
     assert changed == Desk(UUID, "m", "Front", None, "now")
+
+
+def test_record_has_fields_of_its_command_and_more_and_null_for_the_rest() -> None:
+    new = NewDesk(mac="001bd4123456", name="Front", description="by the door")
+
+    made = record_of(Desk, new, uuid=UUID, name="Back", created_at="now")
+    assert made == Desk(UUID, "00:1B:D4:12:34:56", "Back", "by the door", "now")
+    assert filled(Desk, uuid=UUID, mac="m", name="n", created_at="now").description is None
+    with pytest.raises(TypeError, match="created_at"):
+        record_of(Desk, new, uuid=UUID)
 
 
 # Messages
