@@ -86,7 +86,8 @@ class SqlSessions(SqlQueries, SessionStore):
         await self._connection.fetch_all(_START, **msgspec.structs.asdict(session))
 
     async def principal(self, session_uuid: str, now: int) -> Principal | None:
-        return await self._one(Principal, _PRINCIPAL, session_uuid=session_uuid, now=now)
+        row = await self._connection.fetch_one(_PRINCIPAL, session_uuid=session_uuid, now=now)
+        return None if row is None else Principal(*row)
 
     async def replace_token(
         self, session_uuid: str, token_id: str, successor: str, *, now: int, expires_at: int

@@ -173,8 +173,11 @@ class SqlStore(SqlRows[R], Store[R]):
     async def find(self, key: str) -> R | None:
         if not key:
             return None
-        entity = await self._found(self._held(self.records.find), key=key)
-        if entity is not None and self._connection.trail.active:
+        row = await self._connection.fetch_one(self._held(self.records.find), key=key)
+        if row is None:
+            return None
+        entity = self._entity_of(row)
+        if self._connection.trail.active:
             self._connection.trail.remember(key, entity)
         return entity
 
