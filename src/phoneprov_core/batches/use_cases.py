@@ -108,6 +108,12 @@ class Batches:
         self.background(self.run())
         return batch
 
+    async def resume(self, actor: Actor, uuid: str) -> Batch:
+        """Process a batch that no other process works on. Raises ``Forbidden`` and ``NotFound``."""
+        batch = await self.get(actor, uuid)
+        self.background(self.run())
+        return batch
+
     async def cancel(self, actor: Actor, uuid: str) -> Batch:
         """Cancel a batch. Running phones finish. A batch that is not running stays as it is. Raises
         ``Forbidden`` and ``NotFound``."""

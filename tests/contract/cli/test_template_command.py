@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import re
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from phoneprov_core.profiles.model import CreateProfile
 from phoneprov_core.templates.model import CreateTemplate
 from phoneprov_core.users.model import CreateUser
 from phoneprov_http.main.cli import main
+from phoneprov_http.main.commands import batch_view
 from support.data_folder import populate
 from support.records import a_mac
 
@@ -116,6 +119,30 @@ def test_plan_and_rollout_of_a_floor(folder: Path) -> None:
     assert (batch["state"], batch["start_at"]) == ("planned", "2999-01-31T19:00:00.000Z")
     run("batch", "cancel", batch["uuid"])
     run("rollout", "--resume", batch["uuid"], code=3)
+
+
+def test_rollout_after_ctrl_c_is_named_and_resumed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "office.xml").write_text(BODY, encoding="utf-8")
+    run("template", "add", "office.xml", "--name", "office")
+    office()
+    how_far = batch_view._how_far
+
+    def interrupted(_batch: Any) -> str:
+        signal.raise_signal(signal.SIGINT)
+        return ""
+
+    monkeypatch.setattr(batch_view, "_how_far", interrupted)
+    order = ("rollout", "--location", "2", "--profile", "P1", "--at-once", "1")
+
+    detached = run(*order, code=130).stderr
+    monkeypatch.setattr(batch_view, "_how_far", how_far)
+    [uuid] = re.findall("`phoneprov rollout --resume (.*)`", detached)
+    resumed = run("rollout", "--resume", uuid).stdout
+
+    assert "the batch continues in the running service" in detached
+    assert "Of 3 phones: 3 done." in resumed
 
 
 @pytest.mark.parametrize(

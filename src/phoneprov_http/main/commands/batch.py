@@ -94,7 +94,7 @@ def batch() -> None:
     "--detach", is_flag=True, help="Only create the batch; the running service works on it."
 )
 @as_json
-@detachable("batch")
+@detachable()
 def start(
     macs: tuple[str, ...],
     macs_from: Any,
@@ -156,7 +156,7 @@ def start(
     help="Show only phones in this state.",
 )
 @as_json
-@detachable("batch")
+@detachable()
 def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
     """Show one batch with its phones; without its UUID, all batches."""
 
@@ -177,7 +177,7 @@ def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
 @batch.command()
 @click.argument("uuid")
 @as_json
-@detachable("batch")
+@detachable()
 def cancel(uuid: str, *, as_json: bool) -> None:
     """Cancel a batch. Phones that are in progress finish; no further phone starts."""
     seen = as_operator(lambda act: act.container.batches().cancel(act.actor, uuid))

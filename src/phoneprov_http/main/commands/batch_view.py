@@ -21,18 +21,17 @@ LOOK_SECONDS = 0.25
 
 
 @contextmanager
-def detachable(what: str) -> Iterator[None]:
-    """Ctrl-C ends the command; ``what`` it shows continues in the service."""
+def detachable() -> Iterator[None]:
+    """Ctrl-C ends the command with the exit code 130."""
     try:
         yield
     except KeyboardInterrupt:
-        text = f"\nphoneprov: detached; the {what} continues in the running service."
-        click.echo(text, err=True)
         sys.exit(130)
 
 
 async def following(act: Acting, batch: Batch, *, quiet: bool) -> Batch:
-    """Wait until the batch has ended. A terminal shows the progress, on standard error."""
+    """Wait until the batch has ended. A terminal shows the progress, on standard error. After
+    Ctrl-C the batch continues in the service."""
     with counting(TimeElapsedColumn(), quiet=quiet, transient=False) as progress:
         task = progress.add_task("", total=batch.phones.total)
         while True:
@@ -41,8 +40,16 @@ async def following(act: Acting, batch: Batch, *, quiet: bool) -> Batch:
             progress.update(task, completed=over, description=_how_far(batch))
             if batch.ended_at is not None:
                 return batch
-            await asyncio.sleep(LOOK_SECONDS)
-            batch = await act.container.batches().get(act.actor, batch.uuid)
+            try:
+                await asyncio.sleep(LOOK_SECONDS)
+                batch = await act.container.batches().get(act.actor, batch.uuid)
+            except asyncio.CancelledError:
+                text = (
+                    "\nphoneprov: detached; the batch continues in the running service. "
+                    f"`phoneprov rollout --resume {batch.uuid}` shows it again."
+                )
+                click.echo(text, err=True)
+                raise
 
 
 def _how_far(batch: Batch) -> str:

@@ -82,10 +82,12 @@ def plan(*, as_json: bool, **fields: Any) -> None:
 @per_minute
 @click.option("--stop-after-failures", type=int, default=25, show_default=True, metavar="PERCENT",
               help="Stop when this share of the phones failed; 0 is never.")  # fmt: skip
-@click.option("--resume", metavar="UUID", help="Show the progress of a rollout that was begun.")
+@click.option(
+    "--resume", metavar="UUID", help="Continue a rollout that was begun, and show its progress."
+)
 @click.option("--detach", is_flag=True, help="Only create it; the running service works on it.")
 @as_json
-@detachable("rollout")
+@detachable()
 def rollout(
     *, resume: str | None, detach: bool, all_phones: bool, as_json: bool, **fields: Any
 ) -> None:
@@ -103,7 +105,7 @@ def rollout(
     async def work(at: Acting) -> tuple[Batch, Batch | None]:
         batches = at.container.batches()
         if resume is not None:
-            begun = await batches.get(at.actor, resume)
+            begun = await batches.resume(at.actor, resume)
         else:
             given = {**fields, "only_changed": not all_phones}
             given["stop_after_failures"] = given["stop_after_failures"] or None
