@@ -60,13 +60,20 @@ def test_diff_is_unified_with_three_lines_of_context(old: str, new: str, expecte
     assert diff(old, new) == expected
 
 
-def test_diff_distant_changes_have_separate_hunks() -> None:
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ("10", ["@@ -1,14 +1,13 @@"]),  # six lines between them
+        ("11", ["@@ -1,7 +1,6 @@", "@@ -9,7 +8,7 @@"]),
+        ("25", ["@@ -1,7 +1,6 @@", "@@ -23,7 +22,7 @@"]),
+    ],
+)
+def test_diff_distant_changes_have_separate_hunks(other: str, expected: list[str]) -> None:
     old = "".join(f"{i}\n" for i in range(30))
 
-    patch = diff(old, old.replace("\n3\n", "\n").replace("\n25\n", "\nx\n"))
+    patch = diff(old, old.replace("\n3\n", "\n").replace(f"\n{other}\n", "\nx\n"))
 
-    hunks = [line for line in patch.split("\n") if line.startswith("@@")]
-    assert hunks == ["@@ -1,7 +1,6 @@", "@@ -23,7 +22,7 @@"]
+    assert [line for line in patch.split("\n") if line.startswith("@@")] == expected
 
 
 LINES = st.lists(st.sampled_from(["<a/>", "<b/>", "<c/>", ""]), max_size=40)
