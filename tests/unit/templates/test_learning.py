@@ -34,7 +34,8 @@ def proved(texts: dict[str, str]) -> list[Any]:
 
 def a_file(name: str, number: str, mac: str, load: str = "SCCP45") -> str:
     return (
-        f'<?xml version="1.0"?>\r\n<device>\r\n <!-- {{{{ a }} -->\r\n <load>{load}</load>\r\n'
+        f'<?xml version="1.0"?>\r\n<device>\r\n <!-- {{{{ a }} {{\ufeff -->\r\n'
+        f" <load>{load}</load>\r\n"
         f' <id>SEP{mac}</id>\r\n <line button="1"><label>{name}</label><n>{number}</n></line>\r\n'
         f" <dial>{number}</dial><x v='{name}'/></device>\r\n"
     )
