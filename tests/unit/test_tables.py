@@ -10,6 +10,7 @@ from sqlalchemy import MetaData
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.sql.stores.store import reader
 from phoneprov_adapters.sql.tables import records
 from phoneprov_adapters.sql.tables.fields import Fields, SealedColumn
 from phoneprov_core.kernel.fields import CreatedAt, RecordUuid, schema
@@ -90,4 +91,4 @@ def test_fields_of_record_are_converted_and_read_back_each_with_its_key() -> Non
     empty = replace(fan, speed=None, pin=None)
     stored = [fields.row(empty, box)[column.name] for column in fields.columns]
     assert stored.count(None) == 3
-    assert fields.reader(box)(stored) == empty
+    assert reader(fields, box)(stored) == empty

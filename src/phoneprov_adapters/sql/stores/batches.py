@@ -11,7 +11,7 @@ from sqlalchemy import Select, bindparam, func, select
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query, Statement
 from phoneprov_adapters.sql.stores import batch_statements as sql
-from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlRows
+from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlRows, reader
 from phoneprov_adapters.sql.tables.fields import Fields, json_text
 from phoneprov_adapters.sql.tables.switching import batch_phones, batches
 from phoneprov_core.batches.commands import WantedPhones
@@ -130,7 +130,7 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
         if wanted.state is not None:
             values["state"] = wanted.state
         query = _phones(state=wanted.state is not None)
-        return SqlRows(self._connection, query, _PHONE.reader(self._connection.box), **values)
+        return SqlRows(self._connection, query, reader(_PHONE, self._connection.box), **values)
 
     async def counts(self, batch_uuid: str) -> Counts:
         return _counts_in(await self._connection.fetch_all(_COUNTS, batch_uuid=batch_uuid))

@@ -14,7 +14,7 @@ from phoneprov_adapters.sql.stores.retention import (
     is_same_revision,
     revisions_since,
 )
-from phoneprov_adapters.sql.stores.store import SqlRows, SqlSearchedRows, SqlStore
+from phoneprov_adapters.sql.stores.store import SqlRows, SqlSearchedRows, SqlStore, reader
 from phoneprov_adapters.sql.tables.fields import Fields, SealedColumn
 from phoneprov_adapters.sql.tables.searching import SearchedTable
 from phoneprov_adapters.sql.tables.switching import (
@@ -96,7 +96,7 @@ class SqlRevisions(SqlRows[Revision], RevisionStore):
     """Revisions, by uuid."""
 
     def __init__(self, connection: Connection, deployed: DeploymentStore) -> None:
-        super().__init__(connection, _REVISIONS, _REVISION.reader(connection.box))
+        super().__init__(connection, _REVISIONS, reader(_REVISION, connection.box))
         self._deployed = deployed
 
     async def add(self, revision: Revision, content: str) -> None:

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, delete, exists, func, insert, select, update
 
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Query, insert_into, upsert
-from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries, SqlRows
+from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries, SqlRows, reader
 from phoneprov_adapters.sql.tables.fields import Fields, SealedColumn, json_text
 from phoneprov_adapters.sql.tables.inventory import phones
 from phoneprov_adapters.sql.tables.provisioning import discovered_phones, fetches, served_files
@@ -81,7 +81,7 @@ class SqlFetches(SqlQueries, FetchStore):
         await self._connection.execute(_ADD_FETCH, **_FETCH.row(fetch, self._connection.box))
 
     async def newest(self, mac: str, limit: int, *, before: str | None = None) -> list[Fetch]:
-        read = _FETCH.reader(self._connection.box)
+        read = reader(_FETCH, self._connection.box)
         last = None
         if before is not None:
             row = await self._connection.fetch_one(_FIND_FETCH, uuid=before)
@@ -128,7 +128,7 @@ class SqlDiscoveredPhones(SqlRows[DiscoveredPhone], DiscoveredPhoneStore):
     """Discovered phones, by MAC."""
 
     def __init__(self, connection: Connection) -> None:
-        super().__init__(connection, _DISCOVERED, _PHONE.reader(connection.box))
+        super().__init__(connection, _DISCOVERED, reader(_PHONE, connection.box))
 
     async def find(self, mac: str) -> DiscoveredPhone | None:
         return await self._one(self._phone, _FIND_PHONE, mac=mac)

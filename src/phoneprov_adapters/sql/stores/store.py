@@ -8,8 +8,10 @@ from typing import Any, Generic, Protocol, TypeVar
 from msgspec import Struct
 from sqlalchemy import Select
 
+from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query, Statement
+from phoneprov_adapters.sql.tables.fields import Fields
 from phoneprov_adapters.sql.tables.records import Records
 from phoneprov_adapters.sql.tables.searching import SearchedTable, SearchQuery
 from phoneprov_core.kernel.errors import InUse, NotFound
@@ -27,6 +29,12 @@ _NEAR = 20
 @cache
 def _locking(statement: Select[Any]) -> Statement:
     return statement.with_for_update()
+
+
+def reader(fields: Fields[R], box: SecretBox) -> Callable[[Row], R]:
+    """Reads a row of the columns of these fields."""
+    kind, read = fields.kind, fields.read
+    return (lambda row: kind(*row)) if fields.is_plain else lambda row: read(row, box)
 
 
 class SqlQueries:
@@ -157,7 +165,7 @@ class SqlStore(SqlRows[R], Store[R]):
     def __init__(self, connection: Connection, records: Records[R] | None = None) -> None:
         if records is not None:
             self.records = records
-        self._entity_of = self.records.fields.reader(connection.box)
+        self._entity_of = reader(self.records.fields, connection.box)
         super().__init__(connection, self.records.listed, self._entity_of)
 
     def _row_of(self, entity: R) -> dict[str, Any]:

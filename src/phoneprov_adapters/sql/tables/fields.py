@@ -77,16 +77,11 @@ class Fields(Generic[E]):
             for name in self.names
             if name not in sealed and (pair := _converted(stored[name])) is not None
         }
-        self._is_plain = self.names == tuple(stored) and not self._sealed and not self._converted
-
-    def reader(self, box: SecretBox) -> Callable[[Any], E]:
-        """Reads a row of ``columns``."""
-        kind = self.kind
-        return (lambda row: kind(*row)) if self._is_plain else lambda row: self.read(row, box)
+        self.is_plain = self.names == tuple(stored) and not self._sealed and not self._converted
 
     def read(self, row: Any, box: SecretBox, **others: Any) -> E:
         """The record in a row of ``columns``; ``others`` are the values of its other fields."""
-        if self._is_plain:
+        if self.is_plain:
             return self.kind(*row)
         values = dict(zip(self.names, row, strict=False))
         for name, (_, of_column) in self._converted.items():
