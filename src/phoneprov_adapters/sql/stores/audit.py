@@ -3,6 +3,7 @@
 from functools import cache
 from typing import Any
 
+import msgspec
 from sqlalchemy import (
     ColumnElement,
     Select,
@@ -20,15 +21,14 @@ from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.accounts import audit, newest_by_kind
-from phoneprov_adapters.sql.tables.fields import Fields
 from phoneprov_core.audit.entries import entries
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
 from phoneprov_core.audit.ports import AuditStore
 from phoneprov_core.kernel.actor import current_origin
 from phoneprov_core.kernel.system import shown
 
-_ENTRY = Fields(AuditEntry, audit)
-_COLUMNS = [*_ENTRY.columns, audit.c.traceparent]
+_NAMES = AuditEntry.__struct_fields__
+_COLUMNS = [audit.c[name] for name in (*_NAMES, "traceparent")]
 ADD_ENTRY = insert(audit).values({c.name: bindparam(f"entry_{c.name}") for c in audit.c})
 """Its parameters begin with ``entry_``. On PostgreSQL it is combined with any other statement,
 whose parameters are named like columns."""
@@ -96,7 +96,7 @@ class SqlAudit(SqlQueries, AuditStore):
     """Audit entries, by uuid."""
 
     async def add(self, entry: TracedEntry) -> None:
-        await self._connection.execute(ADD_ENTRY, **self._row_of(entry))
+        await self._connection.execute(ADD_ENTRY, **_row_of(entry))
 
     def of_trail(self) -> list[dict[str, Any]]:
         """The entries of this transaction, as parameters of ``ADD_ENTRY``."""
@@ -105,10 +105,10 @@ class SqlAudit(SqlQueries, AuditStore):
             return []
         now, origin = shown(system_clock()), current_origin()
         made = entries(trail, new_id=ordered_id, now=now, origin=origin)
-        return [self._row_of(entry) for entry in made]
+        return [_row_of(entry) for entry in made]
 
     async def find(self, uuid: str) -> TracedEntry | None:
-        return await self._one(self._entry, _FIND, uuid=uuid) if uuid else None
+        return await self._one(_entry, _FIND, uuid=uuid) if uuid else None
 
     async def newest(
         self, wanted: WantedEntries, limit: int, *, before: AuditEntry | None = None
@@ -125,7 +125,7 @@ class SqlAudit(SqlQueries, AuditStore):
             values |= {f"{name}_{number}": one for name, one in zip(_KIND, kind, strict=True)}
         if before is not None:
             values |= {"after_time": before.at, "after_key": before.uuid}
-        return await self._all(self._entry, statement, **values, limit=limit, offset=0)
+        return await self._all(_entry, statement, **values, limit=limit, offset=0)
 
     async def _kinds_of(self, values: dict[str, Any]) -> list[Row] | None:
         """The kinds of the entries that these filters can match; None for all."""
@@ -142,9 +142,16 @@ class SqlAudit(SqlQueries, AuditStore):
             if all(part in {None, wanted} for part, wanted in zip(kind, one, strict=True))
         ]
 
-    def _row_of(self, entry: TracedEntry) -> dict[str, Any]:
-        row = {**_ENTRY.row(entry.entry, self._connection.box), "traceparent": entry.traceparent}
-        return {f"entry_{name}": value for name, value in row.items()}
 
-    def _entry(self, *row: Any) -> TracedEntry:
-        return TracedEntry(_ENTRY.read(row[:-1], self._connection.box), row[-1])
+# By hand, because every change writes an entry.
+def _row_of(entry: TracedEntry) -> dict[str, Any]:
+    row: dict[str, Any] = {f"entry_{name}": getattr(entry.entry, name) for name in _NAMES}
+    row["entry_changes"] = msgspec.json.encode(entry.entry.changes).decode()
+    row["entry_traceparent"] = entry.traceparent
+    return row
+
+
+def _entry(*row: Any) -> TracedEntry:
+    *plain, changes, traceparent = row
+    fields = dict(zip(_NAMES, plain, strict=False))
+    return TracedEntry(AuditEntry(**fields, changes=msgspec.json.decode(changes)), traceparent)
