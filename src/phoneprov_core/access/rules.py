@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.errors import Conflict, Forbidden, found
+from phoneprov_core.kernel.system import known_id
 
 
 class _Owned(Protocol):
@@ -18,6 +19,14 @@ class _Owned(Protocol):
 
 
 R = TypeVar("R", bound=_Owned)
+R_co = TypeVar("R_co", bound=_Owned, covariant=True)
+
+
+class _Finds(Protocol[R_co]):
+    """A store of such records."""
+
+    async def find(self, key: str, /) -> R_co | None:
+        """The record, or None."""
 
 
 class SharedWrite(Enum):
@@ -49,10 +58,11 @@ def may_act_for(actor: Actor, user_uuid: str) -> bool:
     return actor.user_uuid == user_uuid or actor.holds(SUPERADMIN)
 
 
-def visible(actor: Actor, record: R | None, one: str) -> R:
-    """The record, if the caller may act for its user; raises ``NotFound`` as ``found``."""
-    mine = record if record is not None and may_act_for(actor, record.user_uuid) else None
-    return found(mine, one)
+async def visible(actor: Actor, records: _Finds[R], uuid: str, one: str) -> R:
+    """The record with this identifier, if the caller may act for its user; raises ``NotFound`` as
+    ``found``."""
+    record = await records.find(known_id(uuid))
+    return found(record if record and may_act_for(actor, record.user_uuid) else None, one)
 
 
 def require_owner(actor: Actor, user_uuid: str) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 from msgspec import Struct
 from msgspec.structs import replace
 
+from phoneprov_core.access.rules import visible
 from phoneprov_core.deployments.errors import PhoneInactive, ProfileDoesNotFit
 from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import DeploymentStore, DeploymentsTransaction
@@ -19,7 +20,6 @@ from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord, Revision, SwitchRequest
-from phoneprov_core.profiles.use_cases import profile_of
 from phoneprov_core.templates.ports import Rendered
 from phoneprov_core.templates.recipes import Recipe, recipe_for
 
@@ -125,7 +125,7 @@ async def order_of(
     """The deployment of a request: the newest revision of the profile, and the phone. Raises
     ``NotFound`` if the phone does not exist or the caller may not see the profile."""
     async with database.read() as tx:
-        profile = await profile_of(tx, actor, request.profile_uuid)
+        profile = await visible(actor, tx.profiles, request.profile_uuid, "profile")
         phone = found(await tx.phones.find(request.mac), "phone")
         return found(await load_order(tx, Action.SWITCH, profile, phone), "profile")
 

@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from phoneprov_core.access.rules import visible
 from phoneprov_core.configuration.comparison import Compare, Comparison
 from phoneprov_core.configuration.findings import Finding, Severity
 from phoneprov_core.configuration.well_formed import device_xml_rule
@@ -33,7 +34,6 @@ from phoneprov_core.profiles.model import (
     Sha256,
     SwitchRequest,
 )
-from phoneprov_core.profiles.use_cases import profile_of
 from phoneprov_core.templates.ports import Rendered, secrets_of
 
 NO_LINE = (
@@ -212,7 +212,7 @@ class PreviewSwitch:
             if current.outcome is Outcome.UNKNOWN:
                 return _Before(current, note=_UNKNOWN.format(number=current.number))
             try:
-                await profile_of(tx, actor, current.profile_uuid)
+                await visible(actor, tx.profiles, current.profile_uuid, "profile")
             except NotFound:
                 return _Before(current, note="The profile that is on the phone was deleted.")
             text = await deployed_text(tx, current)

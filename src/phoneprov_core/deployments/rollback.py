@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from phoneprov_core.access.rules import visible
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Action, Deployment
 from phoneprov_core.deployments.order import Order, Source, is_of, load_order, rollback_target
@@ -23,7 +24,6 @@ from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import AnyRevision
-from phoneprov_core.profiles.use_cases import profile_of
 
 
 class RollbackRequest(Command, frozen=True, kw_only=True):
@@ -140,7 +140,7 @@ def _nothing() -> NotFound:
 async def _order_of(
     tx: DeploymentsTransaction, actor: Actor, phone: Phone, profile_uuid: str, number: int
 ) -> Order:
-    profile = await profile_of(tx, actor, profile_uuid)
+    profile = await visible(actor, tx.profiles, profile_uuid, "profile")
     return found(await load_order(tx, Action.ROLLBACK, profile, phone, number), "revision")
 
 
@@ -162,7 +162,7 @@ async def order_again(
     """The order of the exact text of an earlier deployment. Raises ``NotFound``."""
     if earlier.template_uuid is None:
         return await _order_of(tx, actor, phone, earlier.profile_uuid, earlier.revision)
-    profile = await profile_of(tx, actor, earlier.profile_uuid)
+    profile = await visible(actor, tx.profiles, earlier.profile_uuid, "profile")
     revision = found(await tx.revisions.find(profile.uuid, earlier.revision), "revision")
     rendered = await tx.renderings.of(earlier)
     if rendered is None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec.structs import replace
 
-from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.access.rules import require_superadmin, visible
 from phoneprov_core.configuration.comparison import Compare, Comparison
 from phoneprov_core.configuration.findings import Finding, Severity
 from phoneprov_core.configuration.masking import masked
@@ -17,7 +17,6 @@ from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import known_id
 from phoneprov_core.profiles.model import SwitchRequest
-from phoneprov_core.profiles.use_cases import profile_of
 from phoneprov_core.templates.model import Body, TemplateFails
 from phoneprov_core.templates.ports import secrets_of
 from phoneprov_core.templates.recipes import Rendering, recipe_of
@@ -65,7 +64,7 @@ class TryTemplate:
             template = found(await tx.templates.find(known_id(uuid)), "template")
             if request.body is not None:
                 template = replace(template, body=request.body)
-            profile = await profile_of(tx, actor, request.profile_uuid)
+            profile = await visible(actor, tx.profiles, request.profile_uuid, "profile")
             phone = found(await tx.phones.find(request.mac), "phone")
             newest = found(await tx.revisions.newest(profile.uuid), "profile")
             content = found(await tx.revisions.content(newest.uuid), "profile")

@@ -127,7 +127,7 @@ class PersonalDirectory:
     async def update(self, actor: Actor, uuid: str, patch: PersonalContactPatch) -> PersonalContact:
         """Raises ``NotFound``, also for another user's contact."""
         async with self.database.write(by=actor) as tx:
-            contact = await _contact_of(tx, actor, uuid)
+            contact = await visible(actor, tx.personal_contacts, uuid, "personal contact")
             require_same("user_uuid", patch.user_uuid, contact.user_uuid)
             contact = applied(contact, patch)
             await tx.personal_contacts.put(contact)
@@ -136,9 +136,5 @@ class PersonalDirectory:
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``, also for another user's contact."""
         async with self.database.write(by=actor) as tx:
-            contact = await _contact_of(tx, actor, uuid)
+            contact = await visible(actor, tx.personal_contacts, uuid, "personal contact")
             await tx.personal_contacts.remove(contact.uuid)
-
-
-async def _contact_of(tx: PersonalDirectoryTransaction, actor: Actor, uuid: str) -> PersonalContact:
-    return visible(actor, await tx.personal_contacts.find(known_id(uuid)), "personal contact")

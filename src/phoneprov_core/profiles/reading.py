@@ -5,6 +5,7 @@ from typing import Annotated
 
 from msgspec import Struct
 
+from phoneprov_core.access.rules import visible
 from phoneprov_core.configuration.comparison import Compare, Comparison
 from phoneprov_core.configuration.findings import Finding
 from phoneprov_core.configuration.lint import lint
@@ -17,7 +18,6 @@ from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.profiles.model import AnyRevision, FirmwareFamily, RevisionNumber
 from phoneprov_core.profiles.ports import ProfilesTransaction
-from phoneprov_core.profiles.use_cases import profile_of
 
 
 class ComparedRevisions(QueryCommand, frozen=True, kw_only=True, rename={"from_": "from"}):
@@ -88,7 +88,7 @@ class ReadConfigurations:
         the one before ``to``. Raises ``NotFound`` for another user's
         profile and for a revision that does not exist; ``Unavailable``."""
         async with self.database.read() as tx:
-            profile = await profile_of(tx, actor, uuid)
+            profile = await visible(actor, tx.profiles, uuid, "profile")
             if to is None:
                 to = found(await tx.revisions.newest(profile.uuid), "revision").number
             if from_ is None:

@@ -79,7 +79,7 @@ class Profiles:
     async def get(self, actor: Actor, uuid: str) -> Profile:
         """Raises ``NotFound``, also for another user's profile."""
         async with self.database.read() as tx:
-            return visible(actor, await tx.whole_profiles.find(known_id(uuid)), "profile")
+            return await visible(actor, tx.whole_profiles, uuid, "profile")
 
     async def create(self, actor: Actor, new: CreateProfile) -> Profile:
         """Raises ``Forbidden`` for another user; ``NotFound`` without the user or the template;
@@ -110,12 +110,12 @@ class Profiles:
         user; ``Conflict`` if that user has the maximum number of profiles, and (code
         ``changed_meanwhile``) if ``revision`` is not the number of the newest revision."""
         async with self.database.read() as tx:
-            await profile_of(tx, actor, uuid)
+            await visible(actor, tx.profiles, uuid, "profile")
         if patch.user_uuid is not UNSET:
             await self._require_owner(actor, patch.user_uuid)
         obey(self.rules, patch)
         async with self.database.write(by=actor) as tx:
-            before = await profile_of(tx, actor, uuid)
+            before = await visible(actor, tx.profiles, uuid, "profile")
             if patch.user_uuid is not UNSET and patch.user_uuid != before.user_uuid:
                 await self._require_room(tx, patch.user_uuid)
             newest = found(await tx.revisions.newest(before.uuid), "profile")
@@ -142,7 +142,7 @@ class Profiles:
         """Delete the profile and its revisions. Raises ``NotFound``; ``DefaultOfDesks`` without
         ``force`` if it is the default profile of desks."""
         async with self.database.write(by=actor) as tx:
-            profile = await profile_of(tx, actor, uuid)
+            profile = await visible(actor, tx.profiles, uuid, "profile")
             macs = [desk.mac for desk in await tx.desks.of(default=profile.uuid)]
             if macs and not (deletion and deletion.force):
                 more = f" and {len(macs) - NAMED} more" if len(macs) > NAMED else ""
@@ -156,7 +156,7 @@ class Profiles:
     async def revisions(self, actor: Actor, uuid: str, page: Page = None) -> Listing[Revision]:
         """The revisions of a profile, oldest first, without configurations. Raises ``NotFound``."""
         async with self.database.read() as tx:
-            profile = await profile_of(tx, actor, uuid)
+            profile = await visible(actor, tx.profiles, uuid, "profile")
         return await listing(self.database.read, lambda tx: tx.revisions, page, owner=profile.uuid)
 
     async def _require_owner(self, actor: Actor, user_uuid: str) -> None:
@@ -206,8 +206,3 @@ class Profiles:
 async def _require_template(tx: ProfilesTransaction, name: str | None) -> None:
     if name is not None and not await tx.templates.variants(name):
         raise NotFound(f"There is no template {name}.")
-
-
-async def profile_of(tx: ProfilesTransaction, actor: Actor, uuid: str) -> ProfileRecord:
-    """The profile, if this caller may see it; raises ``NotFound`` otherwise."""
-    return visible(actor, await tx.profiles.find(known_id(uuid)), "profile")
