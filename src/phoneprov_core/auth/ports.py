@@ -16,7 +16,8 @@ class SessionStore(EndSessions, Protocol):
     """Active sessions. A session that ended is deleted and cannot be restored."""
 
     async def start(self, session: Session) -> None:
-        """Store a session, and delete expired ones of the user. Raises ``NotFound`` without one."""
+        """Store a new session, and delete the expired ones of the same user. Raises ``NotFound``
+        if the user does not exist."""
 
     async def principal(self, session_uuid: str, now: int) -> Principal | None:
         """The account of the session and its current level, in one query; None if the session ended
@@ -49,7 +50,8 @@ class LoginAttemptStore(Protocol):
     """Counted guesses, by account key."""
 
     async def begin(self, key: str, attempts: Attempts) -> bool:
-        """Add a count if the key has none, and return whether: one of concurrent callers did."""
+        """Add a count if the key has none; returns whether it was added. Of concurrent callers
+        exactly one gets True."""
 
     async def of(self, key: str) -> Attempts:
         """The current count; no other transaction counts for this key until this one ends."""

@@ -64,7 +64,8 @@ class BatchStore(NewestRows[Batch], Protocol):
         """Release the batch, unless the lease was lost."""
 
     async def release_of(self, process: str) -> None:
-        """Release every batch of this process's workers; to be called when it has ended."""
+        """Release every batch that workers of this process acquired; to be called only when the
+        process has ended."""
 
     async def claim(
         self, hold: Hold, most: int, transition: Transition, *, first: int | None = None

@@ -49,10 +49,11 @@ class DeploymentStore(Protocol):
 
     async def previous(self, current: Deployment) -> Deployment | None:
         """The deployment of the phone before ``current`` with another configuration: of those with
-        a place and a smaller number the last that ``brought_other_than`` the current one."""
+        a place and a smaller number the last one that ``brought_other_than`` the current one."""
 
     async def placed_before(self, deployment: Deployment) -> Deployment | None:
-        """The last deployment of the phone with a place before this one, or None."""
+        """The deployment of the phone that has a place and the largest number below that of this
+        one, or None."""
 
     async def keep_use(self, following: Deployment, use: EarlierUse) -> None:
         """Keep who used the phone until this deployment, with the one before it whose file was
@@ -67,7 +68,8 @@ class DeploymentStore(Protocol):
 
     async def rendered_from(self, name: str) -> set[str]:
         """The phones, by MAC, whose current deployment was rendered from the template of this name:
-        its variant has this name now, or had it then, also if it was deleted, or the profile."""
+        its variant has this name now or had it then, also if the variant or the profile was
+        deleted."""
 
     async def interrupt_abandoned(self, now: str) -> int:
         """Mark as interrupted, at ``now``, every running deployment whose phone's lease was lost,

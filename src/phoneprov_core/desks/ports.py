@@ -52,4 +52,5 @@ class PageSigner(Protocol):
         """A signature under the secret key: 22 characters of ``[A-Za-z0-9_-]``."""
 
     def is_signed(self, text: str, signature: str) -> bool:
-        """Whether the signature belongs to the text, under any key, in constant time."""
+        """Whether the signature belongs to the text, under any of the keys. Takes the same time
+        for every wrong signature."""

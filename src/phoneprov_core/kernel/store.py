@@ -61,7 +61,8 @@ class Store(Rows[E], Protocol[E]):
         """The record, or None."""
 
     async def put(self, entity: E) -> None:
-        """Replace a stored record. Raises like ``add``, and ``NotFound`` without one."""
+        """Replace a stored record. Raises like ``add``, and ``NotFound`` if the record does not
+        exist."""
 
     async def remove(self, key: str) -> bool:
         """Remove the record and the records that belong to it; False if it does not exist. Raises

@@ -32,7 +32,8 @@ class Mark(Struct, frozen=True, array_like=True):
 
 
 class Rendered(Redacted, frozen=True):
-    """A rendered text, and where given names are in it, in order; others have no mark."""
+    """A rendered text, and where given names are in it, in order. Texts of the template itself have
+    no mark."""
 
     text: Annotated[str, SECRET]
     marks: tuple[Mark, ...] = ()
