@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from phoneprov_adapters.rendering.texts import (
     FILTERS,
     OF_THE_TREE,
     WORK,
+    Exhausted,
     Missing,
     Refusal,
     Text,
@@ -31,6 +33,9 @@ from phoneprov_core.templates.ports import Given, Mark, Rendered, Renderer, Temp
 
 SMALL = 16 * 1024
 """Characters of a body that is read on the event loop: at most about 20 ms, and once."""
+SHORT_WORK = MOST_WORK // 50
+"""Cost of a rendering on the event loop: at most about 10 ms. A costlier one begins again in a
+thread."""
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _LARGEST_NUMBER = 2**31
 _LONGEST_MESSAGE = 300
@@ -186,9 +191,10 @@ class JinjaRenderer(Renderer):
         return check(body)
 
     async def render(self, body: str, given: Given, largest: int) -> Rendered:
-        if len(body) > SMALL:
-            return await asyncio.to_thread(render, body, given, largest)
-        return render(body, given, largest)
+        if len(body) <= SMALL:
+            with suppress(Exhausted):
+                return render(body, given, largest, SHORT_WORK)
+        return await asyncio.to_thread(render, body, given, largest)
 
 
 def check(body: str) -> tuple[Finding, ...]:
@@ -204,14 +210,15 @@ def check(body: str) -> tuple[Finding, ...]:
     return ()
 
 
-def render(body: str, given: Given, largest: int) -> Rendered:
-    """See ``Renderer.render``."""
+def render(body: str, given: Given, largest: int, most_work: int = MOST_WORK) -> Rendered:
+    """See ``Renderer.render``. Raises ``Exhausted`` if ``most_work`` is less than the bound, and
+    does not suffice."""
     try:
         ready = _ready(body)
     except _Bad as bad:
         place, _, message = bad.found[0]
         raise TemplateFault(*Positions(body).of(place), _short(message)) from None
-    work = Work(MOST_WORK)
+    work = Work(most_work)
     pieces: list[str] = []
     marks: list[Mark] = []
     size = 0
@@ -227,6 +234,8 @@ def render(body: str, given: Given, largest: int) -> Rendered:
                 raise Refusal(f"The rendered text has more than {largest} bytes.")
             pieces.append(piece)
     except (Refusal, TemplateError, TypeError, ValueError, UnicodeError) as error:
+        if isinstance(error, Exhausted) and most_work < MOST_WORK:
+            raise
         line, column = Positions(body).of(_place_of(error, ready))
         raise TemplateFault(line, column, _short(_reason(error))) from None
     return Rendered("".join(pieces), tuple(mark for mark in marks if mark.name))

@@ -24,6 +24,10 @@ class Refusal(Exception):
     """The template uses what is not supported; the text is a sentence."""
 
 
+class Exhausted(Refusal):
+    """The work of a rendering has reached its bound."""
+
+
 class Missing(StrictUndefined):
     """A name that is not given: it is false, and every other use is an error."""
 
@@ -53,10 +57,10 @@ class Work:
         self.outputs: list[tuple[str, bool]] = []
 
     def add(self, cost: int) -> None:
-        """Raises ``Refusal`` when the bound is reached."""
+        """Raises ``Exhausted``."""
         self._left -= cost
         if self._left < 0:
-            raise Refusal("The template takes too much work: fewer or shorter loops and texts.")
+            raise Exhausted("The template takes too much work: fewer or shorter loops and texts.")
 
 
 def _made(context: Context, text: str, *sources: Any) -> str:

@@ -1,5 +1,6 @@
 """The language of templates: what it has, what it has not, and what a rendering may cost."""
 
+import asyncio
 import html
 import re
 import time
@@ -269,6 +270,36 @@ def test_cost_of_a_rendering_is_bounded(what: str) -> None:
 
     assert re.search("too much work|has more than", reason)
     assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("body", "lines", "threads"),
+    [
+        ("{% for line in lines %}{{ line.number }}{% endfor %}", 100, 0),
+        (ADVERSARIAL["nested output"][0], 150, 1),
+        (ADVERSARIAL["nested output"][0], 1000, 1),
+    ],
+)
+async def test_long_rendering_runs_in_a_thread(
+    monkeypatch: pytest.MonkeyPatch, body: str, lines: int, threads: int
+) -> None:
+    calls: list[str] = []
+
+    async def noted(function: Any, *arguments: Any) -> Any:
+        calls.append(function.__name__)
+        return function(*arguments)
+
+    monkeypatch.setattr(asyncio, "to_thread", noted)
+    given_ = names(lines)
+
+    if lines < 1000:
+        expected = render(body, given_, LARGEST)
+        assert await JinjaRenderer().render(body, given_, LARGEST) == expected
+    else:
+        with pytest.raises(TemplateFault, match="too much work"):
+            await JinjaRenderer().render(body, given_, LARGEST)
+
+    assert len(calls) == threads
 
 
 UNREADABLE = {
