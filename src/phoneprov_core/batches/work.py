@@ -82,11 +82,8 @@ class PhoneWork:
         whether it was started: not if it was busy, or is left as it is. Raises ``Unavailable``."""
         async with self.database.read() as tx:
             phone = await tx.phones.find(claim.mac)
-        # One that was created since has the MAC of a deleted phone, and maybe another address.
-        if phone is None or phone.created_at > batch.created_at:
-            await self._end(claim, PhoneState.FAILED, "The phone is no longer in the inventory.")
-        elif not phone.is_active:
-            await self._end(claim, PhoneState.FAILED, PhoneInactive.usual)
+        if phone is None or not _is_in(batch, phone):
+            await self._without(claim, phone)
         elif await is_in_call(self.calls, phone):
             await self._later(batch, claim, _IN_A_CALL)
         elif batch.action is BatchAction.RESTART:
@@ -143,8 +140,11 @@ class PhoneWork:
             if record is not None:
                 await self._as_recorded(tx, claim, record)
                 return True
+            phone = await tx.phones.find(claim.mac)
         if error.code == "phone_busy":
             await self._later(batch, claim, _BUSY)
+        elif not _is_in(batch, phone):
+            await self._without(claim, phone)
         else:
             await self._end(claim, _state_after(error), error.message)
         return False
@@ -232,6 +232,15 @@ class PhoneWork:
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             await put_back(tx.batches, claim, again, seconds, why)
 
+    async def _without(self, claim: Claim, phone: Phone | None) -> None:
+        """The phone was deleted, deactivated or replaced. An undo leaves it alone."""
+        is_inactive = phone is not None and not phone.is_active
+        why = PhoneInactive.usual if is_inactive else "The phone is no longer in the inventory."
+        if claim.undoes is None:
+            await self._end(claim, PhoneState.FAILED, why)
+        else:
+            await self._end(claim, PhoneState.LEFT_OUT, f"{why} It was left unchanged.")
+
     async def _end(self, claim: Claim, state: PhoneState, message: str) -> None:
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             await tx.batches.move(claim, ended(state, shown(self.clock()), message=message))
@@ -260,6 +269,12 @@ class PhoneWork:
         await tx.batches.move(
             claim, ended(PhoneState.FAILED, now, message=message, deployment_uuid=deployment_uuid)
         )
+
+
+def _is_in(batch: Batch, phone: Phone | None) -> bool:
+    """Whether a phone is still the one of its batch."""
+    # One that was created since has the MAC of a deleted phone, and maybe another address.
+    return phone is not None and phone.is_active and phone.created_at <= batch.created_at
 
 
 def result_of(record: Deployment) -> tuple[PhoneState, str | None]:

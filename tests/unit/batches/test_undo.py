@@ -2,18 +2,22 @@
 
 import asyncio
 import dataclasses
+from contextlib import suppress
 from datetime import timedelta
 
 import msgspec
 import pytest
 
+from phoneprov_core.batches import work
 from phoneprov_core.batches.changes import halt
 from phoneprov_core.batches.model import Batch, BatchAction, BatchPhone, BatchState, PhoneState
 from phoneprov_core.batches.transitions import Claim, claimed
 from phoneprov_core.deployments.model import Confirmation
 from phoneprov_core.deployments.order import new_record
 from phoneprov_core.deployments.use import change_use
+from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.system import shown
+from phoneprov_core.phones.model import PhonePatch
 from phoneprov_core.profiles.model import Profile
 from support.floor import Floor
 from support.office import Settings
@@ -160,6 +164,35 @@ async def test_phone_changed_after_an_interrupted_undo_is_left_alone(floor: Floo
     ]  # fmt: skip
     assert phones[0].message == "Another deployment followed; the phone was left unchanged."
     assert there(floor) == {"2": XML, "3": XML}
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+async def test_phone_deactivated_or_deleted_before_the_undo_is_left_alone(
+    floor: Floor, monkeypatch: pytest.MonkeyPatch, is_late: bool
+) -> None:
+    new = await prepared(floor)
+    batch = await floor.begin(new, first=3, undo_on_stop=True)
+    await stop_before_the_undo(floor, batch)
+
+    async def withdraw(*_: object) -> bool:
+        await floor.phones.update(floor.root, a_mac(1), PhonePatch(is_active=False))
+        with suppress(NotFound):
+            await floor.phones.delete(floor.root, a_mac(2))
+        return False
+
+    if is_late:  # between the look at the phone and its deployment
+        monkeypatch.setattr(work, "is_in_call", withdraw)
+    else:
+        await withdraw()
+    floor.uploader.uploads.clear()
+
+    _, phones = await undone(floor, batch)
+
+    assert [(phone.mac[-1], phone.state) for phone in phones] == [
+        ("1", PhoneState.LEFT_OUT), ("2", PhoneState.LEFT_OUT), ("3", PhoneState.DONE)
+    ]  # fmt: skip
+    assert all(str(phone.message).endswith(" It was left unchanged.") for phone in phones[:2])
+    assert there(floor) == {"3": XML}
 
 
 async def stop_before_the_undo(floor: Floor, batch: Batch) -> None:
