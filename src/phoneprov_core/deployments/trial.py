@@ -75,7 +75,8 @@ class TryTemplate:
         try:
             rendered = await self.rendering(recipe)
         except TemplateFails as failure:
-            finding = Finding(Severity.ERROR, 1, 1, failure.code, failure.message)
+            place = failure.line, failure.column
+            finding = Finding(Severity.ERROR, *place, failure.code, failure.message)
             return Trial(None, (finding,))
         secrets = secrets_of(rendered)
         compared = await self.compare(

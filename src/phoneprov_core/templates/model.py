@@ -159,6 +159,8 @@ class NoTemplateFits(Conflict):
 class TemplateFails(Conflict):
     """The template cannot be rendered for this phone and user."""
 
+    line, column = 1, 1
+    """The position in the template, as far as it is known."""
     code = "template_fails"
     usual = (
         "The template office (7945), revision 3, fails on line 12, column 5: "

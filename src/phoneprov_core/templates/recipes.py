@@ -174,9 +174,11 @@ class Rendering:
             )
             device_xml_rule(self.largest)(rendered.text)
         except TemplateFault as fault:
-            raise TemplateFails(
+            failure = TemplateFails(
                 f"{begin} fails on line {fault.line}, column {fault.column}: {fault.reason}"
-            ) from None
+            )
+            failure.line, failure.column = fault.line, fault.column
+            raise failure from None
         except ValueError as error:
             raise TemplateFails(f"{begin} fails: the rendered configuration {error}.") from None
         return rendered

@@ -283,7 +283,7 @@ async def test_last_variant_that_profiles_use_stays(admin: Caller) -> None:
 
 async def test_render_shows_the_masked_text_and_stores_nothing(admin: Caller, world: World) -> None:
     made = await template(admin, SCCP)
-    other = await template(admin, "<a>{{ values.x }}</a>", model="8851")
+    other = await template(admin, "<a>\n {{ values.x }}</a>", model="8851")
     profile = await office(admin)
     body = {"profile_uuid": profile["uuid"], "mac": OLD}
 
@@ -295,8 +295,10 @@ async def test_render_shows_the_masked_text_and_stores_nothing(admin: Caller, wo
     assert "secret" not in reply.text
     assert {one["code"] for one in trial["findings"]} >= {"unknown_element"}
     failure = data_of(failed)
-    assert (failure["configuration"], failure["findings"][0]["code"]) == (None, "template_fails")
-    assert "line 1, column 7: values.x is not given." in failure["findings"][0]["message"]
+    [finding] = failure["findings"]
+    assert (failure["configuration"], finding["code"]) == (None, "template_fails")
+    assert "line 2, column 5: values.x is not given." in finding["message"]
+    assert (finding["line"], finding["column"]) == (2, 5)
     assert sent(world) == []
     error_of(await admin.post(f"{TEMPLATES}/{made['uuid']}/render", {**body, "mac": MISSING}), 404)
 
