@@ -119,6 +119,9 @@ def test_plan_and_rollout_of_a_floor(folder: Path) -> None:
     assert (batch["state"], batch["start_at"]) == ("planned", "2999-01-31T19:00:00.000Z")
     run("batch", "cancel", batch["uuid"])
     run("rollout", "--resume", batch["uuid"], code=3)
+    options = ("--template", "office", "--at-once", "10", "--all-phones")
+    refused = run("rollout", "--resume", batch["uuid"], *options, code=2)
+    assert "leave out --template, --all-phones, --at-once." in " ".join(refused.stderr.split())
 
 
 def test_rollout_after_ctrl_c_is_named_and_resumed(

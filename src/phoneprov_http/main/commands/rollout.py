@@ -5,6 +5,7 @@ import sys
 from typing import Any, BinaryIO
 
 import click
+from click.core import ParameterSource
 
 from phoneprov_adapters.files.csv import CsvText
 from phoneprov_adapters.files.reading import NotText, decoded
@@ -101,6 +102,8 @@ def rollout(
       phoneprov rollout --template office --first 5 --undo-on-stop
       phoneprov rollout --items floor.csv --start-at 2026-01-31T20:00:00+01:00
     """
+    if resume is not None:
+        _refuse_beside_resume({*fields, "all_phones"})
 
     async def work(at: Acting) -> tuple[Batch, Batch | None]:
         batches = at.container.batches()
@@ -128,6 +131,21 @@ def rollout(
         sys.exit(STOPPED)
     if not detach and (seen.phones.failed or seen.phones.unknown):
         sys.exit(1)
+
+
+def _refuse_beside_resume(names: set[str]) -> None:
+    """A rollout that was begun keeps what it was begun with."""
+    context = click.get_current_context()
+    given = [
+        option.opts[0]
+        for option in context.command.params
+        if option.name in names
+        and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(
+            f"--resume continues a rollout as it was begun; leave out {', '.join(given)}."
+        )
 
 
 async def _batch_of(at: Acting, given: dict[str, Any]) -> CreateBatch:
