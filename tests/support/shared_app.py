@@ -42,7 +42,7 @@ class _StandIn:
         return getattr(self._current.now, self._name)
 
 
-_idle: dict[tuple[object, ...], list[tuple[ASGIApp, _Current]]] = {}
+_idle: dict[tuple[HttpSettings, SharedWrite], list[tuple[ASGIApp, _Current]]] = {}
 
 
 async def _ready() -> str | None:
@@ -53,10 +53,7 @@ async def _ready() -> str | None:
 def shared_app(use_cases: UseCases, settings: HttpSettings) -> Iterator[ASGIApp]:
     """The application over these use cases. One block at a time uses it."""
     rule = use_cases.shared_write
-    asterisk = settings.asterisk_token, settings.asterisk_pjsip, *settings.asterisk_networks
-    idle = _idle.setdefault(
-        (settings.largest_body, settings.console, rule, asterisk, *settings.trusted_proxies), []
-    )
+    idle = _idle.setdefault((settings, rule), [])
     if idle:
         app, current = idle.pop()
     else:
