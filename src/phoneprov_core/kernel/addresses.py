@@ -19,7 +19,7 @@ def mac(value: str) -> str:
     """A phone's hardware address, in any of the four common spellings, as ``AA:BB:CC:DD:EE:FF``.
     All zeros, broadcast and multicast addresses belong to no phone and are refused."""
     if not _MAC.fullmatch(value):
-        raise ValueError("must be a MAC address of 12 hexadecimal digits, like 00:1B:D4:12:34:56")
+        raise ValueError("must have 12 hexadecimal digits, like 00:1B:D4:12:34:56")
     digits = value.translate(_NO_SEPARATORS).upper()
     if digits == "0" * 12:
         raise ValueError("must not be the all-zero MAC address")

@@ -50,7 +50,7 @@ def test_import_shows_the_wrong_row_of_1500_first_then_changes_with_both_values(
     page.get_by_role("button", name="Dry run").click()
     table = page.get_by_role("region", name="Rows").get_by_role("row")
     expect(table.nth(1)).to_contain_text("nonsense, Wrong")
-    expect(table.nth(1)).to_contain_text("MAC address must be")
+    expect(table.nth(1)).to_contain_text("MAC address must have 12 hexadecimal digits")
     expect(table.nth(2)).to_contain_text("Name: Old name → New name")
     page.screenshot(path=screenshots / "import-wrong-first.png")
     service.api("DELETE", "phones/00:1B:D7:00:00:01")

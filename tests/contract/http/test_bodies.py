@@ -89,7 +89,7 @@ def test_every_invalid_field_is_named(desks: Desks) -> None:
     body = {"mac": "x", "name": "too long", "floor": "1", "colour": "red", "tags": [""]}
 
     assert desks.post(body) == {
-        "mac": "must be a MAC address of 12 hexadecimal digits, like 00:1B:D4:12:34:56",
+        "mac": "must have 12 hexadecimal digits, like 00:1B:D4:12:34:56",
         "name": "must be short",  # a rule of the use case
         "floor": "must be a whole number",
         "colour": "is not a field of this request",
