@@ -53,6 +53,7 @@ def test_api_token_is_shown_once_and_works_until_it_is_deleted(
     headers = {"Authorization": f"Bearer {token}"}
     read = f"{service.url}/api/v1/phones"
     assert httpx.get(read, headers=headers, trust_env=False).status_code == 200
+    page.get_by_role("textbox", name="API token").press("Control+c")
     page.get_by_role("dialog").get_by_role("button", name="Close").click()
     assert page.get_by_text(token).count() == 0
     page.get_by_role("row", name=re.compile("nightly export")).get_by_role("button").click()

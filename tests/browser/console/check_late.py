@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from playwright.sync_api import expect
+from playwright.sync_api import Dialog, expect
 
 from browser.console_rig import Console, Service
 
@@ -45,6 +45,42 @@ def test_answer_after_its_view_was_left_does_not_bring_it_back(
     expect(page.get_by_role("heading", name="Desks", level=1)).to_be_visible()
     made = next(p for p in service.api("GET", "phone-profiles?q=made+late"))
     service.api("DELETE", f"phone-profiles/{made['uuid']}")
+
+
+def test_token_is_lost_only_after_a_question(console: Console, service: Service) -> None:
+    page = console.page
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    def late(route: Any) -> None:
+        page.wait_for_timeout(LATE_MS)
+        route.continue_()
+
+    console.open("#/about")
+    page.on("dialog", stay)
+    page.route("**/api/v1/me/tokens", late)
+    page.get_by_role("button", name="New token").click()
+    page.get_by_role("dialog").get_by_label("Name").fill("nightly")
+    with page.expect_response("**/api/v1/me/tokens"):
+        page.get_by_role("dialog").get_by_role("button", name="Create").click()
+        page.evaluate("location.hash = '#/phones'")
+    page.unroute("**/api/v1/me/tokens")
+    field = page.get_by_role("textbox", name="API token")
+    expect(field).to_be_visible()
+    page.evaluate("location.hash = '#/desks'")
+    page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    page.close(run_before_unload=True)
+    page.wait_for_timeout(200)
+    assert asked == ["confirm", "confirm", "confirm", "beforeunload"]
+    field.press("Control+c")
+    page.keyboard.press("Escape")
+    expect(field).to_have_count(0)
+    assert len(asked) == 4
+    for token in service.api("GET", "me/tokens"):
+        service.api("DELETE", f"me/tokens/{token['uuid']}")
 
 
 def test_answer_to_an_earlier_filter_is_not_shown(console: Console) -> None:

@@ -10,6 +10,7 @@ import { removed } from "../elements/removal.js";
 import { simpleTable } from "../elements/simple-table.js";
 import { TOKEN } from "../fields.js";
 import { ago, when } from "../format.js";
+import { guard } from "../navigation.js";
 import { texts } from "../texts.js";
 import { momentOf } from "./deployments.js";
 
@@ -51,43 +52,49 @@ function add(changed) {
     const { form } = recordForm(
       TOKEN,
       { read_only: true },
-      ({ expires_at, ...values }) =>
-        api.post("me/tokens", expires_at ? { ...values, expires_at: momentOf(expires_at) } : values),
+      async ({ expires_at, ...values }) => {
+        const end = expires_at ? { expires_at: momentOf(expires_at) } : {};
+        const reply = await api.post("me/tokens", { ...values, ...end });
+        close();
+        // Also if the view was left meanwhile: the token is in no other answer.
+        reveal(reply.data.token);
+        return reply;
+      },
       {
         button: texts.create,
         said: ({ data }) => texts.created(data.name),
-        saved: ({ data }) => {
-          close();
-          changed();
-          reveal(data.token);
-        },
+        saved: changed,
       },
     );
     return form;
   });
 }
 
-/** @param {string} token */
+/** A token that is not copied yet is left after a question only. @param {string} token */
 function reveal(token) {
   const id = uniqueId("token");
-  const field = h("input", { id, readOnly: true, value: token, onfocus: () => field.select() });
+  let isCopied = false;
+  const copied = () => (isCopied = true);
+  const field = h("input", { id, readOnly: true, value: token, oncopy: copied, onfocus: () => field.select() });
   const copy = async () => {
     field.select();
     try {
       await navigator.clipboard.writeText(token);
+      copied();
       notice(texts.copied);
     } catch {
       notice(texts.notCopied, "failed");
     }
   };
-  void show(texts.tokenOnce, () =>
-    h(
+  void show(texts.tokenOnce, () => {
+    guard(() => field.isConnected && !isCopied);
+    return h(
       "div",
       { className: "record" },
       h("div", { className: "field wide" }, h("label", { htmlFor: id }, texts.token), field),
       h("div", { className: "actions" }, h("button", { className: "primary", onclick: copy }, texts.copy)),
-    ),
-  );
+    );
+  });
 }
 
 /** @param {ApiToken} token @param {() => void} changed */
