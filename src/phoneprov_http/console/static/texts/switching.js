@@ -5,6 +5,9 @@ const number = new Intl.NumberFormat();
 /** @param {number} count */
 const phonesOf = (count) => `${number.format(count)} ${count === 1 ? "phone" : "phones"}`;
 
+/** @param {string[]} parts */
+const firstOf = (parts) => `${parts.slice(0, 5).join(", ")}${parts.length > 5 ? ", …" : ""}`;
+
 export const switching = {
   outcome: "Outcome",
   confirmation: "Confirmation",
@@ -124,7 +127,9 @@ export const switching = {
   chosenPhones: (count) => `${phonesOf(count)} chosen.`,
   nothingChosen: "Choose a filter, or list phones.",
   /** @param {string[]} parts */
-  notMacs: (parts) => `Not a MAC address: ${parts.slice(0, 5).join(", ")}${parts.length > 5 ? ", …" : ""}`,
+  notMacs: (parts) => `Not a MAC address: ${firstOf(parts)}`,
+  /** @param {string[]} macs */
+  notInInventory: (macs) => `Not in the inventory: ${firstOf(macs)}`,
   plan: "Plan",
   planStart: "The plan shows what changes on which phones, without starting anything.",
   summary: "Summary",

@@ -14,7 +14,7 @@ import { count } from "../format.js";
 import { labelOf } from "../labels.js";
 import { go, keep, kept } from "../navigation.js";
 import { texts } from "../texts.js";
-import { phoneNames } from "./accounts.js";
+import { phoneNames, unknownOf } from "./accounts.js";
 import { chosen } from "./chosen-phones.js";
 import { momentOf } from "./deployments.js";
 import { planned } from "./plan.js";
@@ -127,10 +127,22 @@ export async function view({ element, query, signal }) {
     return api.count("phones", { ...filters, is_active: true }, signal);
   }
 
+  /** What is wrong with the list of an order, in words. @param {Record<string, any>} order */
+  async function problemOf({ macs = [] }) {
+    const wrong = notMacs(macs);
+    if (wrong.length > 0) return texts.notMacs(wrong);
+    const unknown = await unknownOf(macs, signal);
+    return unknown.length > 0 ? texts.notInInventory(unknown) : "";
+  }
+
   /** @param {Record<string, any>} all */
   async function save(all) {
     const order = orderOf(all);
-    if (notMacs(order.macs ?? []).length > 0) return null; // the summary names them
+    const problem = await problemOf(order);
+    if (problem) {
+      tell(problem, true);
+      return null;
+    }
     const number = order.only_changed && changing !== null ? changing : await phonesOf(order);
     if (number !== null) {
       const action = texts.actions[order.action];
@@ -166,19 +178,19 @@ export async function view({ element, query, signal }) {
     const own = (turn += 1);
     const order = orderOf(values());
     profile.element.hidden = order.action !== "switch";
-    const wrong = notMacs(order.macs ?? []);
     const isByTemplate = Boolean(order.template);
-    const number = wrong.length > 0 || isByTemplate ? null : await phonesOf(order).catch(() => null);
+    const problem = await problemOf(order).catch(() => "");
+    const number = problem || isByTemplate ? null : await phonesOf(order).catch(() => null);
     if (own !== turn) return;
-    said.classList.toggle("problem", wrong.length > 0);
-    said.textContent =
-      wrong.length > 0
-        ? texts.notMacs(wrong)
-        : isByTemplate
-          ? texts.templatePhones
-          : number === null
-          ? texts.nothingChosen
-          : texts.chosenPhones(number);
+    if (problem) tell(problem, true);
+    else if (isByTemplate) tell(texts.templatePhones);
+    else tell(number === null ? texts.nothingChosen : texts.chosenPhones(number));
+  }
+
+  /** @param {string} text @param {boolean} [isProblem] */
+  function tell(text, isProblem = false) {
+    said.classList.toggle("problem", isProblem);
+    said.textContent = text;
   }
 
   const [action, ...others] = form.querySelectorAll(".field");
