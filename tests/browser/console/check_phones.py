@@ -121,6 +121,13 @@ def test_lists_are_sorted_by_the_head_of_a_column(console: Console, service: Ser
             expected = service.api("GET", f"{path}?sort={sort}")[0][key]
             expect(page.locator("tbody tr:not(.spacer)").first).to_contain_text(expected)
             assert page.url.endswith(f"sort={sort}")
+    for number in (10, 2):
+        service.api("POST", "vendor-services", {"name": f"Menu {number}", "url": "http://x/"})
+    console.open("#/services")
+    page.get_by_role("columnheader", name="Name").get_by_role("button").click()
+    expect(page.locator("tbody tr:not(.spacer)")).to_contain_text(["Menu 2", "Menu 10"])
+    for one in service.api("GET", "vendor-services"):
+        service.api("DELETE", f"vendor-services/{one['uuid']}")
     console.open("#/people?sort=-username")
     expect(page.get_by_role("columnheader", name="Username")).to_have_attribute(
         "aria-sort", "descending"

@@ -53,9 +53,18 @@ def test_account_without_level_0_sees_what_the_api_allows(
     for link in ("Overview", "Phones", "Profiles", "People", "Directory"):
         console.go(link)
         console.page.screenshot(path=screenshots / f"plain-{link.lower()}.png")
-    for place in ("#/phones/00:1B:D4:00:00:01", "#/about", "#/switch"):
+    for place in ("#/phones/00:1B:D4:00:00:01", "#/about", "#/switch", "#/deployments"):
         console.open(place)
         console.settled()
+    someone = service.api("GET", "me")["uuid"]
+    for place in (
+        "audit", "templates", "templates/new", "discovered", "desks", "batches", "batches/new",
+        "batches/1", "import", "extensions", "permissions", f"people/{someone}",
+    ):  # fmt: skip
+        console.open(f"#/{place}")
+        console.settled()
+        main = console.page.get_by_role("main")
+        assert main.inner_text().split("\n\n")[1:] == ["This page needs permission level 0."]
     assert refused == []
     assert console.complaints == []
     console.context.close()

@@ -12,12 +12,14 @@ import { restored } from "./transport.js";
  * @typedef {{element: HTMLElement, signal: AbortSignal, parameters: string[],
  *   query: URLSearchParams}} Place
  * @typedef {(place: Place) => Promise<void> | void} View
- * @typedef {{name: string, pattern: RegExp, load: () => Promise<{view: View}>}} Route
+ * @typedef {{name: string, pattern: RegExp, load: () => Promise<{view: View}>, isForAll: boolean}} Route
  */
 
 /** `name` is the link of the navigation that leads here.
  * @param {string} name @param {RegExp} pattern @param {Route["load"]} load @returns {Route} */
-const route = (name, pattern, load) => ({ name, pattern, load });
+const route = (name, pattern, load) => ({ name, pattern, load, isForAll: true });
+/** A view that needs level 0. @type {typeof route} */
+const level0 = (...given) => ({ ...route(...given), isForAll: false });
 
 export const routes = [
   route("overview", /^\/overview$/, () =>
@@ -26,25 +28,26 @@ export const routes = [
   route("phones", /^\/phones$/, () => import("./views/phones.js")),
   route("phones", /^\/phones\/([^/]+)$/, () => import("./views/phone.js")),
   route("phones", /^\/switch$/, () => import("./views/switch.js")),
-  route("phones", /^\/discovered$/, () => import("./views/discovered.js")),
+  level0("phones", /^\/discovered$/, () => import("./views/discovered.js")),
   route("phones", /^\/(modules)$/, () => import("./views/records.js")),
   route("phones", /^\/flags$/, () => import("./views/flags.js")),
   route("deployments", /^\/deployments$/, () => import("./views/deployments.js")),
   route("deployments", /^\/deployments\/([^/]+)$/, () => import("./views/deployment.js")),
-  route("desks", /^\/desks$/, () => import("./views/desks.js")),
-  route("batches", /^\/batches$/, () => import("./views/batches.js")),
-  route("batches", /^\/batches\/new$/, () => import("./views/new-batch.js")),
-  route("batches", /^\/batches\/([^/]+)$/, () => import("./views/batch.js")),
+  level0("desks", /^\/desks$/, () => import("./views/desks.js")),
+  level0("batches", /^\/batches$/, () => import("./views/batches.js")),
+  level0("batches", /^\/batches\/new$/, () => import("./views/new-batch.js")),
+  level0("batches", /^\/batches\/([^/]+)$/, () => import("./views/batch.js")),
   route("profiles", /^\/profiles$/, () => import("./views/profiles.js")),
   route("profiles", /^\/profiles\/([^/]+)$/, () => import("./views/profile.js")),
-  route("profiles", /^\/templates$/, () => import("./views/templates.js")),
-  route("profiles", /^\/templates\/([^/]+)$/, () => import("./views/template.js")),
+  level0("profiles", /^\/templates$/, () => import("./views/templates.js")),
+  level0("profiles", /^\/templates\/([^/]+)$/, () => import("./views/template.js")),
   route("people", /^\/people$/, () => import("./views/people.js")),
   route("people", /^\/people\/([^/]+)$/, () => import("./views/person.js")),
-  route("people", /^\/(extensions|permissions|services)$/, () => import("./views/records.js")),
-  route("people", /^\/import$/, () => import("./views/import.js")),
+  level0("people", /^\/(extensions|permissions)$/, () => import("./views/records.js")),
+  route("people", /^\/(services)$/, () => import("./views/records.js")),
+  level0("people", /^\/import$/, () => import("./views/import.js")),
   route("directory", /^\/directory$/, () => import("./views/directory.js")),
-  route("audit", /^\/audit$/, () => import("./views/audit.js")),
+  level0("audit", /^\/audit$/, () => import("./views/audit.js")),
   route("help", /^\/help\/((?:how-to|explanation|reference)\/[\w/-]+)$/, () => import("./views/help.js")),
   route("account", /^\/about$/, () => import("./views/about.js")),
 ];
@@ -109,6 +112,9 @@ export function mayShow(home) {
   return false;
 }
 
+/** What an account without level 0 sees of a page that needs it. */
+export const needsLevel0 = () => [h("h1", {}, texts.notAvailable), h("p", {}, texts.needsLevel0)];
+
 /** The variable parts of a path; null if they are not encoded as an address is.
  * @param {string[]} match */
 function partsOf(match) {
@@ -147,6 +153,8 @@ export async function show(main, home, { focus }) {
   try {
     if (!found || !parameters) {
       fill(element, h("h1", {}, texts.notFound), h("p", {}, texts.notFoundHint));
+    } else if (!found.isForAll && !session.isAdmin) {
+      fill(element, ...needsLevel0());
     } else {
       const { view } = await loaded(found);
       if (kept("isReloaded")) keep("isReloaded", false);

@@ -3,6 +3,7 @@
 import { h } from "../dom.js";
 import { icon } from "../icons.js";
 import { place } from "../navigation.js";
+import { session } from "../session.js";
 import { texts } from "../texts.js";
 
 /** @param {import("../dom.js").Child} title @param {...import("../dom.js").Child} actions */
@@ -20,6 +21,10 @@ export const help = (page) =>
     icon("book"),
     h("span", { className: "hidden" }, texts.help),
   );
+
+/** A link to the audit entries of a record, for level 0. @param {string} id */
+export const auditLink = (id) =>
+  session.isAdmin && h("a", { className: "button", href: `#/audit?resource_id=${encodeURIComponent(id)}` }, texts.audit);
 
 /** A part of a page. @param {string} title @param {...import("../dom.js").Child} content */
 export function section(title, ...content) {

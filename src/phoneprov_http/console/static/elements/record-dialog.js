@@ -4,6 +4,7 @@ import { api } from "../api.js";
 import { h } from "../dom.js";
 import { texts } from "../texts.js";
 import { show } from "./dialog.js";
+import { auditLink } from "./heading.js";
 import { recordForm } from "./record-form.js";
 import { removed } from "./removal.js";
 
@@ -41,6 +42,7 @@ export function recordDialog({ title, path, fields, record, initial, name, chang
     if (record) {
       form.lastElementChild?.append(
         h("button", { type: "button", className: "danger", onclick: remove }, texts.remove),
+        auditLink(record.uuid) || "",
       );
     }
     return after ? h("div", {}, form, after) : form;

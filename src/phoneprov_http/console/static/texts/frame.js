@@ -48,6 +48,8 @@ export const frame = {
   failed: "This page could not be shown",
   notFound: "Page not found",
   notFoundHint: "Choose a page from the navigation.",
+  notAvailable: "Not available",
+  needsLevel0: "This page needs permission level 0.",
   wrongInput: "Nothing was saved: some input is not accepted.",
   connectionLost: "The connection to the server was lost. It is not known whether the request arrived.",
   connectionIsLost: "Connection lost. Trying again…",

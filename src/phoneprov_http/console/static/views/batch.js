@@ -6,7 +6,7 @@ import { dataList } from "../elements/data-list.js";
 import { ask } from "../elements/dialog.js";
 import { messageOf } from "../elements/error-box.js";
 import { badge, facts, meaningOf } from "../elements/facts.js";
-import { heading, help } from "../elements/heading.js";
+import { auditLink, heading, help } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
 import { progressBar } from "../elements/progress.js";
 import { searchBar } from "../elements/search-bar.js";
@@ -94,7 +94,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
   await explain();
   element.classList.add("with-list");
   const title = texts.batchTitle(texts.actions[batch.action], batch.phones.total);
-  fill(element, heading(title, cancel, repeat, rest, help("how-to/switch-a-floor")), summary, reasons, search.element, list);
+  fill(element, heading(title, cancel, repeat, rest, auditLink(uuid), help("how-to/switch-a-floor")), summary, reasons, search.element, list);
   await list.configure({
     caption: texts.phones,
     columns: [

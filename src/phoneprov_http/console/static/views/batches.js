@@ -6,6 +6,7 @@ import { dataList } from "../elements/data-list.js";
 import { badge } from "../elements/facts.js";
 import { heading, help } from "../elements/heading.js";
 import { progressBar } from "../elements/progress.js";
+import { sortedHere } from "../elements/sorted-here.js";
 import { when } from "../format.js";
 import { texts } from "../texts.js";
 
@@ -17,22 +18,24 @@ export async function view({ element }) {
   const add = h("a", { className: "button primary", href: "#/batches/new" }, texts.newBatch);
   element.classList.add("with-list");
   fill(element, heading(texts.batches, add, help("how-to/switch-a-floor")), list);
+  /** @type {import("../elements/data-list.js").Column<Batch>[]} */
+  const columns = [
+    { title: texts.started, sort: "created_at", cell: (batch) => when(batch.created_at), text: (batch) => batch.created_at, width: "14.5rem" },
+    { title: texts.action, sort: "action", cell: (batch) => texts.actions[batch.action], width: "5.5rem" },
+    { title: texts.profile, sort: "profile", cell: profileOf, isOptional: true, width: "16.5rem" },
+    { title: texts.state, sort: "state", cell: stateOf, width: "9rem" },
+    {
+      title: texts.progress,
+      cell: ({ phones }) => h("span", {}, h("span", { "aria-hidden": true }, progressBar(phones)), texts.progressOf(phones)),
+      text: ({ phones }) => texts.progressOf(phones),
+    },
+  ];
   await list.configure({
     caption: texts.batches,
-    columns: [
-      { title: texts.started, cell: (batch) => when(batch.created_at), width: "14.5rem" },
-      { title: texts.action, cell: (batch) => texts.actions[batch.action], width: "5.5rem" },
-      { title: texts.profile, cell: profileOf, isOptional: true, width: "16.5rem" },
-      { title: texts.state, cell: stateOf, width: "9rem" },
-      {
-        title: texts.progress,
-        cell: ({ phones }) => h("span", {}, h("span", { "aria-hidden": true }, progressBar(phones)), texts.progressOf(phones)),
-        text: ({ phones }) => texts.progressOf(phones),
-      },
-    ],
+    columns,
     href: (batch) => `#/batches/${batch.uuid}`,
     empty: () => texts.noBatches,
-    load: newestBatches,
+    load: sortedHere(columns, newestBatches),
   });
 }
 

@@ -4,9 +4,10 @@ import { api } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
 import { show } from "../elements/dialog.js";
-import { heading, help } from "../elements/heading.js";
+import { auditLink, heading, help } from "../elements/heading.js";
 import { recordForm } from "../elements/record-form.js";
 import { removed } from "../elements/removal.js";
+import { sortedHere } from "../elements/sorted-here.js";
 import { field } from "../fields.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
@@ -28,23 +29,26 @@ export async function view({ element }) {
     ),
     list,
   );
+  /** @type {import("../elements/data-list.js").Column<VendorPhone>[]} */
+  const columns = [
+    {
+      title: texts.mac,
+      sort: "mac",
+      cell: (one) =>
+        session.mayWriteShared
+          ? h("button", { className: "plain link", onclick: () => edit(one, changed) }, one.mac)
+          : one.mac,
+    },
+    { title: texts.vendorPhone, sort: "vendor", cell: (one) => (one.vendor ? texts.yes : texts.no) },
+  ];
   await list.configure({
     caption: texts.flags,
-    columns: [
-      {
-        title: texts.mac,
-        cell: (one) =>
-          session.mayWriteShared
-            ? h("button", { className: "plain link", onclick: () => edit(one, changed) }, one.mac)
-            : one.mac,
-      },
-      { title: texts.vendorPhone, cell: (one) => (one.vendor ? texts.yes : texts.no) },
-    ],
+    columns,
     empty: () => texts.noFlags,
-    load: async (offset, limit, signal) => {
+    load: sortedHere(columns, async (offset, limit, signal) => {
       const { data, metadata } = await api.get(`vendor-phones?limit=${limit}&offset=${offset}`, signal);
       return { rows: data, total: metadata.total ?? data.length };
-    },
+    }),
   });
 }
 
@@ -69,6 +73,7 @@ function edit(flag, changed) {
     if (flag) {
       form.lastElementChild?.append(
         h("button", { type: "button", className: "danger", onclick: remove }, texts.remove),
+        auditLink(flag.mac) || "",
       );
     }
     return form;

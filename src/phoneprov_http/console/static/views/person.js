@@ -3,7 +3,7 @@
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { facts } from "../elements/facts.js";
-import { heading } from "../elements/heading.js";
+import { auditLink, heading } from "../elements/heading.js";
 import { recordForm } from "../elements/record-form.js";
 import { removed } from "../elements/removal.js";
 import { simpleTable } from "../elements/simple-table.js";
@@ -11,6 +11,7 @@ import { tabs } from "../elements/tabs.js";
 import { PIN, USER } from "../fields.js";
 import { ago } from "../format.js";
 import { go, readdress } from "../navigation.js";
+import { needsLevel0 } from "../router.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { phoneTitle } from "./accounts.js";
@@ -24,6 +25,7 @@ const MOST_PHONES = 4;
 
 /** @type {import("../router.js").View} */
 export async function view({ element, parameters: [uuid], query, signal }) {
+  if (!session.isAdmin && uuid !== session.me?.uuid) return fill(element, ...needsLevel0());
   const path = `users/${encodeURIComponent(uuid)}`;
   const user = /** @type {User} */ ((await api.get(session.isAdmin ? path : "me", signal)).data);
   const used = withQuery("phones", { user_uuid: user.uuid, limit: MOST_PHONES });
@@ -46,6 +48,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     heading(
       fullName(user),
       admin && h("button", { className: "danger", onclick: () => remove(path, user) }, texts.remove),
+      auditLink(user.uuid),
     ),
     facts([
       [texts.username, user.username],

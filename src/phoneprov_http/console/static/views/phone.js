@@ -4,7 +4,7 @@ import { NEWEST, api, withQuery } from "../api.js";
 import { fill, h, update } from "../dom.js";
 import { show } from "../elements/dialog.js";
 import { badge, facts } from "../elements/facts.js";
-import { heading, help } from "../elements/heading.js";
+import { auditLink, heading, help } from "../elements/heading.js";
 import { recordForm } from "../elements/record-form.js";
 import { removed } from "../elements/removal.js";
 import { tabs } from "../elements/tabs.js";
@@ -80,6 +80,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
       session.isAdmin && h("button", { onclick: () => replacePhone(phone) }, texts.replace),
       session.mayWriteShared &&
         h("button", { className: "danger", onclick: () => remove(path, phone) }, texts.remove),
+      auditLink(phone.mac),
       help("how-to/put-back"),
     ),
     h(

@@ -6,7 +6,7 @@ import { fill, h } from "../dom.js";
 import { codeEditor } from "../elements/code-editor.js";
 import { ask } from "../elements/dialog.js";
 import { messageOf } from "../elements/error-box.js";
-import { heading, help } from "../elements/heading.js";
+import { auditLink, heading, help } from "../elements/heading.js";
 import { pairEditor } from "../elements/pairs.js";
 import { notice } from "../elements/notice.js";
 import { recordForm } from "../elements/record-form.js";
@@ -126,7 +126,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
   element.classList.add("wide");
   fill(
     element,
-    heading(isNew ? texts.newProfile : profile.name, ...actions, help(isTemplated ? "reference/templates" : "explanation/switch")),
+    heading(isNew ? texts.newProfile : profile.name, ...actions, !isNew && auditLink(uuid), help(isTemplated ? "reference/templates" : "explanation/switch")),
     isNew
       ? edited
       : tabs(

@@ -5,6 +5,7 @@ import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
 import { heading, help } from "../elements/heading.js";
 import { recordDialog } from "../elements/record-dialog.js";
+import { sortedHere } from "../elements/sorted-here.js";
 import { searchBar } from "../elements/search-bar.js";
 import { EXTENSION, EXTENSION_TYPES, MODULE, PERMISSION, SERVICE } from "../fields.js";
 import { session } from "../session.js";
@@ -19,7 +20,7 @@ import { linkedPart } from "./linked.js";
  * @property {import("../fields.js").Field[]} fields
  * @property {string[]} [fixed] fields that a record keeps
  * @property {string[]} columns fields shown; the first one opens the record
- * @property {string[]} [sorted] the columns that the server sorts by
+ * @property {string[]} [sorted] the columns that the server sorts by; without, all are sorted here
  * @property {import("../elements/search-bar.js").Filter[]} [filters] of a list that is searched
  * @property {string} [empty] what is shown without records
  * @property {string} help a page of the documentation
@@ -102,32 +103,36 @@ export async function view({ element, parameters: [name], query, signal }) {
     kind.filters && search.element,
     list,
   );
+  /** @type {import("../elements/data-list.js").Column<any>[]} */
+  const columns = kind.columns.map((field, position) => ({
+    title: kind.fields.find((one) => one.name === field)?.label ?? field,
+    isOptional: position > 1,
+    sort: !kind.sorted || kind.sorted.includes(field) ? field : undefined,
+    cell: (record) => {
+      const value = record[field];
+      const text = typeof value === "boolean" ? (value ? texts.yes : texts.no) : String(value ?? "");
+      if (position > 0) return text;
+      return mayWrite
+        ? h("button", { className: "plain link", onclick: () => edit(record) }, named(record))
+        : named(record);
+    },
+  }));
+  /** @type {import("../elements/data-list.js").Options<any>["load"]} */
+  const load = async (offset, limit, abort, sort) => {
+    const { data, metadata } = await api.get(
+      withQuery(kind.path, { ...(kind.filters ? search.values() : {}), offset, limit, sort }),
+      abort,
+    );
+    return { rows: data, total: metadata.total ?? data.length };
+  };
   await list.configure({
     caption: kind.title,
     name,
-    columns: kind.columns.map((field, position) => ({
-      title: kind.fields.find((one) => one.name === field)?.label ?? field,
-      isOptional: position > 1,
-      sort: kind.sorted?.includes(field) ? field : undefined,
-      cell: (record) => {
-        const value = record[field];
-        const text = typeof value === "boolean" ? (value ? texts.yes : texts.no) : String(value ?? "");
-        if (position > 0) return text;
-        return mayWrite
-          ? h("button", { className: "plain link", onclick: () => edit(record) }, named(record))
-          : named(record);
-      },
-    })),
+    columns,
     sort: query.get("sort") ?? "",
     sorted: search.keep,
     empty: () => search.empty(kind.empty ?? texts.noRows),
-    load: async (offset, limit, abort, sort) => {
-      const { data, metadata } = await api.get(
-        withQuery(kind.path, { ...(kind.filters ? search.values() : {}), offset, limit, sort }),
-        abort,
-      );
-      return { rows: data, total: metadata.total ?? data.length };
-    },
+    load: kind.sorted ? load : sortedHere(columns, load),
   });
   if (query.has("new")) add();
 }

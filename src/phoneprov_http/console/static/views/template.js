@@ -4,7 +4,7 @@ import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { codeEditor } from "../elements/code-editor.js";
 import { errorBox, messageOf } from "../elements/error-box.js";
-import { heading, help } from "../elements/heading.js";
+import { auditLink, heading, help } from "../elements/heading.js";
 import { notice } from "../elements/notice.js";
 import { choices, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
@@ -110,6 +110,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
       isNew ? texts.newTemplate : variantTitle(template),
       !isNew && h("a", { className: "button", href: `#/templates/new?from=${uuid}` }, texts.newVariant),
       !isNew && h("button", { className: "danger", onclick: () => remove(path, template) }, texts.remove),
+      !isNew && auditLink(uuid),
       help("reference/templates"),
     ),
     others.length > 1 &&

@@ -4,6 +4,7 @@ import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
 import { heading, help } from "../elements/heading.js";
+import { sortedHere } from "../elements/sorted-here.js";
 import { ago } from "../format.js";
 import { texts } from "../texts.js";
 
@@ -15,30 +16,33 @@ export async function view({ element }) {
   element.classList.add("with-list");
   const add = h("a", { className: "button primary", href: "#/templates/new" }, texts.newTemplate);
   fill(element, heading(texts.templates, add, help("reference/templates")), h("p", { className: "quiet" }, texts.templatesHint), list);
+  /** @type {import("../elements/data-list.js").Column<Template>[]} */
+  const columns = [
+    { title: texts.name, sort: "name", cell: (one) => one.name },
+    { title: texts.model, sort: "model", cell: (one) => one.model ?? texts.any, width: "8rem" },
+    { title: texts.softwareType, sort: "software_type", cell: (one) => one.software_type ?? texts.any, isOptional: true, width: "9rem" },
+    { title: texts.description, sort: "description", cell: (one) => one.description, isOptional: true },
+    { title: texts.revision, sort: "revision", cell: (one) => String(one.revision), isOptional: true, width: "6rem" },
+    {
+      title: texts.changed,
+      sort: "updated_at",
+      cell: (one) => ago(one.updated_at),
+      text: (one) => one.updated_at,
+      isOptional: true,
+      width: "10rem",
+    },
+  ];
   await list.configure({
     caption: texts.templates,
     name: "templates",
-    columns: [
-      { title: texts.name, cell: (one) => one.name },
-      { title: texts.model, cell: (one) => one.model ?? texts.any, width: "8rem" },
-      { title: texts.softwareType, cell: (one) => one.software_type ?? texts.any, isOptional: true, width: "9rem" },
-      { title: texts.description, cell: (one) => one.description, isOptional: true },
-      { title: texts.revision, cell: (one) => String(one.revision), isOptional: true, width: "6rem" },
-      {
-        title: texts.changed,
-        cell: (one) => ago(one.updated_at),
-        text: (one) => one.updated_at,
-        isOptional: true,
-        width: "10rem",
-      },
-    ],
+    columns,
     href: (one) => `#/templates/${one.uuid}`,
     empty: () => texts.noTemplates,
-    load: async (offset, limit, signal) => {
+    load: sortedHere(columns, async (offset, limit, signal) => {
       const path = withQuery("configuration-templates", { offset, limit });
       const { data, metadata } = await api.get(path, signal);
       return { rows: data, total: metadata.total ?? data.length };
-    },
+    }),
   });
 }
 
