@@ -234,7 +234,7 @@ class Console:
         self.page.get_by_label("Username").fill(username)
         self.page.get_by_label("Password").fill(password)
         self.page.get_by_role("button", name="Sign in").click()
-        self.page.get_by_role("button", name="Sign out").wait_for()
+        self.page.get_by_role("banner").get_by_role("searchbox").wait_for()
 
     def go(self, link: str) -> None:
         self.page.get_by_role("navigation").get_by_role("link", name=link).click()

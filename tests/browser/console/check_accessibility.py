@@ -73,9 +73,10 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
     console.settled()
     console.page.reload()
     console.page.get_by_role("link", name="00:1B:D4:00:00:01").wait_for()
-    assert tabs(console, 41) == [
-        "Skip to content", "phoneprov", "Overview", "Phones", "Deployments", "Desks", "Batches",
-        "Profiles", "People", "Directory", "Audit", "ada", "Keyboard shortcuts", "Sign out",
+    assert tabs(console, 42) == [
+        "Skip to content", "phoneprov", "Find a phone or person", "Overview", "Phones",
+        "Deployments", "Desks", "Batches", "Profiles", "People", "Directory", "Audit", "ada",
+        "Keyboard shortcuts", "Sign out",
         "New phone", "Discovered phones", "Key expansion modules", "Vendor flags", "Documentation",
         "Search", "Model", "Location", "Software type", "Logged-in user", "Last outcome", "State",
         "Active", "Saved filters", "Select all", "Refresh", "Columns", "Export CSV", "Phones",
@@ -190,6 +191,7 @@ def test_states_of_work_meet_wcag_and_fit_the_window(
         "Deployment": (f"#/deployments/{work['deployment']}", lambda _: None),
         "Person": (f"#/people/{work['user']}?tab=extensions", lambda _: None),
         "Shortcuts": ("#/overview", lambda page: page.keyboard.press("?")),
+        "Menu": ("#/phones", lambda page: page.locator("header .opener").dispatch_event("click")),
     }
     context = context_of(browser, scheme, width)
     console = Console(context, service.url)

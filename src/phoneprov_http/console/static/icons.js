@@ -5,6 +5,7 @@ import { s } from "./dom.js";
 /** @type {Record<string, string>} */
 const PATHS = {
   mark: "M4 3h9v10H4zM6 5.5h5M6 8h1M8.25 8h.5M10 8h1M6 10.5h1M8.25 10.5h.5M10 10.5h1M1.5 4.5v7",
+  menu: "M2 4h12M2 8h12M2 12h12",
   overview: "M2 2h5v5H2zM9 2h5v3H9zM9 7h5v7H9zM2 9h5v5H2z",
   phones: "M5 2h6v12H5zM7 4h2M7.5 11.5h1",
   deployments: "M8 11V2.5M4.5 6L8 2.5 11.5 6M2.5 10.5v3h11v-3",

@@ -1,7 +1,9 @@
 /** The frame around the views: navigation, account, state of the connection. */
 
+import { api, withQuery } from "./api.js";
 import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
+import { go, here } from "./navigation.js";
 import { routeOf } from "./router.js";
 import { session } from "./session.js";
 import { texts } from "./texts.js";
@@ -34,13 +36,34 @@ export const home = () => "/overview";
 
 /** @param {HTMLElement} header @param {() => void} signOut @param {() => void} help */
 export function drawHeader(header, signOut, help) {
-  const here = routeOf(location.hash.slice(1) || home())?.name;
+  const at = routeOf(location.hash.slice(1) || home())?.name;
+  const page = links().find(({ name }) => name === at)?.text ?? (at === "account" ? texts.account : "");
+  // On narrow screens this button opens the navigation; on others it is not shown.
+  const opener = h(
+    "button",
+    { className: "opener", "aria-expanded": "false", "aria-controls": "pages", onclick: () => open() },
+    icon("menu"),
+    h("span", { className: page && "hidden" }, texts.menu),
+    page && h("span", {}, page),
+  );
+  function open(isOpen = !header.classList.contains("open")) {
+    header.classList.toggle("open", isOpen);
+    opener.setAttribute("aria-expanded", String(isOpen));
+  }
+  open(false);
+  header.onkeydown = ({ key }) => {
+    if (key !== "Escape" || !header.classList.contains("open")) return;
+    open(false);
+    opener.focus();
+  };
   fill(
     header,
     h("a", { className: "brand", href: `#${home()}` }, icon("mark"), h("span", {}, "phoneprov")),
+    opener,
+    finder(),
     h(
       "nav",
-      { "aria-label": texts.navigation },
+      { id: "pages", "aria-label": texts.navigation },
       h(
         "ul",
         {},
@@ -50,7 +73,7 @@ export function drawHeader(header, signOut, help) {
             {},
             h(
               "a",
-              { href, "aria-current": here === name ? "page" : undefined },
+              { href, "aria-current": at === name ? "page" : undefined },
               icon(name),
               h("span", {}, text),
             ),
@@ -63,7 +86,7 @@ export function drawHeader(header, signOut, help) {
       { className: "account" },
       h(
         "a",
-        { href: "#/about", "aria-current": here === "account" ? "page" : undefined },
+        { href: "#/about", "aria-current": at === "account" ? "page" : undefined },
         icon("account"),
         h("span", {}, session.me?.username ?? ""),
       ),
@@ -73,4 +96,23 @@ export function drawHeader(header, signOut, help) {
   );
   header.hidden = session.me === null;
   document.body.classList.toggle("signed-in", session.me !== null);
+}
+
+/** The field that opens the list of phones with a text; that of people if only a person has it. */
+function finder() {
+  const [label, placeholder] = session.isAdmin
+    ? [texts.findAnything, texts.phoneOrPerson]
+    : [texts.findPhone, texts.phone];
+  const field = h("input", { type: "search", "aria-label": label, placeholder, autocomplete: "off" });
+  const submitted = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const q = field.value.trim();
+    if (q === "") return;
+    const isHere = here();
+    const isFound = async (/** @type {string} */ list) =>
+      (await api.get(withQuery(list, { q, limit: 1 }))).data.length > 0;
+    const isPerson = session.isAdmin && !(await isFound("phones")) && (await isFound("users"));
+    if (isHere()) go(withQuery(isPerson ? "/people" : "/phones", { q }));
+  };
+  return h("form", { className: "finder", role: "search", "aria-label": label, onsubmit: submitted }, field);
 }

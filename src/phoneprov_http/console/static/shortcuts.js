@@ -32,11 +32,10 @@ export function listenForShortcuts() {
   });
 }
 
-/** The search field of the view, or that of the phones. */
+/** The search field of the view, or that of the header. */
 function search() {
-  const field = /** @type {HTMLElement | null} */ (document.querySelector("main [name=q]"));
-  if (field) field.focus();
-  else go("/phones?find=1");
+  const field = document.querySelector("main [name=q]") ?? document.querySelector(".finder input");
+  /** @type {HTMLElement} */ (field).focus();
 }
 
 /** Show the keys. */

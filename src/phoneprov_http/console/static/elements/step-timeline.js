@@ -32,7 +32,8 @@ export function stepTimeline(deployment) {
     { confirmed: "done", pending: "running", not_confirmed: "failed" }[
       /** @type {"confirmed"} */ (confirmation)
     ] ?? (running ? "waiting" : "skipped");
-  items.push(item(state, `${texts.confirmation}: ${texts.confirmations[confirmation]}`, [message]));
+  const said = state === "waiting" ? "" : `: ${texts.confirmations[confirmation]}`;
+  items.push(item(state, texts.confirmation + said, [message]));
   return h("ol", { className: "timeline" }, ...items);
 }
 

@@ -41,6 +41,8 @@ export function tabs(label, tabs, chosen, changed) {
       part.button.tabIndex = isChosen ? 0 : -1;
       part.panel.hidden = !isChosen;
       if (isChosen && !part.isLoaded) void load(part);
+      // Where the tabs are wider than the window, the chosen one and its neighbours are in sight.
+      if (isChosen) requestAnimationFrame(() => reveal(part.button));
     }
     changed(name);
   }
@@ -77,6 +79,11 @@ export function tabs(label, tabs, chosen, changed) {
     const next = parts[(steps[event.key] + parts.length) % parts.length];
     next.button.focus();
     select(next.tab.name);
+  }
+
+  /** @param {HTMLElement} button */
+  function reveal({ offsetLeft, offsetWidth }) {
+    list.scrollLeft = offsetLeft - list.offsetLeft - (list.offsetWidth - offsetWidth) / 2;
   }
 
   const list = h(

@@ -4,6 +4,10 @@ const number = new Intl.NumberFormat();
 
 export const frame = {
   navigation: "Main",
+  menu: "Menu",
+  findPhone: "Find a phone",
+  findAnything: "Find a phone or person",
+  phoneOrPerson: "Phone or person",
   overview: "Overview",
   phones: "Phones",
   deployments: "Deployments",

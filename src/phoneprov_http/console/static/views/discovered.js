@@ -25,7 +25,7 @@ export async function view({ element, signal }) {
     place,
     simpleTable(
       texts.discovered,
-      [texts.mac, texts.model, texts.address, texts.firstSeen, texts.lastSeen, texts.files, texts.action],
+      [texts.mac, texts.model, texts.address, [texts.firstSeen, "roomy"], texts.lastSeen, texts.files, texts.action],
       rows.map((one) => [
         one.mac,
         one.model,

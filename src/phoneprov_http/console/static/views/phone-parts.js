@@ -39,7 +39,7 @@ export async function historyPart(panel, path, signal) {
 function historyTable(rows) {
   return simpleTable(
     texts.history,
-    [texts.at, texts.action, texts.profileAndRevision, texts.outcome, texts.confirmation, sentences(texts.message)],
+    [texts.at, [texts.action, "roomy"], texts.profileAndRevision, texts.outcome, texts.confirmation, sentences(texts.message)],
     rows.map((one) => [
       h("a", { href: `#/deployments/${one.uuid}` }, when(one.created_at)),
       texts.actions[one.action] ?? one.action,

@@ -156,7 +156,6 @@ export async function view({ element, query }) {
     search.element,
     list,
   );
-  if (query.has("find")) /** @type {HTMLElement} */ (search.element.querySelector("[name=q]")).focus();
   await list.configure({
     caption: texts.phones,
     name: "phones",

@@ -107,6 +107,7 @@ export async function view({ element, parameters: [name], query, signal }) {
   const columns = kind.columns.map((field, position) => ({
     title: kind.fields.find((one) => one.name === field)?.label ?? field,
     isOptional: position > 1,
+    width: field === "type" ? "9rem" : undefined,
     sort: !kind.sorted || kind.sorted.includes(field) ? field : undefined,
     cell: (record) => {
       const value = record[field];
