@@ -122,12 +122,12 @@ def test_lists_are_sorted_by_the_head_of_a_column(console: Console, service: Ser
             expect(page.locator("tbody tr:not(.spacer)").first).to_contain_text(expected)
             assert page.url.endswith(f"sort={sort}")
     for number in (10, 2):
-        service.api("POST", "vendor-services", {"name": f"Menu {number}", "url": "http://x/"})
-    console.open("#/services")
+        service.api("POST", "configuration-templates", {"name": f"Floor {number}", "body": XML})
+    console.open("#/templates")
     page.get_by_role("columnheader", name="Name").get_by_role("button").click()
-    expect(page.locator("tbody tr:not(.spacer)")).to_contain_text(["Menu 2", "Menu 10"])
-    for one in service.api("GET", "vendor-services"):
-        service.api("DELETE", f"vendor-services/{one['uuid']}")
+    expect(page.locator("tbody tr:not(.spacer)")).to_contain_text(["Floor 2", "Floor 10"])
+    for one in service.api("GET", "configuration-templates"):
+        service.api("DELETE", f"configuration-templates/{one['uuid']}")
     console.open("#/people?sort=-username")
     expect(page.get_by_role("columnheader", name="Username")).to_have_attribute(
         "aria-sort", "descending"
