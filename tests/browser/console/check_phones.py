@@ -5,7 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from browser.console_rig import Console, Service
+from browser.console_rig import XML, Console, Service
 
 # Phones and switches
 
@@ -158,6 +158,8 @@ def test_failed_switch_shows_the_reason(
     expect(page.get_by_role("heading", name="Failed")).to_be_visible(timeout=40_000)
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.locator(".timeline li.failed")).to_have_count(1)
+    reason = page.get_by_role("alert").inner_text()
+    assert page.locator("main").inner_text().count(reason) == 1
     page.screenshot(path=screenshots / "switch-failed.png", full_page=True)
     page.locator("main").get_by_role("link", name="Phone", exact=True).click()
     expect(page.get_by_text("The last change failed")).to_be_visible()

@@ -49,6 +49,8 @@ def test_import_shows_the_wrong_row_of_1500_first_then_changes_with_both_values(
     choose(page, f"mac,name\n{''.join(rows)}nonsense,Wrong\n".encode(), "Phones")
     page.get_by_role("button", name="Dry run").click()
     table = page.get_by_role("region", name="Rows").get_by_role("row")
+    expect(page.get_by_role("button", name="Import", exact=True)).to_be_disabled()
+    expect(page.get_by_text("all rows or none")).to_be_visible()
     expect(table.nth(1)).to_contain_text("nonsense, Wrong")
     expect(table.nth(1)).to_contain_text("MAC address must have 12 hexadecimal digits")
     expect(table.nth(2)).to_contain_text("Name: Old name → New name")

@@ -9,8 +9,9 @@ import { meaningOf } from "./facts.js";
 
 const STEPS = ["upload", "clear_session", "restart"];
 
-/** @param {import("../../types").Deployment} deployment */
-export function stepTimeline(deployment) {
+/** @param {import("../../types").Deployment} deployment
+ * @param {string} [shown] a message that stands above the steps already */
+export function stepTimeline(deployment, shown = "") {
   const done = new Map(deployment.steps.map((step) => [/** @type {string} */ (step.name), step]));
   const running = deployment.outcome === "running";
   // A running record has no steps yet; the place is known as soon as the upload is verified.
@@ -21,7 +22,7 @@ export function stepTimeline(deployment) {
     if (step) {
       const isUnknown = step.ok === null || (name === "upload" && deployment.outcome === "unknown");
       const state = isUnknown ? "unknown" : step.ok ? "done" : "failed";
-      return item(state, texts.steps[name], [step.message, duration(step.duration_ms)]);
+      return item(state, texts.steps[name], [inWords(step.message ?? "") === shown ? null : step.message, duration(step.duration_ms)]);
     }
     if (running && position < at) return item("done", texts.steps[name], []);
     if (running && position === at) return item("running", texts.steps[name], []);

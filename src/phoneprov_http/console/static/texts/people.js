@@ -119,6 +119,7 @@ export const people = {
   importDry: "Dry run: nothing was written",
   importWritten: "Imported",
   importRefused: "Nothing was written",
+  importAllOrNone: "Correct the wrong rows: an import writes all rows or none.",
   wouldBe: /** @type {Record<string, string>} */ ({
     created: "Would be created",
     updated: "Would be changed",

@@ -139,6 +139,7 @@ function shown(data, isDry, csv) {
   const rows = inOrder(data.rows);
   return [
     h("h2", {}, said),
+    !data.written && data.failed > 0 && h("p", {}, texts.importAllOrNone),
     facts([
       [texts.rows, count(data.total)],
       [words.failed, count(data.failed)],

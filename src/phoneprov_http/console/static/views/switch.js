@@ -3,7 +3,7 @@
 import { api, withQuery } from "../api.js";
 import { fill, h, update } from "../dom.js";
 import { ask } from "../elements/dialog.js";
-import { errorBox } from "../elements/error-box.js";
+import { errorBox, messageOf } from "../elements/error-box.js";
 import { facts } from "../elements/facts.js";
 import { heading, help } from "../elements/heading.js";
 import { choices, picker } from "../elements/picker.js";
@@ -126,7 +126,7 @@ async function run(element, order, signal) {
         h("h2", {}, texts.outcomes[deployment.outcome] ?? deployment.outcome),
         problem !== null && errorBox(problem),
         reason && h("p", { className: "error" }, reason),
-        stepTimeline(deployment),
+        stepTimeline(deployment, problem === null ? reason : messageOf(problem)),
         h("a", { className: "button", href: `#/phones/${deployment.mac}` }, texts.phone),
       );
       if (isAnswered && isOver(deployment)) return;
