@@ -212,7 +212,7 @@ test("plan_shows_groups_with_their_lines_and_phones", async () => {
 });
 
 test("record_of_an_audit_entry_leads_to_its_page", async () => {
-  const { actionOf, hrefOf, named } = await load("views/audit.js");
+  const { actionOf, hrefOf, kindOf, named } = await load("views/audit.js");
   const said = async (field, value) => (await named(field, { old: null, new: value })).new;
   assert.equal(await said("outcome", "deployed"), "Deployed");
   assert.equal(await said("restart", "correct its phone_ip."), "correct its IP address.");
@@ -222,7 +222,9 @@ test("record_of_an_audit_entry_leads_to_its_page", async () => {
     "#/people/1", "#/phones/1", "#/profiles/1", "#/batches/1", "#/templates/1", null,
   ]);
   assert.equal(to("phone", null), null);
-  assert.equal(actionOf("phone.switched"), "Phone switched");
+  const actions = ["phone.switch_failed", "kem.created", "login.failed"];
+  assert.deepEqual(actions.map(actionOf), ["Phone switch failed", "Key expansion module created", "Login failed"]);
+  assert.equal(kindOf("phone"), "Phone");
 });
 
 test("problem_of_a_configuration_stands_at_its_line", async () => {

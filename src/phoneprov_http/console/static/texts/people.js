@@ -83,6 +83,15 @@ export const people = {
 
   // Import
   import_: "Import",
+  recordKinds: /** @type {Record<string, string>} */ ({
+    api_token: "API token",
+    kem: "Key expansion module",
+    phone: "Phone",
+    vendor_phone: "Vendor flag",
+    vendor_service: "Phone service",
+    vendor_user: "PIN",
+  }),
+
   importTitle: "Import a table",
   importHint:
     "Choose a CSV file whose first line names the columns, or paste its text. A row that names an existing record changes it, any other row creates one. Nothing is deleted.",

@@ -22,8 +22,9 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** What can be chosen as the kind of a record. */
 const RESOURCES = [
-  "assignment", "batch", "company_contact", "desk", "extension", "kem", "link", "permission",
-  "personal_contact", "phone", "profile", "user", "vendor_phone", "vendor_service", "vendor_user",
+  "api_token", "assignment", "batch", "company_contact", "deployment", "desk", "extension", "kem", "link",
+  "permission", "personal_contact", "phone", "profile", "template", "user", "vendor_phone", "vendor_service",
+  "vendor_user",
 ];
 
 /** Fields of changes that name another record: where it is shown, and what the link says.
@@ -60,7 +61,7 @@ export async function view({ element, query, signal }) {
             (/** @type {any} */ one) => one.username,
           ),
       },
-      { name: "resource", label: texts.resource, choices: RESOURCES.map((one) => [one, labelOf(one)]) },
+      { name: "resource", label: texts.resource, choices: RESOURCES.map((one) => [one, kindOf(one)]) },
       { name: "action", label: texts.action },
       { name: "resource_id", label: texts.record },
       { name: "since", label: texts.since, kind: "datetime-local" },
@@ -131,7 +132,7 @@ async function rowOf(entry) {
   if (id && UUID.test(id)) {
     if (["user", "assignment", "vendor_user"].includes(resource)) name = await username(id);
     else if (resource === "profile") name = (await profileName(id)) ?? id;
-    else name = calledIn(changes) ?? labelOf(resource);
+    else name = calledIn(changes) ?? kindOf(resource);
   }
   const href = hrefOf(entry);
   const shown = Object.entries(changes).filter(
@@ -178,8 +179,14 @@ export async function named(field, change) {
   return { old: await name(change.old), new: await name(change.new) };
 }
 
+/** A kind of record in words. @param {string} resource */
+export const kindOf = (resource) => texts.recordKinds[resource] ?? labelOf(resource);
+
 /** An action of the API in words. @param {string} action */
-export const actionOf = (action) => labelOf(action.replace(".", "_"));
+export function actionOf(action) {
+  const [resource, verb] = action.split(".");
+  return `${kindOf(resource)} ${verb.replaceAll("_", " ")}`;
+}
 
 /** @param {Row[]} rows */
 function table(rows) {
