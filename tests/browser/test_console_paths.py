@@ -91,8 +91,11 @@ def test_console_takes_an_operator_through_the_day(page: Page) -> None:
 
 
 def _find_a_phone(page: Page) -> None:
-    page.press("Phones")
-    page.fill("Search", "desk 1")
+    for text, heading in (("Hopper", "People"), ("desk 1", "Phones")):
+        page.type(".finder input", text)
+        page.evaluate("document.querySelector('.finder').requestSubmit()")
+        page.see_heading(heading)
+        assert page.evaluate("document.querySelector('main [name=q]').value") == text
     page.until(
         "[...document.querySelectorAll('[data-index] th')].map(one => one.innerText).join()"
         f" === '{FIRST}'",
