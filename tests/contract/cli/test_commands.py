@@ -61,6 +61,29 @@ def test_demo_failed_step_sets_the_exit_code(
     assert done.stderr.strip().splitlines()[-1].startswith("Error: The phone did not receive")
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_demo_stopped_by_a_signal_ends_its_service(tmp_path: Path, number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [*PROGRAM, "demo"],
+        env=without_settings(TMPDIR=str(tmp_path), PYTHONUNBUFFERED="1"),
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as demo:
+        assert demo.stdout is not None
+        (port,) = next(
+            found
+            for line in demo.stdout
+            if (found := re.findall(r"serves on http://.*:(\d+)", line))
+        )
+        demo.send_signal(number)
+        output, _ = demo.communicate(timeout=60)
+
+    assert (demo.returncode, output.splitlines()[-1]) == (0, "Stopped.")
+    assert not [*tmp_path.iterdir()]
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", int(port)), timeout=5)
+
+
 @pytest.mark.parametrize(
     "command", [("--help",), ("settings",), ("lint", "-"), ("simulate-phone", "--help")]
 )

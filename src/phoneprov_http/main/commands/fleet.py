@@ -1,7 +1,6 @@
 """``phoneprov fleet`` and ``phoneprov watch``: the phones as they are."""
 
 import asyncio
-import signal
 from contextlib import suppress
 
 import click
@@ -17,7 +16,7 @@ from phoneprov_http.main.commands.local_access import Acting, as_operator
 from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.settings import settings_of_installation
 from phoneprov_http.main.serving.logs import set_up_logs
-from phoneprov_http.main.serving.server import stop_signals
+from phoneprov_http.main.serving.signals import run_until_stopped
 
 _MINUTES = 30
 _RETRY_SECONDS = 5.0
@@ -85,23 +84,18 @@ def watch(minutes: int | None) -> None:
     """
     set_up_logs()
     with suppress(KeyboardInterrupt):
-        asyncio.run(_watch(minutes))
+        run_until_stopped(_watch(minutes))
 
 
 async def _watch(minutes: int | None) -> None:
     settings = settings_of_installation()
     container = prepare(settings)
     await create_database(settings)
-    task = asyncio.current_task()
-    assert task is not None
-    for number in stop_signals():
-        asyncio.get_running_loop().add_signal_handler(signal.Signals(number), task.cancel)
-    with suppress(asyncio.CancelledError):
-        async with running(container, may_be_offline=True):
-            length = minutes or settings.watch_minutes or _MINUTES
-            every = "minute" if length == 1 else f"{length} minutes"
-            click.echo(f"phoneprov looks at every phone each {every} (stop with Ctrl-C)", err=True)
-            while True:
-                with suppress(Unavailable):
-                    await container.watch_fleet().run(length)
-                await asyncio.sleep(_RETRY_SECONDS)
+    async with running(container, may_be_offline=True):
+        length = minutes or settings.watch_minutes or _MINUTES
+        every = "minute" if length == 1 else f"{length} minutes"
+        click.echo(f"phoneprov looks at every phone each {every} (stop with Ctrl-C)", err=True)
+        while True:
+            with suppress(Unavailable):
+                await container.watch_fleet().run(length)
+            await asyncio.sleep(_RETRY_SECONDS)

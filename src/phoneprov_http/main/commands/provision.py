@@ -19,7 +19,8 @@ from phoneprov_http.main.commands.options import PORT
 from phoneprov_http.main.commands.settings import settings_of_environment
 from phoneprov_http.main.serving.logs import set_up_logs
 from phoneprov_http.main.serving.metrics import metrics_listeners, with_metrics
-from phoneprov_http.main.serving.server import Server, stop_signals
+from phoneprov_http.main.serving.server import Server
+from phoneprov_http.main.serving.signals import stop_signals
 from phoneprov_http.main.serving.sockets import activated, address_text, bound
 from phoneprov_http.phone.files import PhoneFiles
 

@@ -16,6 +16,7 @@ from phoneprov_adapters.simulator.phone import Event, SimulatedPhone
 from phoneprov_adapters.simulator.screen import Screen, ScreenPage
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_http.main.commands.options import MAC, PORT, printable
+from phoneprov_http.main.serving.signals import run_until_stopped
 
 
 @click.command("simulate-phone")
@@ -61,7 +62,7 @@ def simulate_phone(screen: str | None, **phone: Any) -> None:
     """
     simulated = SimulatedPhone(**phone, on_event=lambda event: click.echo(event_line(event)))
     try:
-        asyncio.run(_run(simulated, phone["ftp_user"], phone["ftp_password"], screen))
+        run_until_stopped(_run(simulated, phone["ftp_user"], phone["ftp_password"], screen))
     except KeyboardInterrupt:
         click.echo("Stopped.")
 

@@ -24,7 +24,6 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
 
 import uvicorn
 from litestar.types import ASGIApp
@@ -33,31 +32,13 @@ from phoneprov_adapters.composition.lifecycle import DRAIN_SECONDS
 from phoneprov_core.kernel.addresses import Network
 from phoneprov_http.main.serving.connections import Connections, raise_file_limit
 from phoneprov_http.main.serving.protocol import BoundedProtocol
+from phoneprov_http.main.serving.signals import handling_stops
 
 log = logging.getLogger("phoneprov.server")
 
 STOP_SECONDS = DRAIN_SECONDS + 1
 _IMPATIENCE_SECONDS = 1.0
 _TICK = 0.02
-
-
-def stop_signals() -> list[signal.Signals]:
-    """The signals that stop the server. SIGHUP stays ignored if it was (nohup)."""
-    signals = [signal.SIGTERM, signal.SIGINT]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        signals.append(signal.SIGHUP)
-    return signals
-
-
-@contextlib.contextmanager
-def handling_stops(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Call ``handle`` for the signals that stop the server."""
-    before = {number: signal.signal(number, handle) for number in stop_signals()}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class Server(uvicorn.Server):

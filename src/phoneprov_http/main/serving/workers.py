@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import connection
 from multiprocessing.context import SpawnProcess
 
-from phoneprov_http.main.serving.server import STOP_SECONDS, handling_stops
+from phoneprov_http.main.serving.server import STOP_SECONDS
+from phoneprov_http.main.serving.signals import handling_stops
 
 log = logging.getLogger("phoneprov.workers")
 

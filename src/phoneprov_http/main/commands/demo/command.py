@@ -21,6 +21,7 @@ from phoneprov_http.main.commands.demo.steps import (
     switch_without_ftp,
 )
 from phoneprov_http.main.commands.simulate import reaching
+from phoneprov_http.main.serving.signals import run_until_stopped
 
 
 @click.command()
@@ -37,7 +38,7 @@ def demo(*, keep: bool) -> None:
     succeeded.
     """
     try:
-        asyncio.run(_demo(keep=keep))
+        run_until_stopped(_demo(keep=keep))
     except KeyboardInterrupt:
         click.echo("Stopped.")
 
