@@ -19,7 +19,7 @@ ADAPTERS = SRC / "phoneprov_adapters"
 PERSISTENCE = [ADAPTERS / name for name in ("sql", "memory", "testing")]
 
 # The contract of the stores was moved from the kits to the tests.
-MOST_LINES = {"src": 51_494, "sql, memory and kits": 10_103, "tests": 70_613}
+MOST_LINES = {"src": 50_727, "sql, memory and kits": 9_685, "tests": 69_307}
 MOST_MODULES = {
     "GET /phones/{mac}": 16,
     "POST /phones": 24,
