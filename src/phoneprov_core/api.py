@@ -197,6 +197,7 @@ from phoneprov_core.kernel.system import (
 from phoneprov_core.lines.model import Line as Line
 from phoneprov_core.lines.pjsip import PjsipObjects as PjsipObjects
 from phoneprov_core.lines.use_cases import Lines as Lines
+from phoneprov_core.phones.enriched import EnrichedPhone as EnrichedPhone
 from phoneprov_core.phones.model import (
     CountedPhones as CountedPhones,
     CountsQuery as CountsQuery,

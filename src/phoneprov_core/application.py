@@ -27,6 +27,7 @@ from phoneprov_core.lines.pjsip import PjsipObjects
 from phoneprov_core.lines.use_cases import Lines
 from phoneprov_core.links import Links
 from phoneprov_core.me import Me
+from phoneprov_core.phones.enriched import EnrichedPhone
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.reading import ReadConfigurations
 from phoneprov_core.profiles.use_cases import Profiles
@@ -53,7 +54,7 @@ class UseCases:
     logout: Logout
     refresh: Refresh
     register: Register
-    me: Me
+    me: Me[EnrichedPhone]
     api_tokens: ApiTokens
     users: Users
     permissions: Permissions

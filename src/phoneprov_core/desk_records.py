@@ -222,3 +222,27 @@ async def end_use(tx: EndsUses, desk: DeskRecord, due: Due) -> None:
     ended = desk.ended(due)
     await tx.desks.put(ended)
     tx.trail.changed(desk.mac, desk, ended)
+
+
+class DeskUses:
+    """What accounts, profiles and extensions ask of desks; each of them has its own port for it."""
+
+    def __init__(self, tx: EndsUses) -> None:
+        self._tx = tx
+
+    async def end_of(self, user_uuid: str) -> None:
+        """End the use of every phone by the user, and take the user's lines from the others."""
+        await end_uses(self._tx, user_uuid)
+        await end_lines(self._tx, user_uuid)
+
+    async def end_lines(self, owner_uuid: str, profile_uuid: str) -> None:
+        """Take the lines of the owner of a profile from phones where no user is logged in."""
+        await end_lines(self._tx, owner_uuid, profile_uuid)
+
+    async def with_default(self, profile_uuid: str) -> list[str]:
+        """The MACs of desks with this default profile, locked."""
+        return [desk.mac for desk in await self._tx.desks.of(default=profile_uuid)]
+
+    async def with_number(self, extension_uuid: str) -> list[str]:
+        """The MACs of desks with this number, locked."""
+        return [desk.mac for desk in await self._tx.desks.of(extension=extension_uuid)]

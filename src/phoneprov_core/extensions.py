@@ -7,7 +7,6 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import force_setattr
 
 from phoneprov_core.access.rules import require_superadmin
-from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, QueryCommand, applied, normalise, record_of
@@ -164,6 +163,13 @@ class ExtensionSearch(QueryCommand, frozen=True, kw_only=True):
     sort: Annotated[ExtensionSort, ORDER] | None = None
 
 
+class DesksOfExtensions(Protocol):
+    """The part of desks that extensions use."""
+
+    async def with_number(self, extension_uuid: str) -> list[str]:
+        """The MACs of desks with this number, locked."""
+
+
 class ExtensionsTransaction(Protocol):
     """Stores that the use cases of extensions use. Numbers are unique; removing an extension
     removes its links to users."""
@@ -171,7 +177,7 @@ class ExtensionsTransaction(Protocol):
     @property
     def extensions(self) -> SearchedStore[Extension]: ...
     @property
-    def desks(self) -> DeskRecords: ...
+    def desk_uses(self) -> DesksOfExtensions: ...
 
 
 @dataclass(frozen=True)
@@ -243,9 +249,8 @@ class Extensions:
 
 async def _require_no_desk(tx: ExtensionsTransaction, extension: Extension) -> None:
     """Raises ``InUse`` if the extension is the number of a desk, which must be able to call."""
-    desks = await tx.desks.of(extension=extension.uuid)
+    desks = await tx.desk_uses.with_number(extension.uuid)
     if desks:
         raise InUse(
-            f"This extension is the number of the desk {desks[0].mac}. Give the desk another one "
-            "first."
+            f"This extension is the number of the desk {desks[0]}. Give the desk another one first."
         )

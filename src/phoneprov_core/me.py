@@ -1,23 +1,20 @@
 """The caller's own account, and phones with their details."""
 
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
 from phoneprov_core.access.model import PermissionLevel, PermissionName
 from phoneprov_core.access.ports import AssignmentStore
-from phoneprov_core.kems import Kem
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Rows
-from phoneprov_core.phones.model import Phone, PhoneFacts
 from phoneprov_core.users.model import User
 from phoneprov_core.users.ports import UserStore
-from phoneprov_core.vendor_phones import VendorPhone
 from phoneprov_core.vendor_users import VendorUser, VendorUserStore
 
 
@@ -39,30 +36,11 @@ class MeProfile(User, frozen=True):
     ]
 
 
-class EnrichedPhone(PhoneFacts, frozen=True):
-    """A phone with its vendor flag (null if there is none) and its KEMs, oldest first."""
-
-    is_vendor: Annotated[
-        bool, schema("Whether the phone is flagged as a vendor phone", examples=[True])
-    ]
-    vendor: Annotated[VendorPhone | None, schema("Vendor flag; null without one")]
-    key_expansion_modules: Annotated[
-        tuple[Kem, ...], schema("Key expansion modules connected to the phone, oldest first")
-    ]
+PhoneT = TypeVar("PhoneT", bound=Struct)
+"""Phones as the inventory shows them to their users."""
 
 
-def enriched(phone: Phone, vendor: VendorPhone | None, kems: tuple[Kem, ...]) -> EnrichedPhone:
-    """The phone with its flag, if any, and its KEMs."""
-    return record_of(
-        EnrichedPhone,
-        phone,
-        is_vendor=vendor is not None and vendor.vendor,
-        vendor=vendor,
-        key_expansion_modules=kems,
-    )
-
-
-class MeTransaction(Protocol):
+class MeTransaction(Protocol[PhoneT]):
     """Stores that the use cases of the caller use."""
 
     @property
@@ -72,7 +50,7 @@ class MeTransaction(Protocol):
     @property
     def vendor_users(self) -> VendorUserStore: ...
     @property
-    def enriched_phones(self) -> Rows[EnrichedPhone]:
+    def enriched_phones(self) -> Rows[PhoneT]:
         """Every phone of the inventory, each with its flag and its KEMs (oldest first, by creation,
         then uuid) as of one moment. One query, regardless of their number. Phones have no owner."""
 
@@ -82,10 +60,10 @@ PIECE = 250
 
 
 @dataclass(frozen=True)
-class Me:
+class Me(Generic[PhoneT]):
     """The caller's own account, and the records that they work with."""
 
-    database: ReadAndWrite[MeTransaction]
+    database: ReadAndWrite[MeTransaction[PhoneT]]
 
     async def profile(self, actor: Actor) -> MeProfile:
         """The caller's account, permission and PIN."""
@@ -96,6 +74,6 @@ class Me:
         permission = OwnPermission(assignment.level, assignment.perm_name) if assignment else None
         return record_of(MeProfile, user, permission=permission, vendor_user=vendor_user)
 
-    async def phones(self, actor: Actor, page: Page = None) -> Listing[EnrichedPhone]:  # noqa: ARG002
+    async def phones(self, actor: Actor, page: Page = None) -> Listing[PhoneT]:  # noqa: ARG002
         """Every phone of the inventory, oldest first: all callers may use any phone."""
         return await listing(self.database.read, lambda tx: tx.enriched_phones, page, piece=PIECE)

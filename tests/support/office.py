@@ -53,6 +53,7 @@ from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.system import millis, shown
 from phoneprov_core.links import Links
 from phoneprov_core.me import Me
+from phoneprov_core.phones.enriched import EnrichedPhone
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
@@ -135,7 +136,7 @@ class Office:
         self.register = Register(
             database, hasher, policy, clock, new_id, public=chosen.public_register
         )
-        self.me = Me(database)
+        self.me: Me[EnrichedPhone] = Me(database)
         self.users = Users(database, hasher, policy, clock, new_id)
         self.permissions = Permissions(database, clock, new_id)
         self.user_permissions = UserPermissions(database, clock, new_id)

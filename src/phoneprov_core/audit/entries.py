@@ -8,12 +8,11 @@ import msgspec
 from msgspec import Struct
 
 from phoneprov_core.audit.model import CHANGED, AuditEntry, TracedEntry
-from phoneprov_core.configuration.masking import masked_urls
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.actor import Change, Event, Origin, Trail
+from phoneprov_core.kernel.actor import Change, Event, Origin, Trail, Version
 from phoneprov_core.kernel.field_types import fields_of
+from phoneprov_core.kernel.secrets import masked_urls
 from phoneprov_core.kernel.system import NewId
-from phoneprov_core.profiles.model import Revision
 
 BOOKKEEPING = frozenset({
     "uuid", "created_at", "created_by", "created_ip", "updated_at", "updated_by", "updated_ip",
@@ -88,11 +87,11 @@ def _of_event(event: Event) -> _Draft:
 
 def _of_change(change: Change) -> _Draft:
     entity = change.after if change.after is not None else change.before
-    if isinstance(entity, Revision):
-        old = entity.number - 1 or None
-        changes: dict[str, Any] = {"revision": {"old": old, "new": entity.number}}
-        return _Draft("profile", "updated", "profile", entity.profile_uuid, changes)
     assert entity is not None
+    if isinstance(entity, Version):
+        whole, key, number = entity.version_of()
+        changes: dict[str, Any] = {"revision": {"old": number - 1 or None, "new": number}}
+        return _Draft(whole, "updated", whole, key, changes)
     kind = type(entity)
     verb = "updated"
     if change.before is None:

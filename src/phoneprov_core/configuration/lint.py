@@ -7,8 +7,8 @@ from functools import cache
 from phoneprov_core.configuration.catalogue import KNOWN, NUMBERS, REPEATED, SPELLINGS, WORDS
 from phoneprov_core.configuration.elements import Element, walk
 from phoneprov_core.configuration.findings import Finding, Findings, Severity
-from phoneprov_core.configuration.masking import has_secret_in_url, names_secret
 from phoneprov_core.configuration.well_formed import LARGEST, fault_in
+from phoneprov_core.kernel.secrets import has_secret_in_url, names_secret
 from phoneprov_core.phones.model import speaks_sip
 
 LONGEST_SHOWN = 64

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
@@ -129,6 +129,15 @@ class Event(Struct, frozen=True):
     resource: str
     resource_id: str | None = None
     changes: Mapping[str, Value] = {}
+
+
+@runtime_checkable
+class Version(Protocol):
+    """A record that is one version of another record: the audit trail shows it as an update of
+    the other one."""
+
+    def version_of(self) -> tuple[str, str, int]:
+        """Kind and key of the other record, and the number of this version, from 1."""
 
 
 class Change(Struct):

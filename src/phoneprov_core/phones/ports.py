@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.kems import KemsTransaction
 from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.errors import Conflict
@@ -59,6 +58,13 @@ class PhoneStore(SearchedStore[Phone], Protocol):
         """What is known of the use of these phones of the inventory, in one query."""
 
 
+class ForgetDesk(Protocol):
+    """The part of the store of desks that phones use."""
+
+    async def remove(self, mac: str) -> bool:
+        """Remove the record. Returns whether it differed from that of a phone without one."""
+
+
 class PhonesTransaction(KemsTransaction, VendorPhonesTransaction, Protocol):
     """Stores that the use cases of phones use. The key of a phone is its MAC in canonical form.
     Stores do not change each other: the use case deletes what belongs to a phone, and disconnects
@@ -67,7 +73,7 @@ class PhonesTransaction(KemsTransaction, VendorPhonesTransaction, Protocol):
     @property
     def phones(self) -> PhoneStore: ...
     @property
-    def desks(self) -> DeskRecords: ...
+    def desks(self) -> ForgetDesk: ...
     @property
     def served_files(self) -> ForgetServedFile: ...
     @property

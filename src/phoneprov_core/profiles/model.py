@@ -172,6 +172,10 @@ class Revision(Struct, frozen=True):
         Annotated[TemplateName, schema("Name of its template; null if it has its own text")] | None
     ) = None
 
+    def version_of(self) -> tuple[str, str, int]:
+        """A revision is a version of its profile."""
+        return "profile", self.profile_uuid, self.number
+
 
 class CreateProfile(Command, frozen=True, kw_only=True):
     """A profile to be created for a user, with a configuration or a template."""

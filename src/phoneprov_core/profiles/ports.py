@@ -3,7 +3,6 @@
 from typing import Protocol
 
 from phoneprov_core.access.ports import KnownUsers
-from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.store import Rows, SearchedRows, Store
 from phoneprov_core.profiles.model import Content, Profile, ProfileRecord, Revision
@@ -47,6 +46,16 @@ class WholeProfileStore(SearchedRows[Profile], Protocol):
         """The profile, or None."""
 
 
+class DesksOfProfiles(Protocol):
+    """The part of desks that profiles use."""
+
+    async def with_default(self, profile_uuid: str) -> list[str]:
+        """The MACs of desks with this default profile, locked."""
+
+    async def end_lines(self, owner_uuid: str, profile_uuid: str) -> None:
+        """Take the lines of the owner of a profile from phones where no user is logged in."""
+
+
 class ProfilesTransaction(Protocol):
     """Stores that the use cases of profiles use. A profile is deleted with its user."""
 
@@ -59,7 +68,7 @@ class ProfilesTransaction(Protocol):
     @property
     def revisions(self) -> RevisionStore: ...
     @property
-    def desks(self) -> DeskRecords: ...
+    def desk_uses(self) -> DesksOfProfiles: ...
     @property
     def trail(self) -> UseCaseTrail: ...
     @property

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from phoneprov_core.access.rules import require_owner, visible
 from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
-from phoneprov_core.desk_records import end_lines
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.commands import Rules, applied, obey, record_of, require_newest
 from phoneprov_core.kernel.errors import NotFound, found
@@ -126,7 +125,7 @@ class Profiles:
             profile = applied(before, stored, updated_at=shown(self.clock()))
             await tx.profiles.put(profile)
             if profile.user_uuid != before.user_uuid:
-                await end_lines(tx, before.user_uuid, profile.uuid)
+                await tx.desk_uses.end_lines(before.user_uuid, profile.uuid)
             before_it, content = content, patch.content(content)
             if content != before_it:
                 await _require_template(tx, content.template)
@@ -143,7 +142,7 @@ class Profiles:
         ``force`` if it is the default profile of desks."""
         async with self.database.write(by=actor) as tx:
             profile = await visible(actor, tx.profiles, uuid, "profile")
-            macs = [desk.mac for desk in await tx.desks.of(default=profile.uuid)]
+            macs = await tx.desk_uses.with_default(profile.uuid)
             if macs and not (deletion and deletion.force):
                 more = f" and {len(macs) - NAMED} more" if len(macs) > NAMED else ""
                 raise DefaultOfDesks(
@@ -151,7 +150,7 @@ class Profiles:
                     " With force=true it is deleted, and these phones have no default profile."
                 )
             await tx.profiles.remove(profile.uuid)
-            await end_lines(tx, profile.user_uuid, profile.uuid)
+            await tx.desk_uses.end_lines(profile.user_uuid, profile.uuid)
 
     async def revisions(self, actor: Actor, uuid: str, page: Page = None) -> Listing[Revision]:
         """The revisions of a profile, oldest first, without configurations. Raises ``NotFound``."""

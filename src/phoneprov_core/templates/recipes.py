@@ -6,12 +6,12 @@ from typing import Annotated, Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.configuration.masking import names_secret
 from phoneprov_core.configuration.well_formed import device_xml_rule
 from phoneprov_core.extensions import Extension
 from phoneprov_core.kems import Kem, KemStore
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.field_types import SECRET, Redacted
+from phoneprov_core.kernel.secrets import names_secret
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.links import LinkStore
 from phoneprov_core.phones.model import Phone, bare_model, family_of, software_type_of

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from phoneprov_core.auth.ports import LoginAttemptStore
 from phoneprov_core.deployments.ports import LeaseStore
+from phoneprov_core.desk_records import DeskUses
 from phoneprov_core.desks.ports import DeskStore, DesksTransaction
 from phoneprov_core.directory.ports import CompanyDirectoryTransaction, PersonalDirectoryTransaction
 from phoneprov_core.extensions import Extension, ExtensionsTransaction
@@ -108,6 +109,8 @@ class TransferTransaction(
     def phones(self) -> PhoneStore: ...
     @property
     def desks(self) -> DeskStore: ...
+    @property
+    def desk_uses(self) -> DeskUses: ...
     @property
     def leases(self) -> LeaseStore: ...
     @property

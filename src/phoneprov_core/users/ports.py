@@ -3,7 +3,6 @@
 from typing import Protocol
 
 from phoneprov_core.access.ports import AssignmentStore
-from phoneprov_core.desk_records import DeskRecords
 from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.store import SearchedStore
 from phoneprov_core.users.model import User
@@ -72,6 +71,13 @@ class ClearAttempts(Protocol):
         """Delete the guesses counted under this ``account_key``."""
 
 
+class EndUses(Protocol):
+    """The part of desks that accounts use."""
+
+    async def end_of(self, user_uuid: str) -> None:
+        """End the use of every phone by the user."""
+
+
 class UsersTransaction(Protocol):
     """Stores that the use cases of accounts use."""
 
@@ -86,6 +92,6 @@ class UsersTransaction(Protocol):
     @property
     def attempts(self) -> ClearAttempts: ...
     @property
-    def desks(self) -> DeskRecords: ...
+    def desk_uses(self) -> EndUses: ...
     @property
     def trail(self) -> UseCaseTrail: ...

@@ -12,7 +12,6 @@ from phoneprov_core.access.rules import (
     require_login,
     require_superadmin,
 )
-from phoneprov_core.desk_records import end_lines, end_uses
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.commands import applied, obey, record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Problem, Unavailable, found
@@ -104,8 +103,7 @@ class Users:
                 await require_another_superadmin(tx.assignments, actor, before.uuid)
                 await _end_sessions(tx, user.uuid)
                 await tx.api_tokens.end_all(user.uuid)
-                await end_uses(tx, user.uuid)
-                await end_lines(tx, user.uuid)
+                await tx.desk_uses.end_of(user.uuid)
             await tx.users.put(user)
             if user.username != before.username:
                 await tx.users.claim_looks(user.uuid, self.policy.looks(user.username))
@@ -126,8 +124,7 @@ class Users:
             await _end_sessions(tx, user.uuid)
             # The profiles before the desks, as the deletion of a profile locks them.
             await tx.users.remove(user.uuid)
-            await end_uses(tx, user.uuid)
-            await end_lines(tx, user.uuid)
+            await tx.desk_uses.end_of(user.uuid)
             await tx.attempts.clear(account_key(user.username))
 
 

@@ -10,13 +10,14 @@ from phoneprov_core.api_tokens import (
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.kernel.errors import AlreadyExists
-from phoneprov_core.me import EnrichedPhone, Me, MeProfile
+from phoneprov_core.me import Me, MeProfile
+from phoneprov_core.phones.enriched import EnrichedPhone
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, Uuid
 
 
 def me_routes(
-    me: Me, personal: PersonalDirectory, company: CompanyDirectory, tokens: ApiTokens
+    me: Me[EnrichedPhone], personal: PersonalDirectory, company: CompanyDirectory, tokens: ApiTokens
 ) -> Routes:
     """``/me``."""
     routes = Routes("Me")

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from phoneprov_core.me import EnrichedPhone, enriched
+from phoneprov_core.phones.enriched import EnrichedPhone, enriched
 from phoneprov_core.vendor_phones import VendorPhone, VendorPhoneRecord
 from support.phone_records import a_flag, a_kem, a_phone
 from support.records import a_mac, moment

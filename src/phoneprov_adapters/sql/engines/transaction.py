@@ -39,6 +39,7 @@ from phoneprov_adapters.sql.stores.users import SqlAssignments, SqlUsers, SqlVen
 from phoneprov_adapters.sql.tables.accounts import PERMISSIONS
 from phoneprov_adapters.sql.tables.directory import PERSONAL_CONTACTS
 from phoneprov_adapters.sql.tables.inventory import VENDOR_SERVICES
+from phoneprov_core.desk_records import DeskUses
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.store import ReadAndWrite
 
@@ -88,6 +89,7 @@ class SqlTransaction:
     leases = cached_property(lambda self: SqlLeases(self._connection))
     batches = cached_property(lambda self: SqlBatches(self._connection))
     desks = cached_property(lambda self: SqlDesks(self._connection))
+    desk_uses = cached_property(lambda self: DeskUses(self))
     listed_desks = cached_property(lambda self: listed_desks(self._connection))
     retention = cached_property(lambda self: SqlRetention(self._connection, self.deployments))
     statistics = cached_property(lambda self: SqlStatistics(self._connection))

@@ -49,7 +49,7 @@ from phoneprov_adapters.sql.tables.switching import (
 from phoneprov_core.fleet.model import Replacement
 from phoneprov_core.fleet.ports import ReplacementStore
 from phoneprov_core.kems import Kem, KemStore
-from phoneprov_core.me import EnrichedPhone, enriched
+from phoneprov_core.phones.enriched import EnrichedPhone, enriched
 from phoneprov_core.phones.model import PHONE_FIELDS, Phone, PhoneUse
 from phoneprov_core.phones.ports import PhoneStore
 from phoneprov_core.vendor_phones import VendorPhone, VendorPhoneRecord, VendorPhoneStore
