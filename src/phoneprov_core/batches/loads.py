@@ -8,11 +8,11 @@ from phoneprov_core.batches.ports import BatchesTransaction
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Action, Deployment
 from phoneprov_core.deployments.order import Order, current_of, deployed_text, load_order
-from phoneprov_core.devices.loads import load_to_fetch
+from phoneprov_core.devices.loads import loads_to_fetch, runs_load
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.provisioning.loads import CheckLoad
+from phoneprov_core.provisioning.loads import CheckLoad, LoadFiles
 from phoneprov_core.templates.ports import Rendered
 
 
@@ -21,16 +21,27 @@ class LoadFaults:
     """What is wrong with the loads of a batch; ``check`` is None without a folder of files."""
 
     check: CheckLoad | None
-    _faults: dict[str, str | None] = field(default_factory=dict)
+    _files: dict[str, LoadFiles] = field(default_factory=dict)
 
-    async def of(self, new: str, old: Rendered | None) -> str | None:
-        """Why a phone with the configuration ``old`` cannot get the load of ``new``."""
-        load = load_to_fetch(new, old.text if old else None) if self.check else None
-        if load is None or self.check is None:
+    async def of(self, new: str, old: Rendered | None, reported: str | None) -> str | None:
+        """Why a phone with the configuration ``old``, which ``reported`` its firmware, cannot get
+        the loads of ``new``. A load that the phone runs is not looked for."""
+        if self.check is None:
             return None
-        if load not in self._faults:
-            self._faults[load] = (await self.check(load)).fault
-        return self._faults[load]
+        wanted = loads_to_fetch(new, old.text if old else None)
+        if wanted.phone and not runs_load(reported, wanted.phone):
+            files = await self._of(self.check, wanted.phone)
+            if files.fault and not runs_load(reported, wanted.phone, files.listed):
+                return files.fault
+        for module in wanted.modules:
+            if fault := (await self._of(self.check, module)).fault:
+                return fault
+        return None
+
+    async def _of(self, check: CheckLoad, load: str) -> LoadFiles:
+        if load not in self._files:
+            self._files[load] = await check(load)
+        return self._files[load]
 
     async def of_phones(
         self,
@@ -48,12 +59,19 @@ class LoadFaults:
                         continue
                     profile_uuid = one.profile_uuid or batch.profile_uuid
                     order, old, _ = await switch_of(tx, phone, profile_uuid, batch.revision)
-                fault = await self.of((await deploy.rendered(order)).cnf_xml, old)
+                    reported = await reported_load(tx, phone)
+                fault = await self.of((await deploy.rendered(order)).cnf_xml, old, reported)
             except (Conflict, NotFound):
                 continue
             if fault is not None:
                 return fault
         return None
+
+
+async def reported_load(tx: BatchesTransaction, phone: Phone) -> str | None:
+    """The firmware that the phone stated last, None if it is not known."""
+    seen = await tx.fleet.find(phone.mac)
+    return seen.reported_load if seen else None
 
 
 async def switch_of(

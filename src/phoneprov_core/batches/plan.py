@@ -9,7 +9,7 @@ from msgspec import Struct
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.batches.commands import CreateBatch
 from phoneprov_core.batches.groups import MOST_GROUPS, MOST_NAMED, Differences, Reasons
-from phoneprov_core.batches.loads import LoadFaults, switch_of
+from phoneprov_core.batches.loads import LoadFaults, reported_load, switch_of
 from phoneprov_core.batches.model import BatchAction
 from phoneprov_core.batches.ports import BatchesTransaction, NoPhones
 from phoneprov_core.batches.use_cases import require_future, require_known, selected
@@ -121,13 +121,14 @@ class _Planning:
     async def _compare(self, mac: str, profile_uuid: str | None) -> None:
         """Raises ``Conflict`` and ``NotFound`` if the phone is unfit."""
         old: Rendered | None = Rendered("")
-        order, new = None, Rendered("")
+        order, new, reported = None, Rendered(""), None
         async with self.plan.database.read() as tx:
             phone = await tx.phones.find(mac)
             if phone is None:
                 raise NotFound("The phone is no longer in the inventory.")
             if self.new.action == BatchAction.SWITCH.value:
                 order, old, in_place = await switch_of(tx, phone, profile_uuid, self.new.revision)
+                reported = await reported_load(tx, phone)
             elif phone.is_active:
                 in_place = await tx.deployments.in_place(mac)
             else:
@@ -135,7 +136,7 @@ class _Planning:
         if order is not None:
             require_fitting(order.profile, phone)
             order = await self.plan.deploy.rendered(order)
-            fault = await self.loads.of(order.cnf_xml, old)
+            fault = await self.loads.of(order.cnf_xml, old, reported)
             if fault is not None:
                 raise Conflict(f"{fault} The batch would start no phone.")
             new = order.source.rendered if order.source else Rendered(order.cnf_xml)

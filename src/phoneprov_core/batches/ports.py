@@ -97,6 +97,20 @@ class BatchStore(NewestRows[Batch], Protocol):
         """Apply a transition to every phone of a batch that is in its first state."""
 
 
+class SeenFirmware(Protocol):
+    """What is known of a phone from looking at it."""
+
+    @property
+    def reported_load(self) -> str | None: ...
+
+
+class SeenPhones(Protocol):
+    """What was seen of phones."""
+
+    async def find(self, mac: str) -> SeenFirmware | None:
+        """What is known of a phone, or None."""
+
+
 class BatchesTransaction(DeploymentsTransaction, Protocol):
     """Stores that batches use."""
 
@@ -106,6 +120,8 @@ class BatchesTransaction(DeploymentsTransaction, Protocol):
     def phones(self) -> PhoneStore: ...
     @property
     def audit(self) -> AuditStore: ...
+    @property
+    def fleet(self) -> SeenPhones: ...
 
 
 BatchJournal = Callable[[Batch], None]

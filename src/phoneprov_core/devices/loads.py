@@ -1,50 +1,110 @@
 """Firmware loads: which files a phone fetches for one. A phone is given the name of a load, such as
 ``SCCP45.9-4-2SR3-1S``. It fetches ``<name>.loads``, which lists the other files among bytes of a
-signature, and then those."""
+signature, and then those. Loads of older models and of modules are one file without a list. Phones
+append the ending to the name themselves; case is ignored."""
 
 import re
+from collections.abc import Iterable
+
+from msgspec import Struct
 
 from phoneprov_core.configuration.elements import Element, walk
 
 LARGEST = 64 * 1024
 """Maximum size of a list, in bytes; real ones have less than 2 KiB."""
 
+LIST = ".loads"
+ONE_FILE = (".bin", ".sbin", ".sbn", ".zup")
+"""The endings of loads that are one file: 7910, 7912, 7937, modules; 7905 and ATA."""
+_LISTED = (*ONE_FILE, ".sebn", ".sgn", ".sb2", ".zz", ".elf")
+"""Endings of the files that a list names. A signed list may contain its own name."""
+ENDINGS = (LIST, *_LISTED)
+"""Endings of the files of loads."""
+
 _LETTER = rb"[A-Za-z0-9._-]"
 _NAME = re.compile(
-    rb"(?<!%b)[A-Za-z0-9]%b{2,62}\.(?:sbn|sebn|sgn|bin|sb2|zz|elf)(?!%b)" % ((_LETTER,) * 3)
+    rb"(?<!%b)[A-Za-z0-9]%b{2,62}(?:%b)(?!%b)"
+    % (_LETTER, _LETTER, "|".join(map(re.escape, _LISTED)).encode(), _LETTER),
+    re.IGNORECASE,
 )
-
-
-def list_name(load: str) -> str:
-    """The name of the list of a load."""
-    return load if load.lower().endswith(".loads") else f"{load}.loads"
+_STATED = re.compile(r"(?P<what>[A-Z0-9_]+?)[.-](?P<version>\d+[.-][A-Z0-9.-]+?)S?")
+_MODEL = re.compile(r"\d[\dX_]+")
 
 
 def listed_files(content: bytes) -> list[str]:
     """The names of files in a list, each once, in their order."""
-    names = (name.decode("ascii") for name in _NAME.findall(content[:LARGEST]))
-    return list(dict.fromkeys(names))
+    names: dict[str, str] = {}
+    for found in _NAME.findall(content[:LARGEST]):
+        name = found.decode("ascii")
+        names.setdefault(name.lower(), name)
+    return list(names.values())
 
 
-def load_to_fetch(new: str, old: str | None) -> str | None:
-    """The load that a phone with the configuration ``old`` fetches for ``new``; None if it is the
-    same, if none is named, and if another server (``loadServer``) has it. Both texts are without a
+def ending_of(load: str) -> str | None:
+    """The ending of a file that stands after the name of a load, as it is written, or None."""
+    return next((load[-len(one) :] for one in ENDINGS if load.lower().endswith(one)), None)
+
+
+def runs_load(stated: str | None, load: str, files: Iterable[str] = ()) -> bool:
+    """Whether a phone that states this firmware certainly runs the load: it states the name of the
+    load or of one of its ``files``, or a file of the same version for the same protocol and
+    model (``jar45sccp.9-4-2SR3-1.sbn`` for ``SCCP45.9-4-2SR3-1S``)."""
+    if not stated or not load:
+        return False
+    if stated.casefold() in {load.casefold(), *(one.casefold() for one in files)}:
+        return True
+    one, other = _parts(stated), _parts(load)
+    return one is not None and one == other
+
+
+def _parts(name: str) -> tuple[str, str, str] | None:
+    """Protocol, model and version in a name; None unless it has all three."""
+    name = name.strip().upper()
+    found = _STATED.fullmatch(name.removesuffix((ending_of(name) or "").upper()))
+    if found is None:
+        return None
+    protocol = re.search("SCCP|SIP", found["what"])
+    model = _MODEL.search(found["what"])
+    return (protocol[0], model[0], found["version"]) if protocol and model else None
+
+
+class NamedLoads(Struct, frozen=True):
+    """The loads that a configuration names: of the phone, empty without one, and of modules."""
+
+    phone: str = ""
+    modules: tuple[str, ...] = ()
+
+
+def loads_to_fetch(new: str, old: str | None) -> NamedLoads:
+    """The loads that a phone with the configuration ``old`` fetches for ``new``: those that ``old``
+    does not name, and none if another server (``loadServer``) has them. Both texts are without a
     fault (see ``well_formed``). Cost is linear."""
-    named = _named(new)
-    load = named.get("loadInformation", "")
-    is_here = bool(load) and not named.get("loadServer")
-    return load if is_here and (old is None or load != _named(old).get("loadInformation")) else None
+    named, server = _named(new)
+    if server or not (named.phone or named.modules):
+        return NamedLoads()
+    had = _named(old)[0] if old is not None else NamedLoads()
+    has = {one.casefold() for one in had.modules}
+    return NamedLoads(
+        "" if named.phone.casefold() == had.phone.casefold() else named.phone,
+        tuple(one for one in dict.fromkeys(named.modules) if one.casefold() not in has),
+    )
 
 
-def _named(xml: str) -> dict[str, str]:
-    """The texts of the two elements directly in the root. Modules name loads of their own."""
-    found: dict[str, str] = {}
+def _named(xml: str) -> tuple[NamedLoads, str]:
+    """The loads of a configuration, and its ``loadServer``."""
+    found = {"loadInformation": "", "loadServer": ""}
+    modules: list[str] = []
     if "<loadInformation" not in xml:
-        return found
+        return NamedLoads(), ""
 
     def end(element: Element) -> None:
-        if element.depth == 2 and element.name in {"loadInformation", "loadServer"}:
-            found[element.name] = element.text.strip()
+        if element.name not in found:
+            return
+        text = element.text.strip()
+        if element.depth == 2:
+            found[element.name] = text
+        elif text and element.path == "device/addOnModules/addOnModule/loadInformation":
+            modules.append(text)
 
     walk(xml.encode(), end)
-    return found
+    return NamedLoads(found["loadInformation"], tuple(modules)), found["loadServer"]

@@ -46,9 +46,58 @@ def test_load_is_complete_when_each_listed_file_is_there(data: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(
+    "listed",
+    [
+        ("SYSH-1.4.1SR1.SBN", "GUIH-1.4.1SR1.SBN"),
+        ("BOOT69xx.0-0-0-14.zz.sgn", "DSP69xx.0-0-0-4.ZZ.SGN"),
+        ("P003-8-12-00.bin", "P0S3-8-12-00.Sb2"),
+        ("kern9951.9-4-2SR1.SEBN", "cp7905080003sccp.zup", "ata186.SBIN"),
+    ],
+)
+@pytest.mark.parametrize("ending", [".loads", ".LOADS", ".Loads"])
+def test_list_of_a_load_is_read_in_any_case(
+    data: Path, tmp_path: Path, listed: tuple[str, ...], ending: str
+) -> None:
+    header = b"\x01\x02\x00\x04CP7925G-1.4.1SR1.LOADS\x00"
+    content = header + b"\x00\x00\x05".join(name.encode() + b"\x00" for name in listed)
+    (tmp_path / f"CP7925G-1.4.1SR1{ending}").write_bytes(content)
+    for name in listed[:-1]:
+        (tmp_path / name.swapcase()).write_bytes(b"x")
+
+    code, text = checked(data, tmp_path, "CP7925G-1.4.1SR1")
+    assert (code, f"{listed[-1]}: missing" in text) == (1, True), text
+
+    (tmp_path / listed[-1]).write_bytes(b"x")
+    code, text = checked(data, tmp_path, "CP7925G-1.4.1SR1")
+    assert (code, f"All {len(listed) + 1} file(s)" in text) == (0, True), text
+
+
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [
+        ("CP7912080004SCCP080108A", ".sbin"),
+        ("CP7905080003SCCP070409A", ".zup"),
+        ("apps37sccp.1-4-5-7", ".bin"),
+        ("S00105000400", ".SBN"),
+        ("P00405000700", ".BIN"),
+    ],
+)
+def test_load_of_one_file_is_complete_without_a_list(
+    data: Path, tmp_path: Path, name: str, ending: str
+) -> None:
+    code, text = checked(data, tmp_path, name)
+    wanted = f"{name}.loads, {name}.bin, {name}.sbin, {name}.sbn or {name}.zup"
+    assert (code, text) == (1, f"{name}: missing, no file has the name {wanted}.\n")
+
+    (tmp_path / f"{name}{ending}").write_bytes(b"x")
+    assert checked(data, tmp_path, name)[0] == 0
+    assert checked(data, tmp_path, f"{name}{ending}")[0] == 0
+
+
+@pytest.mark.parametrize(
     ("content", "name", "code", "message"),
     [
-        (None, LOAD, 1, f"{LOAD}.loads: missing"),
+        (None, LOAD, 1, f"{LOAD}: missing"),
         (b"<html>", LOAD, 2, "names no file"),
         (LIST, "../x", 2, "plain name"),
     ],
