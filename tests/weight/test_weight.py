@@ -19,7 +19,7 @@ MOST_MODULES = {
     "POST /phones": 24,
     "POST /auth/login": 26,
     "POST /phone-profiles/switch": 45,
-    "phoneprov switch": 74,
+    "phoneprov switch": 75,
 }
 
 

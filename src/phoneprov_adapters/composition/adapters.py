@@ -9,7 +9,7 @@ from dependency_injector.providers import Provider
 
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
-from phoneprov_adapters.asterisk.lists import ManagerCalls, ManagerLines, ManagerRegistrations
+from phoneprov_adapters.asterisk.lists import ManagerCalls, ManagerLines
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.composition.checked import of, resource, singleton
 from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS
@@ -19,7 +19,6 @@ from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.phone.watch import WebWatch
-from phoneprov_adapters.provisioning.folder import Folder, NoFolder
 from phoneprov_adapters.provisioning.uploader import ServedUploader
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.runtime.comparison import Comparing
@@ -36,6 +35,7 @@ from phoneprov_adapters.security.pages import HmacPages
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.sql.engines.choice import OwnDatabase, database_at
 from phoneprov_adapters.sql.engines.transaction import Database
+from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.auth.ports import LoginJournal, Tokens
 from phoneprov_core.deployments.confirm import Watch
 from phoneprov_core.deployments.observation import PhoneInformation, Reachability
@@ -48,11 +48,11 @@ from phoneprov_core.devices.ports import (
     PhoneDriver,
 )
 from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, RestartBy
-from phoneprov_core.fleet.watch import Registrations
+from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.system import Clock, NewId, Pause
 from phoneprov_core.lines.ports import ExchangeLines
 from phoneprov_core.lines.use_cases import CompareLines
-from phoneprov_core.provisioning.ports import FetchObserver, SharedFiles
+from phoneprov_core.provisioning.ports import FetchObserver
 from phoneprov_core.templates.ports import Renderer
 from phoneprov_core.templates.recipes import Rendering
 from phoneprov_core.users.passwords import AccountPolicy
@@ -85,11 +85,6 @@ def uploader_of(settings: Settings, database: Database) -> ConfigUploader:
         raise SettingsError(
             "PHONEPROV_FTP_TLS_CA names a file without readable certificates."
         ) from None
-
-
-def shared_files_of(settings: Settings) -> SharedFiles:
-    """The folder of other files that phones fetch."""
-    return Folder(settings.files_dir) if settings.files_dir else NoFolder()
 
 
 class Journals(NamedTuple):
@@ -175,20 +170,17 @@ def watch_of(
     return Watch(events, web, seconds=settings.confirm_timeout)
 
 
-def registrations_of(
-    settings: Settings, connection: ManagerConnection | None
-) -> Registrations | None:
-    """Lists the phones that the exchange has; None if no manager interface is configured."""
-    serves_sip = settings.serves_lines and settings.asterisk_pjsip
-    return ManagerRegistrations(connection, serves_sip=serves_sip) if connection else None
-
-
 class Adapters(containers.DeclarativeContainer):
     """Pass it ``settings`` and ``keys``; override an adapter before the first object is
     resolved."""
 
     settings: Provider[Settings] = providers.Dependency(instance_of=Settings)
     keys: Provider[SecretKeys] = providers.Dependency(instance_of=SecretKeys)
+
+    level_rule = singleton(LevelRule, of(settings, lambda it: it.level_rule))
+    shared_write: Provider[SharedWrite] = singleton(
+        SharedWrite, of(settings, lambda it: it.shared_write)
+    )
 
     clock: Provider[Clock] = providers.Object(system_clock)
     new_id: Provider[NewId] = providers.Object(random_id)
@@ -230,9 +222,6 @@ class Adapters(containers.DeclarativeContainer):
         exchange=of(exchange_lines),
         clock=of(clock),
     )
-    registrations: Provider[Registrations | None] = singleton(
-        registrations_of, settings=of(settings), connection=of(ami)
-    )
     phone_driver: Provider[PhoneDriver] = singleton(
         phone_driver_of,
         settings=of(settings),
@@ -250,7 +239,6 @@ class Adapters(containers.DeclarativeContainer):
     )
     journals = singleton(journals_of, settings=of(settings))
     journal = singleton(journal_of, journals=of(journals))
-    shared_files = singleton(shared_files_of, settings=of(settings))
     compare = singleton(Comparing)
     renderer: Provider[Renderer] = singleton(JinjaRenderer)
     rendering = singleton(
@@ -275,5 +263,5 @@ def setting(part: Callable[[Settings], T]) -> T:
     return of(Adapters.settings, part)
 
 
-shared_write = setting(lambda it: it.shared_write)
+shared_write = of(Adapters.shared_write)
 networks = setting(lambda it: it.phone_networks)

@@ -5,8 +5,8 @@ calls, and ``of`` the type of what a provider provides:
 ``phones = singleton(Phones, database=of(database), clock=of(clock))``.
 """
 
-from collections.abc import Callable, Iterator
-from typing import ParamSpec, TypeVar, cast, overload
+from collections.abc import Awaitable, Callable, Iterator
+from typing import NamedTuple, ParamSpec, TypeVar, cast, overload
 
 from dependency_injector import providers
 
@@ -36,3 +36,12 @@ def of(provider: providers.Provider[T], part: Callable[[T], U] | None = None, /)
     """What a provider provides, or a part of it, as an argument of ``singleton``. At runtime it is
     a provider, which is called when the argument is needed."""
     return cast(T | U, provider if part is None else providers.Callable(part, provider))
+
+
+class Periodic(NamedTuple):
+    """Background work of a serving process: repeated after a pause of ``seconds``, and started
+    ``immediately`` or after the first pause."""
+
+    work: Callable[[], Awaitable[object]]
+    seconds: float
+    immediately: bool = True

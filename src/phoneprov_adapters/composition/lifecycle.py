@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
-from phoneprov_adapters.composition.container import Container, container_with
+from phoneprov_adapters.composition.checked import Periodic
+from phoneprov_adapters.composition.container import Container, background_of, container_with
 from phoneprov_adapters.composition.installation import make_folder, require_keys
 from phoneprov_adapters.composition.settings import Settings, SettingsError
-from phoneprov_adapters.runtime.journal import log_pruned
 from phoneprov_adapters.runtime.system import system_clock
 from phoneprov_adapters.security.keys import SecretKeys, load_or_create_keys
 from phoneprov_adapters.sql.engines.address import is_embedded
@@ -30,17 +30,8 @@ DRAIN_SECONDS = 32.0
 LOOK_SECONDS = float(LEASE_SECONDS)
 """Seconds between two searches for deployments of processes that ended."""
 
-DESK_SECONDS = 2.0
-"""How often a serving process looks for logins that are over and desks that are unsettled."""
-
 OFFLINE_SECONDS = 2.0
 """Seconds until work that found no database is tried again."""
-
-LOOK_FOR_BATCHES_SECONDS = 5.0
-"""Seconds between two searches for open batches that no worker holds."""
-
-LOOK_FOR_OLD_RECORDS_SECONDS = 600.0
-"""Seconds between two checks whether this process has to prune old records."""
 
 log = logging.getLogger("phoneprov.deployments")
 
@@ -106,12 +97,6 @@ async def running(
     url = settings.database_url
     processes = processes_at(url, settings.data_dir)
 
-    async def work_on_batches() -> None:
-        container.tasks().start(container.batch_worker()())
-
-    async def prune() -> None:
-        log_pruned(await container.prune().in_turn() or ())
-
     with processes.registered(database.process):
         is_marked = False
         try:
@@ -128,16 +113,11 @@ async def running(
                     raise
                 log.warning("The database cannot be used. %s", error.message)
             mark = partial(_mark_interrupted, database, processes)
-            looking = [_every(LOOK_SECONDS, mark, immediately=not is_marked)]
+            looking = [Periodic(mark, LOOK_SECONDS, immediately=not is_marked)]
             if batches:
                 container.tasks().start(container.confirm().resume())
-                looking += [
-                    _every(LOOK_FOR_BATCHES_SECONDS, work_on_batches, immediately=True),
-                    _every(DESK_SECONDS, container.keep_desks(), immediately=True),
-                    *_watching(container),
-                    _every(LOOK_FOR_OLD_RECORDS_SECONDS, prune),
-                ]
-            tasks = [asyncio.create_task(work) for work in looking]
+                looking += background_of(container)
+            tasks = [asyncio.create_task(_every(work)) for work in looking]
             try:
                 yield
             finally:
@@ -147,15 +127,6 @@ async def running(
         finally:
             await database.close()
             container.hasher.shutdown()
-
-
-def _watching(container: Container) -> list[Coroutine[None, None, None]]:
-    """The watch of the fleet, if it is on."""
-    minutes = container.settings().watch_minutes
-    if not minutes:
-        return []
-    watch = partial(container.watch_fleet().run, minutes)
-    return [_every(LOOK_FOR_BATCHES_SECONDS, watch, immediately=True)]
 
 
 async def _mark_interrupted(database: Database, processes: Processes) -> None:
@@ -171,19 +142,17 @@ async def _mark_interrupted(database: Database, processes: Processes) -> None:
         log.warning("%d deployments of ended processes were marked as interrupted.", count)
 
 
-async def _every(
-    seconds: float, work: Callable[[], Awaitable[object]], *, immediately: bool = False
-) -> None:
+async def _every(periodic: Periodic) -> None:
     """Repeat some work. The database may be unavailable for a while: at the start of a host, for
     example, it is a few seconds late."""
-    pause = 0.0 if immediately else seconds
+    pause = 0.0 if periodic.immediately else periodic.seconds
     while True:
         await asyncio.sleep(pause)
         try:
-            await work()
-            pause = seconds
+            await periodic.work()
+            pause = periodic.seconds
         except Unavailable:
-            pause = min(seconds, OFFLINE_SECONDS)
+            pause = min(periodic.seconds, OFFLINE_SECONDS)
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.composition import lifecycle
+from phoneprov_adapters.composition import retention
 from phoneprov_core.retention import EVERY, Prune
 from support.served import served
 
@@ -23,7 +23,7 @@ def test_serving_process_prunes_again_and_again(
             twice.set()
         return []
 
-    monkeypatch.setattr(lifecycle, "LOOK_FOR_OLD_RECORDS_SECONDS", 0.01)
+    monkeypatch.setattr(retention, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(Prune, "in_turn", in_turn)
 
     with served(tmp_path):
@@ -31,6 +31,6 @@ def test_serving_process_prunes_again_and_again(
 
 
 def test_process_looks_for_old_records_more_often_than_they_are_pruned() -> None:
-    milliseconds = lifecycle.LOOK_FOR_OLD_RECORDS_SECONDS * 1000
+    milliseconds = retention.LOOK_SECONDS * 1000
 
     assert 60_000 <= milliseconds <= EVERY.window / 10

@@ -1,0 +1,50 @@
+"""The phones as they are."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.lists import ManagerRegistrations
+from phoneprov_adapters.composition.adapters import Adapters, clock, database, new_id, pause
+from phoneprov_adapters.composition.checked import Periodic, of, singleton
+from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.composition.switching import SwitchingContainer
+from phoneprov_core.fleet.files import CompareFiles
+from phoneprov_core.fleet.overview import ViewFleet
+from phoneprov_core.fleet.use_cases import ChangeFleet
+from phoneprov_core.fleet.watch import Registrations, WatchFleet
+
+
+def registrations_of(
+    settings: Settings, connection: ManagerConnection | None
+) -> Registrations | None:
+    """Lists the phones that the exchange has; None if no manager interface is configured."""
+    serves_sip = settings.serves_lines and settings.asterisk_pjsip
+    return ManagerRegistrations(connection, serves_sip=serves_sip) if connection else None
+
+
+class FleetContainer(SwitchingContainer):
+    """The phones as they are."""
+
+    # fmt: off
+    registrations = singleton(
+        registrations_of, settings=of(Adapters.settings), connection=of(Adapters.ami))
+    view_fleet = singleton(ViewFleet, database=database, clock=clock)
+    watch_fleet = singleton(
+        WatchFleet, database=database, information=of(Adapters.phone_commands),
+        registrations=of(registrations), clock=clock, pause=pause,
+        holder=of(Adapters.database, lambda it: it.process),
+        files=of(singleton(CompareFiles, database=database, uploader=of(Adapters.uploader),
+        clock=clock, pause=pause)))
+    change_fleet = singleton(ChangeFleet, database=database, clock=clock, new_id=new_id)
+    # fmt: on
+
+
+LOOK_SECONDS = 5.0
+"""Seconds between two attempts to be the process that looks at the phones."""
+
+
+def repeated(container: FleetContainer) -> Iterator[Periodic]:
+    """The watch of the fleet, if it is on."""
+    if minutes := container.settings().watch_minutes:
+        yield Periodic(partial(container.watch_fleet().run, minutes), LOOK_SECONDS)

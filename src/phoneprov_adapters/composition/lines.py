@@ -1,0 +1,19 @@
+"""Lines and endpoints that Asterisk asks for."""
+
+from phoneprov_adapters.composition.adapters import clock, database, setting
+from phoneprov_adapters.composition.checked import singleton
+from phoneprov_adapters.composition.switching import SwitchingContainer
+from phoneprov_core.lines.pjsip import PjsipObjects
+from phoneprov_core.lines.use_cases import Lines
+
+
+class LinesContainer(SwitchingContainer):
+    """Lines and endpoints that Asterisk asks for."""
+
+    # fmt: off
+    lines = singleton(
+        Lines, database=database, clock=clock, context=setting(lambda it: it.asterisk_context))
+    pjsip = singleton(
+        PjsipObjects, database=database, clock=clock,
+        context=setting(lambda it: it.asterisk_context))
+    # fmt: on

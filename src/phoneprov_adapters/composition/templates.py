@@ -1,0 +1,27 @@
+"""Templates of configurations."""
+
+from phoneprov_adapters.composition.adapters import (
+    Adapters,
+    clock,
+    database,
+    new_id,
+    renderer,
+    setting,
+)
+from phoneprov_adapters.composition.checked import of, singleton
+from phoneprov_adapters.composition.switching import SwitchingContainer
+from phoneprov_core.deployments.trial import TryTemplate
+from phoneprov_core.templates.use_cases import Templates
+
+
+class TemplatesContainer(SwitchingContainer):
+    """Templates of configurations."""
+
+    # fmt: off
+    templates = singleton(
+        Templates, database=database, renderer=renderer, clock=clock, new_id=new_id,
+        largest_xml=setting(lambda it: it.cnf_xml_max))
+    try_template = singleton(
+        TryTemplate, database=database, rendering=of(Adapters.rendering),
+        compare=of(Adapters.compare))
+    # fmt: on

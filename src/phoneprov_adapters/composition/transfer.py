@@ -1,0 +1,26 @@
+"""Import and export of tables."""
+
+from phoneprov_adapters.composition.adapters import database
+from phoneprov_adapters.composition.checked import of, singleton
+from phoneprov_adapters.composition.inventory import InventoryContainer
+from phoneprov_adapters.composition.people import PeopleContainer
+from phoneprov_adapters.composition.templates import TemplatesContainer
+from phoneprov_adapters.files.csv import CsvText
+from phoneprov_core.transfer.texts import ImportText
+from phoneprov_core.transfer.use_cases import Transfer
+
+
+class TransferContainer(TemplatesContainer):
+    """Import and export of tables."""
+
+    # fmt: off
+    transfer = singleton(
+        Transfer, database=database, users=of(PeopleContainer.users),
+        extensions=of(InventoryContainer.extensions),
+        phones=of(InventoryContainer.phones), kems=of(InventoryContainer.kems),
+        company_directory=of(PeopleContainer.company_directory),
+        personal_directory=of(PeopleContainer.personal_directory),
+        profile_use_cases=of(InventoryContainer.profiles),
+        template_use_cases=of(TemplatesContainer.templates))
+    import_text = singleton(ImportText, transfer=of(transfer), read=CsvText)
+    # fmt: on
