@@ -32,7 +32,7 @@ from phoneprov_http.routes.desks import desk_routes
 from phoneprov_http.routes.docs import docs_routes
 from phoneprov_http.routes.extensions import extension_routes
 from phoneprov_http.routes.fleet import fleet_routes
-from phoneprov_http.routes.handlers import ApiRequest, Authentication, guard, require_plain_query
+from phoneprov_http.routes.handlers import ApiRequest, Authentication, guard, require_known_query
 from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.imports import import_routes
 from phoneprov_http.routes.lines import line_routes
@@ -123,7 +123,7 @@ def litestar_app(
     return Litestar(
         route_handlers=[*api_routes(use_cases), health_routes(ready), docs_routes(), *console],
         middleware=[DefineMiddleware(Authentication, authenticate=use_cases.authenticate)],
-        before_request=require_plain_query,
+        before_request=require_known_query,
         after_exception=[record_refusal],
         exception_handlers={
             PhoneprovError: errors.on_phoneprov_error,

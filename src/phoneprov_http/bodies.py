@@ -43,8 +43,8 @@ are checked together with the fields, so that a failure names every invalid fiel
 class Body(AbstractDTO[Any]):
     """Decodes the body of every handler that takes ``data``, a command.
 
-    Unknown fields are refused. Where a record is written, a field that is named like a path
-    parameter must agree with it.
+    Unknown fields are refused. A body that may be omitted may be ``null``. Where a record is
+    written, a field that is named like a path parameter must agree with it.
     In a PUT the other fields of the record in the response are ignored, so that a record can be
     sent back as it was read; where a record is created only ``created_at``. Raises
     ``UnsupportedMediaType``, ``Malformed`` and ``Invalid``.
@@ -68,7 +68,10 @@ class Body(AbstractDTO[Any]):
         connection = self.asgi_connection
         handler: Any = connection.route_handler
         command: type[Command] = handler.parsed_data_field.annotation
-        require_json(connection.headers.get("content-type"))
+        require_json(connection.headers)
+        if handler.parsed_data_field.has_default and value.strip() == b"null":
+            absent: Command = handler.parsed_data_field.default
+            return absent
         try:
             require_simple(value)
             made: Command = _decoder(command).decode(value)
@@ -134,14 +137,31 @@ def ignored_fields(handler: Any) -> frozenset[str]:
     return frozenset()
 
 
-def require_json(content_type: str | None) -> None:
-    """Raises ``UnsupportedMediaType`` for all but JSON in UTF-8; no type at all is fine."""
-    if content_type is None or content_type == "application/json":
+def require_json(headers: Mapping[str, str]) -> None:
+    """Raises ``UnsupportedMediaType`` for all but plain JSON in UTF-8; no type at all is fine."""
+    coding = headers.get("content-encoding", "").strip().lower()
+    if coding not in {"", "identity"}:
+        raise UnsupportedMediaType(
+            f"The body has the content coding {_shown(coding)}; send it without one."
+        )
+    content_type = headers.get("content-type", "application/json")
+    if content_type == "application/json":
         return
     media_type, *parameters = (part.strip().lower() for part in content_type.split(";"))
-    charsets = [p.removeprefix("charset=").strip('"') for p in parameters if "charset=" in p]
-    if media_type != "application/json" or any(c not in {"utf-8", "utf8"} for c in charsets):
+    if media_type != "application/json":
         raise UnsupportedMediaType("The body must be of the type application/json.")
+    for parameter in parameters:
+        name, _, charset = parameter.partition("=")
+        charset = charset.strip().strip('"')
+        if name.strip() == "charset" and charset not in {"utf-8", "utf8"}:
+            raise UnsupportedMediaType(
+                f"The body has the character set {_shown(charset)}; it must be utf-8."
+            )
+
+
+def _shown(sent: str) -> str:
+    """A value of a header, without control characters and of a bounded length."""
+    return "".join(one if one.isprintable() else "?" for one in sent[:40])
 
 
 def decoded(content: bytes) -> object:

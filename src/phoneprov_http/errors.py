@@ -30,7 +30,7 @@ class TooLarge(errors.PhoneprovError):
 
 
 class UnsupportedMediaType(errors.PhoneprovError):
-    """The body is not of the type `application/json`."""
+    """The body is not of the type `application/json`, not in UTF-8, or has a content coding."""
 
     code = "unsupported_media_type"
     usual = "The body must be of the type application/json."

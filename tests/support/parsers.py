@@ -123,7 +123,7 @@ def _takes_body(content: bytes) -> bool:
     command = _COMMANDS[len(content) % len(_COMMANDS)]
     content_type = _TYPES[len(content) // 4 % 3 if len(content) % 16 else len(content) // 16 % 5]
     try:
-        require_json(content_type)
+        require_json({} if content_type is None else {"content-type": content_type})
         body = decoded(content)
     except PhoneprovError:
         return False

@@ -5,6 +5,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterator
+from concurrent.futures import Future
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -12,6 +13,7 @@ from contextlib import (
     contextmanager,
 )
 from dataclasses import dataclass, fields
+from threading import Thread
 from typing import Any, Protocol, TypeVar
 
 from phoneprov_adapters.composition.container import container_with
@@ -105,10 +107,13 @@ async def open_in_memory(settings: Settings | None = None) -> AsyncIterator[InMe
 
 
 class Run(Protocol):
-    """Runs a coroutine to its end and returns its result."""
+    """Runs a coroutine to its end and returns its result. Any thread may call it, also while it
+    runs for another one: the coroutines then run beside each other."""
 
     def __call__(self, work: Coroutine[Any, Any, R], /) -> R:
-        """The result of the coroutine; its exceptions are raised."""
+        """The result of the coroutine; its exceptions are raised. If the wait is interrupted, the
+        coroutine is cancelled. Raises ``RuntimeError``, and runs nothing, in a thread whose event
+        loop runs, and after the end of the block."""
 
 
 @contextmanager
@@ -116,17 +121,53 @@ def blocking(opening: AbstractAsyncContextManager[T]) -> Iterator[tuple[T, Run]]
     """Open ``opening`` for a program without an event loop, with a function that runs its calls.
 
     ``with blocking(open_phoneprov(settings)) as (phoneprov, run):`` and then
-    ``run(phoneprov.phones.create(actor, new_phone))``. One call at a time, from one thread. Raises
-    ``RuntimeError`` if an event loop runs already: use ``async with`` and ``await`` there.
+    ``run(phoneprov.phones.create(actor, new_phone))``, in any thread. The event loop has a thread
+    of its own. Raises ``RuntimeError`` if an event loop runs already: use ``async with`` and
+    ``await`` there.
     """
-    _require_no_loop()
-    with asyncio.Runner() as runner:
+    with _loop_in_a_thread() as loop:
+
+        def run(work: Coroutine[Any, Any, R], /) -> R:
+            try:
+                _require_no_loop()
+                future = asyncio.run_coroutine_threadsafe(work, loop)
+            except RuntimeError:
+                work.close()
+                raise
+            try:
+                return future.result()
+            except BaseException:
+                future.cancel()  # of no effect, unless the wait was interrupted
+                raise
+
         stack = AsyncExitStack()
-        opened = runner.run(stack.enter_async_context(opening))
+        opened = run(stack.enter_async_context(opening))
         try:
-            yield opened, runner.run
+            yield opened, run
         finally:
-            runner.run(stack.aclose())
+            run(stack.aclose())
+
+
+@contextmanager
+def _loop_in_a_thread() -> Iterator[asyncio.AbstractEventLoop]:
+    """An event loop that runs in a thread of its own until the end of the block. What still runs
+    then is cancelled."""
+    _require_no_loop()
+    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+
+    async def live() -> None:
+        end = asyncio.Event()
+        started.set_result((asyncio.get_running_loop(), end))
+        await end.wait()
+
+    thread = Thread(target=lambda: asyncio.run(live()), name="phoneprov", daemon=True)
+    thread.start()
+    loop, end = started.result()
+    try:
+        yield loop
+    finally:
+        loop.call_soon_threadsafe(end.set)
+        thread.join()
 
 
 def _require_no_loop() -> None:

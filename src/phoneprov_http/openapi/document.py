@@ -13,7 +13,6 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Components, License, SecurityScheme, Server
 
-from phoneprov_core.kernel.paging import Window
 from phoneprov_http.bodies import ignored_fields, writes
 from phoneprov_http.envelope import Failure
 from phoneprov_http.openapi.failures import SHARED, specified, words_of
@@ -24,7 +23,7 @@ from phoneprov_http.openapi.schemas import (
     reference,
     schemas_of,
 )
-from phoneprov_http.routes.handlers import AUTHENTICATION, changes
+from phoneprov_http.routes.handlers import AUTHENTICATION, QUERY, changes, parameters_in
 
 UPSERT = "upsert"
 """The key of a handler's ``opt`` where a record that does not exist is created."""
@@ -141,12 +140,10 @@ def _complete(operation: Json, handler: HTTPRouteHandler, schemas: Json) -> None
 
 
 def _query(handler: HTTPRouteHandler) -> list[Json]:
-    wanted = handler.parsed_fn_signature.parameters.get("wanted")
-    own = [] if wanted is None else list(parameters_of(wanted.annotation))
-    is_list = "List" in handler.parsed_return_field.annotation.__name__
-    if is_list and all(one["name"] != "limit" for one in own):
-        own = [*parameters_of(Window), *own]
-    return [one for one in own if one["name"] not in _path_names(handler)]
+    queries = handler.opt.get(QUERY, ())
+    (path,) = handler.paths
+    known = parameters_in(queries, path)
+    return [one for query in queries for one in parameters_of(query) if one["name"] in known]
 
 
 def _path_names(handler: HTTPRouteHandler) -> list[str]:
@@ -168,9 +165,13 @@ def _complete_body(body: Json, handler: HTTPRouteHandler, schemas: Json) -> None
         allowed[name] = {"description": "Read-only: may be sent as it was read, and is ignored"}
     # An example that is tried out should not change a password.
     shown = {name for name in own if not is_put or allowed[name].get("format") != "password"}
+    accepted = reference(command)
+    if field.has_default:
+        accepted = {"anyOf": [accepted, {"type": "null"}]}
+        body["description"] = "May be omitted, or null"
     body["content"] = {
         "application/json": {
-            "schema": reference(command),
+            "schema": accepted,
             "example": example(schema, schemas, shown),
         }
     }
@@ -208,7 +209,7 @@ def _derived(operation: Json, handler: HTTPRouteHandler) -> set[int]:
         404: "path" in places and UPSERT not in handler.opt,
         413: _takes_body(handler),
         415: _takes_body(handler),
-        422: _takes_body(handler) or "query" in places,
+        422: _takes_body(handler) or QUERY in handler.opt,
         503: handler.handler_name != "live",
     }
     return {status for status, follows in follow.items() if follows}

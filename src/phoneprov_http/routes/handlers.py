@@ -1,6 +1,6 @@
 """What route modules are written with: sections, requests, their parameters, and the caller."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partialmethod
 from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
@@ -88,36 +88,54 @@ class ApiRequest(Request[Actor, None, State]):
         return command_of_texts(command, given) if given else absent
 
 
-async def require_plain_query(request: Request[Any, Any, Any]) -> None:
-    """Raises ``Malformed`` for a long query, ``Invalid`` for each parameter that is sent twice.
+QUERY = "query"
+"""The key of a handler's ``opt`` for the commands that read its query."""
+
+
+def parameters_in(queries: Iterable[type[Command]], path: str) -> list[str]:
+    """The parameters of the query that these commands read at a path; what is in the path is no
+    parameter of the query."""
+    names = dict.fromkeys(name for one in queries for name in one.__struct_encode_fields__)
+    return [name for name in names if f"{{{name}:" not in path]
+
+
+async def require_known_query(request: Request[Any, Any, Any]) -> None:
+    """Raises ``Malformed`` for a long query, ``Invalid`` with each parameter that does not exist,
+    is sent twice or has an invalid value.
 
     A coroutine, because the framework runs a plain function in a thread."""
+    assert isinstance(request, ApiRequest)
     query = request.scope["query_string"]
+    if not query:
+        return
     if len(query) > _LONGEST_QUERY:
         raise Malformed("The query is too long.")
-    sent = request.query_params.dict() if query else {}
-    if repeated := sorted(name for name, texts in sent.items() if len(texts) > 1):
-        raise invalid([Problem(name, "must be sent once") for name in repeated])
+    handler = request.route_handler
+    queries: Sequence[type[Command]] | None = handler.opt.get(QUERY)
+    sent = request.query_params.dict()
+    problems = [Problem(name, "must be sent once") for name in sent if len(sent[name]) > 1]
+    if queries is not None:
+        (path,) = handler.paths
+        known = parameters_in(queries, path)
+        which = f"there are {', '.join(known)}" if known else "this path has none"
+        unknown = [Problem(one, f"is not a parameter; {which}") for one in sent if one not in known]
+        problems = [*unknown, *(one for one in problems if one.field in known)]
+    for command in queries or ():
+        try:
+            request.selected(command, None)
+        except Invalid as error:
+            problems += [one for one in error.problems if one not in problems]
+    if problems:
+        raise invalid(problems)
 
 
 def _wanted(command: type[Command]) -> Provide:
     absent = command()
 
     def read(request: ApiRequest) -> Any:
-        try:
-            return request.selected(command, absent)
-        except Invalid as error:
-            raise invalid([*error.problems, *_problems_of_page(request, error)]) from None
+        return request.selected(command, absent)
 
     return Provide(read, sync_to_thread=False)
-
-
-def _problems_of_page(request: ApiRequest, named: Invalid) -> list[Problem]:
-    try:
-        request.page  # noqa: B018 - to name every invalid parameter
-    except Invalid as error:
-        return [problem for problem in error.problems if problem not in named.problems]
-    return []
 
 
 AUTHENTICATION = "authentication"
@@ -200,6 +218,13 @@ class Handler(HTTPRouteHandler):
             await guard(connection, self)  # type: ignore[misc]
 
 
+def _queries(wanted: type[Command] | None, reply: Any) -> list[type[Command]]:
+    """The commands that read the query: what is ``wanted``, and the page of a list."""
+    own = [] if wanted is None else [wanted]
+    has_page = any("limit" in one.__struct_encode_fields__ for one in own)
+    return own if has_page or "List" not in reply.__name__ else [Window, *own]
+
+
 class Routes(Router):
     """A section of the interface; the guard ``writing`` is for all methods but GET.
 
@@ -212,6 +237,7 @@ class Routes(Router):
     ) -> None:
         super().__init__(path, route_handlers=[], tags=[tag], **more)
         self._writing = [writing] if writing else []
+        self._is_api = path.startswith("/api/")
 
     def _decorator(
         self, method: Any, path: str, *, raises: Sequence[type[PhoneprovError]] = (), **more: Any
@@ -220,8 +246,11 @@ class Routes(Router):
             more["guards"] = self._writing
 
         def decorate(handle: AnyHandler) -> AnyHandler:
-            query = get_type_hints(handle).get("wanted")
-            more["dependencies"] = {"wanted": _wanted(query)} if query else None
+            hints = get_type_hints(handle)
+            wanted = hints.get("wanted")
+            if self._is_api:
+                more["opt"] = {**more.get("opt", {}), QUERY: _queries(wanted, hints["return"])}
+            more["dependencies"] = {"wanted": _wanted(wanted)} if wanted else None
             handler = Handler(path, http_method=method, responses=specified(raises), **more)
             self.register(handler(handle))
             return handle

@@ -169,7 +169,7 @@ async def test_logout_with_refresh_token_ends_its_session(api: Api, ada: Caller)
     assert data_of(await ada.get("/me"))["last_logout_ip"] == "127.0.0.1"
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b'{"refresh_token": null}'])
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"refresh_token": null}', b"null"])
 async def test_logout_without_refresh_token_ends_all_sessions(
     api: Api, ada: Caller, bob: Caller, content: bytes
 ) -> None:

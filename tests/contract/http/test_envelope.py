@@ -10,8 +10,15 @@ from typing import Any
 import pytest
 
 from support.api import Api, Caller, data_of, error_of, opened_api
+from support.document import DOCUMENT
 
 JSON = {"Content-Type": "application/json"}
+OPERATIONS = {
+    f"{method.upper()} {path}": described
+    for path, item in DOCUMENT["paths"].items()
+    for method, described in item.items()
+    if path.startswith("/api/")
+}
 
 
 async def test_success_has_the_envelope(admin: Caller) -> None:
@@ -57,7 +64,7 @@ async def test_path_with_another_spelling_is_404(admin: Caller, api: Api, path: 
     url = api.client.base_url.copy_with(raw_path=path.encode())
 
     assert error_of(await api.client.get(url, headers=headers), 404, "not_found") == {}
-    url = url.copy_with(raw_path=b"/api/v1/me?x=//&y=%6d")
+    url = url.copy_with(raw_path=b"/api/v1/users?q=//&location=%6d")
     assert (await api.client.get(url, headers=headers)).status_code == 200
 
 
@@ -184,6 +191,36 @@ async def test_body_of_another_type_is_415(admin: Caller, content_type: str) -> 
     )
 
     assert error_of(reply, 415, "unsupported_media_type") == {}
+
+
+@pytest.mark.parametrize(
+    ("headers", "named"),
+    [
+        ({"Content-Type": "application/json; charset=ISO-8859-1"}, "character set iso-8859-1"),
+        ({"Content-Type": "application/json; charset=x\x1b[31m"}, "character set x?[31m"),
+        ({"Content-Encoding": "gzip"}, "content coding gzip"),
+        ({"Content-Encoding": "gzip, br", **JSON}, "content coding gzip, br"),
+    ],
+)
+async def test_body_with_another_charset_or_a_coding_is_415_and_named(
+    admin: Caller, headers: dict[str, str], named: str
+) -> None:
+    reply = await admin.ask("POST", "/permissions", content=b"\x1f\x8b\x08", headers=headers)
+
+    assert error_of(reply, 415, "unsupported_media_type") == {}
+    assert named in reply.json()["message"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/phones/001bd4123456/rollback", "/discovered-phones/001bd4123456/adopt"],
+)
+async def test_body_that_may_be_omitted_may_be_null(admin: Caller, path: str) -> None:
+    omitted = await admin.ask("POST", path)
+    null = await admin.ask("POST", path, content=b" null\n", headers=JSON)
+
+    assert null.status_code == omitted.status_code == 404
+    assert null.json()["message"] == omitted.json()["message"]
 
 
 @pytest.mark.parametrize(
@@ -344,8 +381,34 @@ async def test_query_long_or_with_a_repeated_parameter_is_refused_where_none_is_
     repeated = await admin.ask(method, path, params=[("a", "1"), ("a", "2")])
     long = await admin.ask(method, path, params={"a": "1" * 2048})
 
-    assert error_of(repeated, 422, "invalid") == {"a": "must be sent once"}
+    assert error_of(repeated, 422, "invalid") == {"a": "is not a parameter; this path has none"}
     assert error_of(long, 400, "malformed") == {}
+
+
+@pytest.mark.parametrize(("operation", "described"), OPERATIONS.items(), ids=OPERATIONS)
+async def test_query_with_an_unknown_parameter_is_422_with_those_that_exist(
+    admin: Caller, operation: str, described: Any
+) -> None:
+    method, path = operation.split()
+    known = [one["name"] for one in described["parameters"] if one["in"] == "query"]
+    path = path.removeprefix("/api/v1").replace("{mac}", "001bd4123456")
+    path = re.sub(r"{\w+}", "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11", path)
+
+    problems = error_of(await admin.ask(method, path, params={"locaton": "Hall"}), 422, "invalid")
+
+    which = f"there are {', '.join(known)}" if known else "this path has none"
+    assert problems == {"locaton": f"is not a parameter; {which}"}
+
+
+async def test_query_names_unknown_repeated_and_invalid_parameters_together(admin: Caller) -> None:
+    sent = [("locaton", "1"), ("limit", "0"), ("is_active", "x"), ("q", "a"), ("q", "b")]
+
+    problems = error_of(await admin.ask("GET", "/users", params=sent), 422, "invalid")
+
+    assert problems.keys() == {"locaton", "limit", "is_active", "q"}
+    assert problems["q"] == "must be sent once"
+    of_phone = await admin.ask("GET", "/phones/001bd4123456/deployments", params={"mac": "1"})
+    assert error_of(of_phone, 422).keys() == {"mac"}
 
 
 async def test_request_without_a_hash_uses_no_thread_pool(

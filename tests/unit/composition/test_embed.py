@@ -1,11 +1,23 @@
 """The whole service without HTTP: over memory, over a real database, and without ``await``."""
 
 import asyncio
+import signal
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event, main_thread
+from typing import Any
 
 import pytest
 
-from phoneprov_adapters.api import Settings, blocking, open_in_memory, open_phoneprov, read_settings
+from phoneprov_adapters.api import (
+    Run,
+    Settings,
+    blocking,
+    open_in_memory,
+    open_phoneprov,
+    read_settings,
+)
 from phoneprov_core.access.model import CreateAssignment
 from phoneprov_core.api import (
     Actor,
@@ -210,3 +222,60 @@ def test_synchronous_service_raises_errors_and_closes_everything() -> None:
 async def test_synchronous_service_in_a_running_loop_is_refused() -> None:
     with pytest.raises(RuntimeError, match="await"), blocking(open_in_memory()):
         pass
+
+
+def test_synchronous_service_answers_every_thread(settings: Settings) -> None:
+    with blocking(open_phoneprov(settings)) as (phoneprov, run), ThreadPoolExecutor(8) as threads:
+        actor = phoneprov.system_actor()
+
+        def create(number: int) -> str:
+            new = CreatePhone(mac=f"001bd45{number:05x}")
+            return run(phoneprov.phones.create(actor, new)).mac
+
+        said = list(threads.map(create, range(40)))
+        listing = run(phoneprov.phones.all(actor))
+        written = [phone.mac for phone in run(listing.everything())]
+
+    assert len(set(said)) == 40
+    assert sorted(written) == sorted(said)
+
+
+def test_synchronous_service_after_its_end_or_within_a_loop_runs_nothing() -> None:
+    ran = []
+
+    async def work() -> None:
+        ran.append(1)
+
+    async def within() -> None:
+        with pytest.raises(RuntimeError, match="event loop is running"):
+            run(work())
+
+    with blocking(open_in_memory()) as (_, run):
+        asyncio.run(within())
+        with pytest.raises(RuntimeError, match="event loop is running"):
+            run(_nested(run, work()))
+    with pytest.raises(RuntimeError, match="closed"):
+        run(work())
+
+    assert ran == []
+
+
+async def _nested(run: Run, work: Coroutine[Any, Any, None]) -> None:
+    run(work)
+
+
+def test_synchronous_service_interrupted_wait_cancels_the_call() -> None:
+    cancelled = Event()
+
+    async def endless() -> None:
+        try:
+            signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    with blocking(open_in_memory()) as (_, run):
+        with pytest.raises(KeyboardInterrupt):
+            run(endless())
+        assert cancelled.wait(10)
