@@ -1,19 +1,16 @@
 """The directories as a phone shows them: numbers to dial, a page at a time."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from msgspec import Struct
 
+from phoneprov_core.directory.dialling import dialled
 from phoneprov_core.directory.model import PersonalContact
 from phoneprov_core.directory.ports import LookupTransaction
 from phoneprov_core.directory.terms import PAGE, FoundContact, searched
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import known_id
-
-_NOT_DIALLED = re.compile(r"[\s()/.\-\u2010-\u2015]+")
-_LONGEST_NUMBER = 32
 
 
 class Dialled(Struct, frozen=True):
@@ -74,20 +71,10 @@ def _page(found: Sequence[FoundContact | PersonalContact]) -> LookupPage:
 
 def _numbers(contact: FoundContact | PersonalContact) -> list[Dialled]:
     numbers = []
-    if contact.work and (dialled := _dialled(contact.work)):
-        numbers.append(Dialled(contact.name, "", dialled))
-    if contact.mobile and (dialled := _dialled(contact.mobile)):
-        numbers.append(Dialled(contact.name, " (mobile)", dialled))
-    if contact.home and (dialled := _dialled(contact.home)):
-        numbers.append(Dialled(contact.name, " (home)", dialled))
+    if contact.work and (number := dialled(contact.work)):
+        numbers.append(Dialled(contact.name, "", number))
+    if contact.mobile and (number := dialled(contact.mobile)):
+        numbers.append(Dialled(contact.name, " (mobile)", number))
+    if contact.home and (number := dialled(contact.home)):
+        numbers.append(Dialled(contact.name, " (home)", number))
     return numbers
-
-
-def _dialled(number: str) -> str:
-    """A number without the marks that people write between its digits; empty if it is too long
-    for a phone. In ``+44 (0)20`` the 0 is not dialled: it stands for calls within the country."""
-    plain = number.replace(" ", "")
-    if not plain.removeprefix("+").isdigit():
-        plain = plain.replace("(0)", "", 1) if plain.startswith("+") else plain
-        plain = _NOT_DIALLED.sub("", plain)
-    return plain if len(plain) <= _LONGEST_NUMBER else ""

@@ -1,7 +1,6 @@
 """Search in lists: words in the identifying fields of a record, and fields that equal a value."""
 
 import re
-import unicodedata
 from typing import Annotated, Any
 
 from msgspec import Struct
@@ -9,6 +8,7 @@ from msgspec import Struct
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import AnyLine, schema
+from phoneprov_core.kernel.letters import digits_as_ascii, folded, spellings
 
 MOST_WORDS = 16
 
@@ -25,12 +25,11 @@ _DEVICE_NAME = re.compile(r"sep([0-9a-f]{12})")
 
 
 def normalised(text: str) -> str:
-    """Text without case and accents (Unicode NFKD, case folding), MAC addresses as bare digits."""
-    if text.isascii():
-        text = text.lower()
-    else:
-        text = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-        text = "".join(character for character in text if not unicodedata.combining(character))
+    """Text without case and accents, MAC addresses as bare digits."""
+    return _bare_macs(folded(digits_as_ascii(text)))
+
+
+def _bare_macs(text: str) -> str:
     return _MAC.sub(lambda mac: mac[0].translate(_SEPARATORS), text)
 
 
@@ -45,7 +44,11 @@ class SearchFields(Struct, frozen=True):
 
     def text(self, record: object) -> str:
         """What is searched of a record, one line for each value."""
-        lines = [normalised(value) for value in self._values(record, self.texts)]
+        lines = [
+            _bare_macs(form)
+            for value in self._values(record, self.texts)
+            for form in spellings(value)
+        ]
         short = [
             number
             for value in self._values(record, self.labels)
@@ -119,7 +122,8 @@ Query = Annotated[
     Check(_query),
     schema(
         "Words that a row contains, in any of its identifying fields, as parts of longer words "
-        f"too, at most {MOST_WORDS}. Case and accents are ignored; MAC addresses and telephone "
+        f"too, at most {MOST_WORDS}. Case and accents are ignored, and Müller is found as "
+        "mueller, too; MAC addresses and telephone "
         "numbers are found in any notation. Rows with a value that is the text come first, then "
         "those with a value that begins with it"
     ),

@@ -104,6 +104,24 @@ async def test_users_extensions_and_contacts_are_searched(admin: Caller, ada: Ca
     assert data_of(await ada.get("/company-directory", building="A")) == []
 
 
+async def test_names_are_found_by_each_spelling(admin: Caller) -> None:
+    for name in ("M\u00fcller", "Mueller", "Muster", "Stra\u00dfer", "\u0141o\u015b"):
+        body = {"name": f"Anna {name}"}
+        data_of(await admin.post("/company-directory", body), 201)
+        data_of(
+            await admin.post("/phones", {"mac": f"001bd4{sum(map(ord, name)):06x}", **body}), 201
+        )
+
+    for q, found in (
+        ("mueller", {"M\u00fcller", "Mueller"}), ("m\u00fcller", {"M\u00fcller", "Mueller"}),
+        ("anna m\u00fcll", {"M\u00fcller", "Mueller"}), ("ueller", {"M\u00fcller", "Mueller"}),
+        ("strasser", {"Stra\u00dfer"}), ("los", {"\u0141o\u015b"}), ("must", {"Muster"}),
+    ):  # fmt: skip
+        for path in ("/company-directory", "/phones"):
+            rows = data_of(await admin.get(path, q=q))
+            assert {row["name"].removeprefix("Anna ") for row in rows} == found, (q, path)
+
+
 @pytest.mark.parametrize("path", LISTS)
 async def test_invalid_search_is_422_and_names_the_field(admin: Caller, path: str) -> None:
     for query in ({"q": "x" * 256}, {"q": "a b " * 9}, {"q": "a\0"}):

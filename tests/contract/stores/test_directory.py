@@ -69,6 +69,37 @@ class TestDirectory(DatabaseTests):
         assert await self.found(number="10-01") == ["Élodie O'Brien-Łoś"]
         assert await self.found("ada", "001") == ["Ada Lovelace"]
 
+    async def test_contacts_are_found_by_each_spelling_of_a_name(self) -> None:
+        names = ["Anna M\u00fcller", "Anna Mueller", "Anna Muster", "J\u00f8rgen \u00c5s", "Manuel"]
+        async with self.database.write() as tx:
+            for place, name in enumerate(names, 1):
+                await tx.company_contacts.add(a_company_contact(place, name=name))
+
+        both = names[:2]
+        for typed in (
+            "mueller",
+            "m\u00fcller",
+            "anna mueller",
+            "MUELLER AN",
+            "m\u00fcll anna",
+            "muell",
+        ):
+            assert sorted(await self.found(typed)) == sorted(both), typed
+        assert sorted(await self.found("anna mu")) == sorted(names[:3])
+        assert await self.found("anna must") == ["Anna Muster"]
+        assert sorted(await self.found("anna mue")) == sorted(both)
+        assert await self.found("mue muster") == []
+        assert await self.found("mueller muster") == []
+        assert await self.found("joergen aas") == ["J\u00f8rgen \u00c5s"]
+        assert await self.found("manuel") == await self.found("manu") == ["Manuel"]
+
+    async def test_contact_is_found_by_digits_of_another_script(self) -> None:
+        contact = a_company_contact(1, name="Ada", work="\u0660\u0663\u0660 \u0661", mobile=None)
+        async with self.database.write() as tx:
+            await tx.company_contacts.add(contact)
+
+        assert await self.found("", "0301") == await self.found("", "\u0663\u0660\u0661") == ["Ada"]
+
     async def test_contacts_that_match_are_found_by_name_page_by_page(self) -> None:
         async with self.database.write() as tx:
             for place, name in enumerate(["Zoe Ado", "ada zwei", "Bob Adam", "Äda Eins"], 1):
