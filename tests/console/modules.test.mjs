@@ -23,7 +23,25 @@ test("csv_text_with_quotes_and_lines_is_read_back", async () => {
 
 test("csv_formula_gets_an_apostrophe", async () => {
   const { csvOf } = await load("elements/csv.js");
-  assert.equal(csvOf([["=1+1", "-x", "@y", "+44 20 7946", "plain"]]), "'=1+1,'-x,'@y,+44 20 7946,plain\r\n");
+  const safe = {
+    "=1+1": "'=1+1",
+    "-x": "'-x",
+    "@y": "'@y",
+    "+1-1": "'+1-1",
+    "\uff1d1": "'\uff1d1",
+    "'=1": "''=1",
+    "\t=1": "'\t'=1",
+    "Ada;=1+1": "Ada;'=1+1",
+    "a\n-1": "a\n'-1",
+    'x;"=1': `x;"'=1`,
+    "x;'@y;\uff0b1": "x;''@y;'\uff0b1",
+    "x;+44 20;+1-1": "x;+44 20;'+1-1",
+    "+44 20 7946": "+44 20 7946",
+    "a=b; -c": "a=b; -c",
+    plain: "plain",
+  };
+  for (const [text, cell] of Object.entries(safe))
+    assert.equal(csvOf([[text]]), `"${cell.replaceAll('"', '""')}"\r\n`);
 });
 
 test("encoding_of_a_file_is_sure_or_asked_for", async () => {

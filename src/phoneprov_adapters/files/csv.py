@@ -1,7 +1,8 @@
 """CSV (RFC 4180) in UTF-8 or UTF-16. The first line names the columns.
 
 Commas, semicolons or tabs separate the cells. Spreadsheets may name the separator in a line before
-(``sep=;``) and write headings with capital letters and blanks: ``Phone IP`` is ``phone_ip``.
+(``sep=;``) and write headings with capital letters and blanks: ``Phone IP`` is ``phone_ip``. They
+also write empty columns, which are left out, and ``="0301"`` for digits that are text.
 """
 
 import asyncio
@@ -13,14 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+from phoneprov_adapters.files.csv_records import CsvRecords
 from phoneprov_adapters.files.reading import PIECE, Rows, in_pieces, open_text
-from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.transfer.model import Row, RowProblem
 
-csv.field_size_limit(2 * LARGEST)
-"""A cell may be a configuration; Python's own limit is 128 KiB."""
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-_NUMBER = re.compile(r"\+[0-9]+(?: [0-9]+)*", re.ASCII)
+_SIGN = r"=+\-@\uff1d\uff0b\uff0d\uff20"
+_BEGIN = re.compile(rf"""^(?P<a>'*)(?=[{_SIGN}\t\r\n])|(?<=[;\t\r\n])"*+(?P<b>'*)(?=[{_SIGN}])""")
+_NUMBER = re.compile(r"\+[0-9]++(?: [0-9]++)*+(?![^;\t\r\n])")
+_TEXT = re.compile(r'="([^"]*)"')
 
 
 def harmless(text: str) -> str:
@@ -28,17 +29,26 @@ def harmless(text: str) -> str:
 
     Spreadsheets execute a cell that begins with ``= + - @``, a tab or a line break. Such a cell is
     exported with a leading apostrophe, which an import removes; so is a cell with apostrophes
-    before such a character, so that an import restores every exported cell. A telephone number,
-    ``+`` with digits and blanks, is not a formula and is not changed.
+    before such a character, so that an import restores every exported cell. In countries where a
+    semicolon separates the cells, spreadsheets ignore the quotation marks after the first cell of a
+    line: what follows a semicolon, a tab or a line break is treated like the beginning of a cell. A
+    telephone number, ``+`` with digits and blanks, is not a formula and is not changed.
     """
-    if _FORMULA.match(text) and not _NUMBER.fullmatch(text):
-        return f"'{text}"
-    return text
+    if _NUMBER.fullmatch(text):
+        return text
+
+    def marked(found: re.Match[str]) -> str:
+        is_number = found["b"] == "" and _NUMBER.match(text, found.end())
+        return found[0] if is_number else f"{found[0]}'"
+
+    return _BEGIN.sub(marked, text)
 
 
 def without_escape(cell: str) -> str:
-    """The original text of such a cell."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+    """The original text of such a cell; the digits of ``="0301"``."""
+    if found := _TEXT.fullmatch(cell):
+        return found[1]
+    return _BEGIN.sub(lambda it: it[0][:-1] if it["a"] or it["b"] else it[0], cell)
 
 
 def is_unicode(text: str) -> bool:
@@ -67,8 +77,8 @@ class CsvTable:
     def _columns(self) -> tuple[str, ...]:
         with self._open() as file:
             try:
-                return tuple(_header(_reader(file)[0]))
-            except (csv.Error, UnicodeDecodeError):
+                return tuple(name for name in _header(_records(file)) if name)
+            except UnicodeDecodeError:
                 return ()
 
     def _open(self) -> TextIO:
@@ -93,21 +103,24 @@ class CsvText(CsvTable):
 _SEPARATORS = ",;\t"
 
 
-def _reader(file: TextIO) -> tuple[Any, int]:
-    """The reader, and the number of lines before the heading."""
+def _records(file: TextIO) -> CsvRecords:
+    """The records from the heading on."""
     start = file.tell()
     first = file.readline()
     named = first.strip().lower()
     if named.startswith("sep=") and len(named) == len("sep=") + 1:
-        return csv.reader(file, delimiter=named[-1]), 1
+        return CsvRecords(file, named[-1], 2)
     if first.strip("\r\n").lower() == "sep=\t":
-        return csv.reader(file, delimiter="\t"), 1
+        return CsvRecords(file, "\t", 2)
     file.seek(start)
-    return csv.reader(file, delimiter=max(_SEPARATORS, key=first.count)), 0
+    return CsvRecords(file, max(_SEPARATORS, key=first.count))
 
 
-def _header(reader: Any) -> list[str]:
-    return [_column(name.strip()) if is_unicode(name) else "?" for name in next(reader, [])]
+def _header(records: CsvRecords) -> list[str]:
+    """The names of the columns, empty for those without a name."""
+    first = next(iter(records), None)
+    names = [] if first is None else [name.strip() for name in first.cells]
+    return [_column(name) if is_unicode(name) else "?" for name in names]
 
 
 def _column(name: str) -> str:
@@ -117,42 +130,44 @@ def _column(name: str) -> str:
 
 
 def _rows(file: TextIO) -> Rows:
+    line = 1
     try:
-        reader, before = _reader(file)
-        columns = _header(reader)
-    except (csv.Error, UnicodeDecodeError):
+        records = _records(file)
+        columns = _header(records)
+        for line, cells, problem in records:
+            if problem:
+                yield RowProblem(line, "", problem)
+            elif any(cell.strip() for cell in cells):
+                yield from _row(line, columns, cells)
+    except UnicodeDecodeError as error:
+        yield RowProblem(line + 1, "", f"The text is not {error.encoding}")
+
+
+def _row(line: int, columns: list[str], cells: list[str]) -> Rows:
+    if len(cells) > len(columns) and not any(cell.strip() for cell in cells[len(columns) :]):
+        cells = cells[: len(columns)]
+    if len(cells) != len(columns):
+        problem = f"The row has {len(cells)} cells; there are {len(columns)} columns"
+        yield RowProblem(line, "", problem)
         return
-    while True:
-        line = reader.line_num + before + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            yield RowProblem(line, "", f"The line is not CSV: {error}")
-            return
-        except UnicodeDecodeError as error:
-            yield RowProblem(line, "", f"The text is not {error.encoding}")
-            return
-        if cells is None:
-            return
-        if not any(cells):
-            continue
-        if len(cells) != len(columns):
-            yield RowProblem(
-                line, "", f"The row has {len(cells)} cells; there are {len(columns)} columns"
-            )
-            continue
-        row = dict(zip(columns, map(without_escape, cells), strict=True))
-        if wrong := [column for column, cell in row.items() if not is_unicode(cell)]:
-            yield from (RowProblem(line, column, "is not in UTF-8") for column in wrong)
-            continue
+    row = dict(zip(columns, map(without_escape, cells), strict=True))
+    row.pop("", None)
+    wrong = [RowProblem(line, name, "is not in UTF-8") for name in row if not is_unicode(row[name])]
+    wrong += [
+        RowProblem(line, "", f"The cell of column {place} is not empty; column {place} has no name")
+        for place, (name, cell) in enumerate(zip(columns, cells, strict=True), 1)
+        if not name and cell.strip()
+    ]
+    if wrong:
+        yield from wrong
+    else:
         yield Row(line, row)
 
 
 class CsvWriter:
     """Writes rows as CSV with ``columns``; cells that a spreadsheet might execute are escaped.
 
-    Every cell is quoted: a spreadsheet that separates cells by semicolons executes what follows one
-    in ``Ada;=1+1``.
+    Every cell is quoted. See ``harmless``.
     """
 
     def __init__(self, file: TextIO, columns: Sequence[str]) -> None:

@@ -46,6 +46,12 @@ def mac_of_device(device: str) -> str:
     return known_mac(match[1]) if match else ""
 
 
+def mac_in_table(cell: str) -> str:
+    """The canonical MAC in a cell of a table: a MAC in any spelling, or a device name; empty for
+    any other text."""
+    return known_mac(cell.strip()) or mac_of_device(cell.strip())
+
+
 def is_context(text: str) -> bool:
     """Whether this is the name of a dialplan context of Asterisk."""
     return _CONTEXT.fullmatch(text) is not None

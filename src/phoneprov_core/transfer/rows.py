@@ -19,12 +19,8 @@ from phoneprov_core.transfer.model import (
     named_user,
     problems_of,
 )
-from phoneprov_core.transfer.sheets import Sheet, comparable, scientific
+from phoneprov_core.transfer.sheets import Sheet, comparable, spoiled, tidied
 
-_ROUNDED = (
-    "is a number in scientific notation: the spreadsheet lost its digits; format the column as "
-    "text and enter it again"
-)
 PIECE = 500
 """Maximum number of records read at a time."""
 
@@ -71,10 +67,10 @@ class Reader:
             return problems_of(row.line, error)
 
     async def _asked(self, row: Row) -> Asked:
-        sheet, cells, index = self._sheet, row.cells, self._index
+        sheet, cells, index = self._sheet, tidied(row.cells), self._index
         assert index is not None
-        if rounded := scientific(cells):
-            raise invalid([Problem(column, _ROUNDED) for column in rounded])
+        if problems := spoiled(cells):
+            raise invalid(problems)
         owner = ""
         if sheet.owned:
             owner = await named_user(self._tx.users, cells.get(OWNER, ""))

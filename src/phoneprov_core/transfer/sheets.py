@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from phoneprov_core.devices.names import mac_of_device
 from phoneprov_core.directory.model import (
     CompanyContact,
     CompanyContactPatch,
@@ -18,7 +19,9 @@ from phoneprov_core.directory.model import (
 from phoneprov_core.extensions import CreateExtension, Extension, ExtensionPatch
 from phoneprov_core.kems import CreateKem, Kem, KemPatch
 from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.system import known_id
+from phoneprov_core.kernel.values import INVISIBLE
 from phoneprov_core.phones.model import CreatePhone, Phone, PhonePatch
 from phoneprov_core.transfer.desks import CreateDeskRow, DeskRow, DeskRowPatch, DeskTable
 from phoneprov_core.transfer.model import OWNER
@@ -115,19 +118,47 @@ def comparable(field: str, value: object) -> str:
     return folded(value) if field in {"username", "email"} else value
 
 
-def scientific(cells: Mapping[str, str]) -> list[str]:
-    """The columns of numbers whose cell is in scientific notation, such as ``1.23457E+11``: a
-    spreadsheet has rounded the number."""
+def tidied(cells: Mapping[str, str]) -> dict[str, str]:
+    """The cells of a row without what other programs add: direction and other invisible marks
+    around a number, ``SEP`` before the digits of a MAC."""
+    tidy = dict(cells)
+    for column, cell in cells.items():
+        if column in _NUMBERS and (bare := INVISIBLE.sub("", cell)) != cell:
+            tidy[column] = bare.strip()
+        if column in _MACS:
+            tidy[column] = mac_of_device(tidy[column].strip()) or tidy[column]
+    return tidy
+
+
+def spoiled(cells: Mapping[str, str]) -> list[Problem]:
+    """The numbers that a spreadsheet changed: ``1.23457E+11`` lost its digits, and in ``1001.0``
+    it added some."""
     return [
-        column
+        Problem(column, message)
         for column, cell in cells.items()
-        if column in _NUMBERS and _SCIENTIFIC.fullmatch(cell.strip())
+        if column in _NUMBERS
+        for pattern, message in _SPOILED
+        if pattern.fullmatch(cell.strip())
     ]
 
 
-_WITHOUT_BLANKS = {"mac", "connected_phone", "ip", "phone_ip"}
-_NUMBERS = {*_WITHOUT_BLANKS, "extension", "voicemail_passcode", "work", "mobile", "home"}
-_SCIENTIFIC = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?[eE][+-][0-9]+")
+_MACS = {"mac", "connected_phone"}
+_WITHOUT_BLANKS = {*_MACS, "ip", "phone_ip"}
+_NUMBERS = {
+    *_WITHOUT_BLANKS, "extension", "voicemail_passcode", "pin_code", "phone", "work", "mobile",
+    "home",
+}  # fmt: skip
+_AS_TEXT = "format the column as text and enter it again"
+_SPOILED = (
+    (
+        re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?[eE][+-][0-9]+"),
+        f"is a number in scientific notation: the spreadsheet lost its digits; {_AS_TEXT}",
+    ),
+    (
+        re.compile(r"[+-]?[0-9]+[.,]0{1,2}"),
+        f"is a decimal number: the spreadsheet added the end; {_AS_TEXT}",
+    ),
+)
 
 _TRUTHS = {
     "true": True, "yes": True, "1": True, "false": False, "no": False, "0": False,

@@ -185,17 +185,25 @@ def sheet_of(kind: str) -> Sheet:
     return sheet
 
 
+def is_note(column: str) -> bool:
+    """Whether a column is for readers only, as those that the console adds to an export: its name
+    is in parentheses. An import ignores it."""
+    return column.startswith("(") and column.endswith(")")
+
+
 def _wrong_columns(sheet: Sheet, columns: tuple[str, ...]) -> tuple[RowProblem, ...]:
+    columns = tuple(name for name in columns if not is_note(name))
     known = {*sheet.columns, *sheet.ignored}
     wanted = f"the columns are {', '.join(sheet.columns)}"
     if not columns:
         return (
             RowProblem(1, "", f"The table is empty: its first line names the columns; {wanted}"),
         )
+    unknown = [name for name in dict.fromkeys(columns) if name not in known]
+    # The columns of a table are many: they are named once.
     wrong = [
-        RowProblem(1, column, f"is not a column of this table; {wanted}")
-        for column in dict.fromkeys(columns)
-        if column not in known
+        RowProblem(1, column, "is not a column of this table" + ("" if place else f"; {wanted}"))
+        for place, column in enumerate(unknown)
     ]
     wrong += [
         RowProblem(1, column, "is there more than once")

@@ -158,6 +158,27 @@ def test_export_writes_to_a_pipe_and_to_standard_output(tmp_path: Path) -> None:
     assert (tmp_path / "redirected").read_text() == printed.stdout
 
 
+@pytest.mark.parametrize(
+    ("rows", "wrong"),
+    [
+        (['001bd4000001,7945,"Hall', "001bd4000002,7945,Annex"], [2]),
+        (['001bd4000001,7945,"Hall', '001bd4000002,7945,19" rack', "001bd4000003,,ok"], [2, 3]),
+    ],
+)
+def test_import_quotation_mark_that_swallows_rows_writes_nothing(
+    tmp_path: Path, rows: list[str], wrong: list[int]
+) -> None:
+    (tmp_path / "p.csv").write_text("\n".join(["mac,model,description", *rows, ""]))
+
+    done = phoneprov("import", "phones", "p.csv")
+
+    assert done.exit_code == 1
+    assert done.stdout.startswith("Nothing was written")
+    lines = [line.split(":")[:2] for line in done.stderr.splitlines()]
+    assert lines == [["p.csv", str(line)] for line in wrong]
+    assert "quotation mark" in done.stderr
+
+
 def test_import_reads_standard_input(tmp_path: Path) -> None:
     done = phoneprov("import", "phones", "-", stdin="mac\n001bd4123456\nxx\n")
 

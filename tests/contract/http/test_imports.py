@@ -67,6 +67,14 @@ async def test_import_keep_going_skips_wrong_rows(admin: Caller) -> None:
     assert (result["created"], result["failed"], await count(admin)) == (2, 2, 2)
 
 
+async def test_import_stray_quotation_mark_is_an_error_of_its_line(admin: Caller) -> None:
+    result = data_of(await send(admin, PHONES + 'SEP001BD4000003,"CP-7945G,Annex\n', dry_run=False))
+
+    (row,) = [row for row in result["rows"] if row["outcome"] == "failed"]
+    assert (row["line"], result["written"], await count(admin)) == (4, False, 0)
+    assert "never closed" in row["problems"][0]["message"]
+
+
 @pytest.mark.parametrize("csv", ["", "nonsense\n1\n", "mac,mac\n"])
 async def test_import_wrong_columns_are_problems_of_line_1(admin: Caller, csv: str) -> None:
     result = data_of(await send(admin, csv))

@@ -249,6 +249,59 @@ async def test_import_number_in_scientific_notation_is_refused(
     assert "scientific notation" in done.problems[0].message
 
 
+@pytest.mark.parametrize("number", ["4930123456.0", "1001,00", "-2.0"])
+@pytest.mark.parametrize("kind", ["company-directory", "extensions"])
+async def test_import_number_that_a_spreadsheet_made_decimal_is_refused(
+    phoneprov: InMemory, number: str, kind: str
+) -> None:
+    table = ListTable("name,work", ("Ada", number), ("Release 1.0", "044.10"))
+    if kind == "extensions":
+        table = ListTable("type,name,password,extension", ("custom", "Ada", "pw", number))
+
+    done = await into(phoneprov, kind, table)
+
+    field = "extension" if kind == "extensions" else "work"
+    assert [(one.line, one.field) for one in done.problems] == [(2, field)]
+    assert "is a decimal number" in done.problems[0].message
+
+
+async def test_import_device_name_is_a_mac(phoneprov: InMemory) -> None:
+    rows = [("SEP001BD4123456",), (" sep001bd4123457 ",), ("SEP00",)]
+    done = await into(phoneprov, "phones", ListTable("mac", *rows), keep_going=True)
+    again = await into(phoneprov, "phones", ListTable("mac,name", (MAC, "Hall")))
+    kem = ("001bd4000001", "CP-7915", "SEP001bd4123456")
+    await into(phoneprov, "kems", ListTable("mac,model,connected_phone", kem))
+
+    assert (done.created, [one.line for one in done.problems]) == (2, [4])
+    assert again.updated == 1
+    assert (await everything(phoneprov, "kems"))[0]["connected_phone"] == MAC
+
+
+async def test_import_drops_direction_marks_around_a_number(phoneprov: InMemory) -> None:
+    marked = ("Ada", "\u202a+49 30 1\u202c", "\u200e030\u2069 2\u200f")
+    await into(phoneprov, "company-directory", ListTable("name,work,mobile", marked))
+    wrong = await into(phoneprov, "company-directory", ListTable("name", ("\u202aAda\u202c",)))
+
+    [row] = await everything(phoneprov, "company-directory")
+    assert (row["work"], row["mobile"]) == ("+49 30 1", "030 2")
+    assert [one.field for one in wrong.problems] == ["name"]
+
+
+async def test_import_names_the_columns_of_the_table_once(phoneprov: InMemory) -> None:
+    done = await into(phoneprov, "phones", ListTable("mac,a,b,c", (MAC, "", "", "")))
+
+    messages = [one.message for one in done.problems]
+    assert [one.field for one in done.problems] == ["a", "b", "c"]
+    assert messages[0].startswith("is not a column of this table; the columns are mac,")
+    assert messages[1:] == ["is not a column of this table"] * 2
+
+
+async def test_import_ignores_columns_in_parentheses(phoneprov: InMemory) -> None:
+    table = ListTable("mac,(last outcome),(last outcome)", (MAC, "x", "y"))
+
+    assert (await into(phoneprov, "phones", table)).created == 1
+
+
 async def test_import_row_created_meanwhile_reports_the_write(phoneprov: InMemory) -> None:
     columns = "username,first_name,last_name,email,password"
     rows: dict[int, str] = {}

@@ -9,7 +9,7 @@ import click
 from phoneprov_adapters.files.reading import NotText, decoded
 from phoneprov_core.batches.commands import CreateBatch, WantedPhones
 from phoneprov_core.batches.model import Batch, BatchState
-from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.devices.names import mac_in_table
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_http.main.commands.batch_view import (
     detachable,
@@ -197,7 +197,7 @@ def _macs_in(file: BinaryIO | None) -> Iterator[str]:
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
-        if not (mac := known_mac(line.strip())):
+        if not (mac := mac_in_table(line)):
             raise click.UsageError(f"{name}, line {number} is not the MAC of a phone.")
         yield mac
 

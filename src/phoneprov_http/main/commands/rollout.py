@@ -12,7 +12,7 @@ from phoneprov_adapters.files.reading import NotText, decoded
 from phoneprov_core.batches.commands import CreateBatch
 from phoneprov_core.batches.model import Batch, BatchAction, BatchState
 from phoneprov_core.batches.plan import Plan
-from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.devices.names import mac_in_table
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.system import known_id
 from phoneprov_core.transfer.model import RowProblem
@@ -175,7 +175,7 @@ async def _items_in(at: Acting, file: BinaryIO) -> list[dict[str, str]]:
         for row in piece:
             if isinstance(row, RowProblem):
                 raise click.UsageError(f"--items, line {row.line}: {row.message}.")
-            mac, profile = known_mac(row.cells["mac"]), row.cells["profile"].strip()
+            mac, profile = mac_in_table(row.cells["mac"]), row.cells["profile"].strip()
             if not mac or not profile:
                 text = f"--items, line {row.line} needs the MAC of a phone and a profile."
                 raise click.UsageError(text)

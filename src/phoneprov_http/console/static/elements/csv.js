@@ -5,13 +5,22 @@ export function csvOf(rows) {
   return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }
 
-/** A text that a spreadsheet would take for a formula gets an apostrophe; telephone numbers like
- * +44 20 stay.
+/** Where a spreadsheet may see the beginning of a formula; the apostrophes before it are a group. */
+const BEGIN = /^('*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n])|(?<=[;\t\r\n])"*('*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
+const NUMBER = /\+\d+(?: \d+)*(?![^;\t\r\n])/y;
+
+/** A text that a spreadsheet would take for a formula gets an apostrophe, and so does each part of it
+ * that one with semicolons between cells would; telephone numbers like +44 20 stay. The exports of the
+ * command line follow the same rule, and imports take the apostrophes away.
  * @param {string} text */
 function cell(text) {
-  const isFormula = /^[=@\t\r-]/.test(text) || (text.startsWith("+") && !/^\+[\d ]+$/.test(text));
-  const safe = isFormula ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = /^\+\d+(?: \d+)*$/.test(text)
+    ? text
+    : text.replace(BEGIN, (found, _, inside, at) => {
+        NUMBER.lastIndex = at + found.length;
+        return inside === "" && NUMBER.test(text) ? found : `${found}'`;
+      });
+  return `"${safe.replaceAll('"', '""')}"`;
 }
 
 /**
