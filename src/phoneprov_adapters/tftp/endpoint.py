@@ -11,6 +11,9 @@ from phoneprov_adapters.tftp.transfer import Transfer, TransferState
 
 log = logging.getLogger("phoneprov.tftp")
 
+REPEAT_SECONDS = 5.0
+"""Age of a transfer after which a repeated request opens the file again."""
+
 Load = Callable[[int], "asyncio.Future[None]"]
 """Starts to load the bytes of a file from an offset on."""
 
@@ -49,6 +52,15 @@ class Endpoint:
         self._advance(self.transfer.start())
         if not self._is_closed:
             self._timer = self._loop.call_at(self._deadline, self._tick)
+
+    def repeat(self) -> bool:
+        """Send the first packet again and return True, unless the client acknowledged it or the
+        file was opened too long ago: it may have changed."""
+        is_old = self._loop.time() >= self.started + REPEAT_SECONDS
+        if self.transfer.is_acknowledged or is_old:
+            return False
+        self._advance(self.transfer.repeat())
+        return True
 
     def close(self, reason: str = "") -> None:
         """End the transfer if it runs; the client receives the reason, if there is one."""

@@ -63,12 +63,18 @@ class _Slot:
     opening: asyncio.Task[None]
     endpoint: Endpoint | None = None
 
+    def __init__(self, request: ReadRequest) -> None:
+        self.request = request
+
 
 class TftpServer(asyncio.DatagramProtocol):
     """Answers read requests that arrive at its socket.
 
-    A malformed packet costs one parse and at most one ERROR packet. A request that repeats while
-    its transfer runs is dropped: the transfer's own timer sends again. When the limit of
+    A malformed packet costs one parse and at most one ERROR packet. A request from a port whose
+    transfer runs comes from a phone that lost power: its boot loader always uses the same port. It
+    is answered anew, and the old transfer ends. If it repeats a request of the last seconds whose
+    first packet was not acknowledged, that packet is sent again, from the same port: it may have
+    been lost, or only be late. When the limit of
     transfers is reached, the oldest one whose client has acknowledged nothing ends for the new
     one; without one the request is dropped without an answer, and the client asks again.
     """
@@ -81,6 +87,7 @@ class TftpServer(asyncio.DatagramProtocol):
         self._by_address: dict[str, dict[Address, _Slot]] = {}
         # In the order of their start; those that were acknowledged leave it when one is looked for.
         self._unproven: dict[Address, _Slot] = {}
+        self._open_slots: set[_Slot] = set()
         self._warned = 0.0
         self._closed, self._idle = asyncio.Event(), asyncio.Event()
 
@@ -95,7 +102,7 @@ class TftpServer(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, addr: Any) -> None:
         client: Address = addr
-        if client in self._running or self._transport is None:
+        if self._transport is None:
             return
         try:
             request = packets.parse_request(data)
@@ -104,14 +111,22 @@ class TftpServer(asyncio.DatagramProtocol):
             if len(data) > 1 and data[0] == 0 and data[1] in {1, 2}:
                 self._transport.sendto(packets.error(bad.code, bad.message), client)
             return
+        running = self._running.get(client)
+        if running is not None and self._is_answered(running, request):
+            return
+        if running is not None and running.endpoint is not None:
+            # Without an ERROR packet, which the phone could take for the answer.
+            running.endpoint.close()
+            self._leave(client, running)
         key = address_key(client[0])
         if not self._has_room(key):
             self._warn(client[0])
             return
-        slot = _Slot()
+        slot = _Slot(request)
+        self._open_slots.add(slot)
         self._running[client] = self._unproven[client] = slot
         self._by_address.setdefault(key, {})[client] = slot
-        slot.opening = asyncio.get_running_loop().create_task(self._serve(request, client, slot))
+        slot.opening = asyncio.get_running_loop().create_task(self._serve(client, slot))
         slot.opening.add_done_callback(lambda _: self._opened(client, slot))
 
     def error_received(self, exc: Exception) -> None:
@@ -130,8 +145,15 @@ class TftpServer(asyncio.DatagramProtocol):
             slot.opening.cancel()
             if slot.endpoint is not None:
                 slot.endpoint.close("The server stops.")
-        if self._running:  # a file is being opened or read
+        if self._open_slots:  # a file is being opened or read
             await self._idle.wait()
+
+    def _is_answered(self, running: _Slot, request: ReadRequest) -> bool:
+        """Whether the transfer that runs is the answer to another request of its client."""
+        if running.endpoint is not None:
+            return running.request == request and running.endpoint.repeat()
+        running.request = request  # its file is opened next
+        return True
 
     def _has_room(self, key: str) -> bool:
         """Whether one more transfer may run; ends another one for it if it must."""
@@ -156,12 +178,17 @@ class TftpServer(asyncio.DatagramProtocol):
         return False
 
     def _forget(self, client: Address, slot: _Slot) -> None:
+        self._leave(client, slot)
+        self._open_slots.discard(slot)
+        if not self._open_slots and self._transport is None:
+            self._idle.set()
+
+    def _leave(self, client: Address, slot: _Slot) -> None:
+        """Let another transfer of the client begin; this one may still be reading its file."""
         if self._running.get(client) is not slot:
             return
         del self._running[client]
         self._unproven.pop(client, None)
-        if not self._running and self._transport is None:
-            self._idle.set()
         key = address_key(client[0])
         own = self._by_address[key]
         del own[client]
@@ -181,12 +208,19 @@ class TftpServer(asyncio.DatagramProtocol):
         if slot.endpoint is None:
             self._forget(client, slot)
 
-    async def _serve(self, request: ReadRequest, client: Address, slot: _Slot) -> None:
-        try:
-            opened = await self._open(request.name, client[0])
-        except Exception:
-            log.exception("TFTP request failed")
-            opened = Denied(ErrorCode.UNDEFINED, "The server cannot read the file now.")
+    async def _serve(self, client: Address, slot: _Slot) -> None:
+        opened: OpenFile | Denied
+        while True:
+            request = slot.request
+            try:
+                opened = await self._open(request.name, client[0])
+            except Exception:
+                log.exception("TFTP request failed")
+                opened = Denied(ErrorCode.UNDEFINED, "The server cannot read the file now.")
+            if slot.request == request:
+                break
+            if not isinstance(opened, Denied):
+                opened.finish(is_complete=False, size=0, seconds=0.0)
         if isinstance(opened, Denied):
             if self._transport is not None:
                 self._transport.sendto(packets.error(opened.code, opened.message), client)

@@ -144,6 +144,14 @@ class Transfer:
         self.retry_seconds = min(2 * self.retry_seconds, GIVE_UP_SECONDS - self._silent)
         return self._last
 
+    def repeat(self) -> bytes | None:
+        """The packet to send again to a client that repeats its request; None while the file is
+        loaded."""
+        if self.state is not TransferState.RUNNING:
+            return None
+        self.retry_seconds = self._first_retry
+        return self._last
+
     def fail(self) -> None:
         """End the transfer: the client does not respond or the file cannot be read."""
         if self.state is not TransferState.SERVED:

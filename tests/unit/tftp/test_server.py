@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import NamedTuple
@@ -9,7 +10,11 @@ from typing import NamedTuple
 import pytest
 
 from phoneprov_adapters.provisioning.contents import PIECE, DiskFile, MemoryFile
-from phoneprov_adapters.tftp import server as tftp_server, transfer as transfer_module
+from phoneprov_adapters.tftp import (
+    endpoint,
+    server as tftp_server,
+    transfer as transfer_module,
+)
 from phoneprov_adapters.tftp.packets import ErrorCode
 from phoneprov_adapters.tftp.server import (
     EVICT_SECONDS,
@@ -75,6 +80,10 @@ async def receive(client: socket.socket) -> tuple[bytes, tuple[str, int]]:
     async with asyncio.timeout(20):
         packet, address = await asyncio.get_running_loop().sock_recvfrom(client, 65536)
     return packet, address
+
+
+async def send(client: socket.socket, packet: bytes, address: tuple[str, int]) -> None:
+    await asyncio.get_running_loop().sock_sendto(client, packet, address)
 
 
 async def fetch(office: Office, name: bytes, *options: bytes) -> bytes:
@@ -174,6 +183,135 @@ async def test_transfers_of_one_address_are_limited(office: Office) -> None:
             third.recv(100)
     first.close()
     second.close()
+
+
+async def test_phone_that_lost_power_is_answered_anew_from_its_port(office: Office) -> None:
+    request = b"\0\x01SEP001BD4123456.cnf.xml\0octet\0"
+    client = await office.request(request)
+    first, old = await receive(client)
+    await send(client, b"\0\x04\0\x01", old)
+    second, _ = await receive(client)
+    assert (first[:4], second[:4]) == (b"\0\x03\0\x01", b"\0\x03\0\x02")
+
+    began = time.monotonic()
+    for _ in range(3):
+        await send(client, request, office.address)
+        again, new = await receive(client)
+        assert (again, new != old) == (first, True)
+        await send(client, b"\0\x04\0\x01", new)
+        packet, old = await receive(client)
+        assert packet == second
+    while len(packet) == 516:
+        await send(client, b"\0\x04" + packet[2:4], new)
+        packet, _ = await receive(client)
+    await send(client, b"\0\x04" + packet[2:4], new)
+
+    assert [one.served for one in await recorded(office, 4)] == [False, False, False, True]
+    assert (time.monotonic() - began < 1.0, office.server.transfers) == (True, 0)
+    client.close()
+
+
+async def test_request_that_repeats_before_an_acknowledgement_is_answered_from_the_same_port(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = b"\0\x01SEP001BD4123456.cnf.xml\0octet\0"
+    client = await office.request(request)
+    first = await receive(client)
+    await send(client, request, office.address)
+    assert await receive(client) == first  # the client may have begun with the first answer
+
+    monkeypatch.setattr(endpoint, "REPEAT_SECONDS", 0.0)  # the file may be another one by now
+    await send(client, request, office.address)
+    packet, other = await receive(client)
+    assert (packet, other != first[1]) == (first[0], True)
+    client.close()
+
+
+async def test_other_request_from_a_port_ends_the_transfer_of_the_first(office: Office) -> None:
+    client = await office.request(b"\0\x01firmware\0octet\0blksize\x001024\0")
+    packet, old = await receive(client)
+    assert packet[1] == 6
+    await send(client, b"\0\x01SEP001BD4123456.cnf.xml\0octet\0", office.address)
+
+    packet, new = await receive(client)
+
+    assert packet == b"\0\x03\0\x01" + CONTENT[:512]
+    assert new != old
+    assert [(one.name, one.served) for one in office.recorded] == [("firmware", False)]
+    await send(client, b"\0\x01missing\0octet\0", office.address)
+    packet, _ = await receive(client)
+    assert packet[:4] == b"\0\x05\0\x01"
+    await until(lambda: not office.server.transfers)
+    client.close()
+
+
+async def test_request_that_changes_while_its_file_is_opened_gets_the_other_file() -> None:
+    seen: list[Finished] = []
+    release = asyncio.Event()
+
+    async def open_file(name: str, client_ip: str) -> OpenFile | Denied:
+        if name == "slow":
+            await release.wait()
+        return Recording(name, MemoryFile(name.encode()), seen)
+
+    server = TftpServer(open_file, Limits())
+    transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(
+        lambda: server, local_addr=("127.0.0.1", 0)
+    )
+    office = Office(server, transport.get_extra_info("sockname"), seen)
+    client = await office.request(b"\0\x01slow\0octet\0")
+    await until(lambda: server.transfers == 1)
+    await send(client, b"\0\x01quick\0octet\0", office.address)
+    await asyncio.sleep(0.05)
+    release.set()
+
+    packet, peer = await receive(client)
+    await send(client, b"\0\x04\0\x01", peer)
+    await until(lambda: not server.transfers)
+
+    assert packet[4:] == b"quick"
+    assert seen == [Finished("slow", False, 0), Finished("quick", True, 5)]
+    await server.close()
+    client.close()
+
+
+async def test_close_waits_for_a_transfer_whose_client_asked_anew(tmp_path: Path) -> None:
+    seen: list[Finished] = []
+    release = asyncio.Event()
+
+    class Slow(Recording):
+        def loaded(self, offset: int, size: int) -> bytes | None:
+            return None
+
+        async def load(self, offset: int) -> None:
+            try:
+                await asyncio.sleep(3600)
+            finally:  # as a thread that reads: it ends, and only then the load
+                await asyncio.shield(asyncio.ensure_future(release.wait()))
+
+    async def open_file(name: str, client_ip: str) -> OpenFile | Denied:
+        kind = Slow if name == "slow" else Recording
+        return kind(name, MemoryFile(CONTENT), seen)
+
+    server = TftpServer(open_file, Limits(transfers_per_address=1))
+    transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(
+        lambda: server, local_addr=("127.0.0.1", 0)
+    )
+    office = Office(server, transport.get_extra_info("sockname"), seen)
+    client = await office.request(b"\0\x01slow\0octet\0")
+    await asyncio.sleep(0.05)
+    await send(client, b"\0\x01quick\0octet\0", office.address)
+    assert (await receive(client))[0][1] == 3
+
+    closing = asyncio.ensure_future(server.close())
+    await asyncio.sleep(0.05)
+    assert not closing.done()
+    release.set()
+    async with asyncio.timeout(5):
+        await closing
+
+    assert sorted(one.name for one in seen) == ["quick", "slow"]
+    client.close()
 
 
 async def test_transfer_without_any_acknowledgement_gives_way_after_a_second(
