@@ -72,6 +72,15 @@ test("difference_of_two_texts_shows_both_sides", async () => {
   assert.match(linesOf("a", "a\nb"), /\+b/);
 });
 
+test("signed_configuration_is_known_by_its_name", async () => {
+  const { isSigned, signedHint } = await load("views/signed.js");
+  const signed = ["SEP001BD4123456.cnf.xml.sgn", "sep001bd4123456.cnf.xml.enc.sgn", "XMLDefault.cnf.xml.sgn"];
+  const others = ["SEP001BD4123456.cnf.xml", "CTLSEP001BD4123456.tlv", "DSP69xx.0-0-0-4.zz.sgn"];
+  assert.deepEqual(signed.map(isSigned), [true, true, true]);
+  assert.deepEqual(others.map(isSigned), [false, false, false]);
+  assert.equal(signedHint(others), "");
+});
+
 test("list_of_macs_is_split_at_any_separator_and_checked", async () => {
   const { listed } = await load("elements/controls.js");
   assert.deepEqual(listed("a, b\nc;d\te\n\n"), ["a", "b", "c", "d", "e"]);

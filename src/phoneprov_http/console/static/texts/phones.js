@@ -55,6 +55,8 @@ export const phones = {
   newModule: "New module",
   fetches: "Fetches",
   noFetches: "No fetches recorded.",
+  signedHint:
+    "A phone that requests SEP<MAC>.cnf.xml.sgn trusts the call manager that it came from, and takes no other configuration. Erase its trust list (CTL, ITL) at the phone, under its security settings; then it requests SEP<MAC>.cnf.xml.",
   lines: "Lines",
   noLines: "This phone has no line in Asterisk.",
   lineNumber: "Number",

@@ -12,6 +12,7 @@ import { ago } from "../format.js";
 import { go } from "../navigation.js";
 import { texts } from "../texts.js";
 import { phoneTitle } from "./accounts.js";
+import { signedHint } from "./signed.js";
 
 /** @typedef {import("../../types").DiscoveredPhone} DiscoveredPhone */
 
@@ -23,6 +24,7 @@ export async function view({ element, signal }) {
   const rows = (await api.get("discovered-phones", signal)).data;
   fill(
     place,
+    signedHint(rows.flatMap((one) => one.names)),
     simpleTable(
       texts.discovered,
       [texts.mac, texts.model, texts.address, [texts.firstSeen, "roomy"], texts.lastSeen, texts.files, texts.action],

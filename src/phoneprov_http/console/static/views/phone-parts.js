@@ -10,6 +10,7 @@ import { sentences, simpleTable } from "../elements/simple-table.js";
 import { ago, duration, when } from "../format.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
+import { signedHint } from "./signed.js";
 import { deskForm } from "./desk-form.js";
 import { phoneTitle } from "./accounts.js";
 import { confirmationOf, problemOf } from "./deployment.js";
@@ -135,8 +136,10 @@ export async function linesPart(panel, path, signal) {
 /** @param {HTMLElement} panel @param {string} path @param {AbortSignal} signal */
 export async function fetchesPart(panel, path, signal) {
   const { data } = await api.get(`${path}/fetches?limit=${PAGE}`, signal);
+  const missing = data.filter((/** @type {any} */ one) => one.result === "not_found");
   fill(
     panel,
+    signedHint(missing.map((/** @type {any} */ one) => one.name)),
     simpleTable(
       texts.fetches,
       [texts.at, texts.name, texts.outcome, texts.address, texts.duration_],
