@@ -6,13 +6,13 @@ from phoneprov_adapters.composition.adapters import (
     database,
     journal,
     networks,
-    new_id,
     setting,
 )
 from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.switching import SwitchingContainer
 from phoneprov_adapters.provisioning.folder import Folder, NoFolder
+from phoneprov_adapters.runtime.system import ordered_id
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.kernel.system import Clock
 from phoneprov_core.provisioning.bootstrap import Bootstrap
@@ -56,7 +56,7 @@ class ServingContainer(SwitchingContainer):
     provide_file = singleton(
         ProvideFile, database=database, shared_files=of(shared_files),
         networks=networks, binding=setting(lambda it: it.fetch_binding), journal=journal,
-        clock=clock, new_id=new_id, observe=of(Adapters.journals, lambda it: it.fetch),
+        clock=clock, new_id=ordered_id, observe=of(Adapters.journals, lambda it: it.fetch),
         bootstrap=of(bootstrap), repeats=of(repeats))
     fetches = singleton(Fetches, database=database)
     discovered_phones = singleton(DiscoveredPhones, database=database)

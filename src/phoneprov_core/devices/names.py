@@ -47,9 +47,10 @@ def mac_of_device(device: str) -> str:
 
 
 def mac_in_table(cell: str) -> str:
-    """The canonical MAC in a cell of a table: a MAC in any spelling, or a device name; empty for
-    any other text."""
-    return known_mac(cell.strip()) or mac_of_device(cell.strip())
+    """The canonical MAC in a cell of a table: a MAC in any spelling, or the name of a device as
+    CUCM exports it (``SEP001BD4123456``, ``ATA...``); empty for any other text."""
+    match = _NAMED_DEVICE.fullmatch(cell.strip())
+    return known_mac(match[1] if match else cell.strip())
 
 
 def is_context(text: str) -> bool:
@@ -75,8 +76,19 @@ def check_segments(*names: str) -> None:
 MAX_NAME = 255
 """Characters of a requested name; RFC 1350 sets no limit, file systems do."""
 _PRINTABLE = re.compile(r"[\x20-\x7e]{1,255}")
-# CTLSEP<MAC>.tlv, ITLSEP<MAC>.tlv, SEP<MAC>.cnf.xml, SEP<MAC>.cnf.xml.sgn and the like.
-_OF_DEVICE = re.compile(r"(?:CTL|ITL)?(?:SEP|SIP)?([0-9A-F]{12})(?:\..*)?", re.IGNORECASE)
+# CTLSEP<MAC>.tlv, ITLSEP<MAC>.tlv, SEP<MAC>.cnf.xml, SEP<MAC>.cnf.xml.sgn and the like; the names
+# of analog adapters (ATA, gk, LD) and gateways (VG, VGC).
+_DEVICE_KIND = "SEP|SIP|ATA|GK|LD|VGC?"
+_OF_DEVICE = re.compile(
+    rf"(?:CTL|ITL)?(?:{_DEVICE_KIND})?([0-9A-F]{{12}})(?:\..*)?", re.IGNORECASE | re.ASCII
+)
+_NAMED_DEVICE = re.compile(rf"(?:{_DEVICE_KIND})([0-9A-F]{{12}})", re.IGNORECASE | re.ASCII)
+
+
+def requested_name(requested: str) -> str:
+    """A requested name as it is recorded: without slashes at the begin, each run of slashes as one.
+    Phones join a path and a name with any number of them."""
+    return re.sub("/+", "/", requested).removeprefix("/")
 
 
 def plain_name(requested: str) -> str | None:
@@ -84,9 +96,9 @@ def plain_name(requested: str) -> str | None:
 
     A name is printable ASCII without backslash, and no segment of it is empty or begins with a
     dot: hidden files include the unfinished uploads of FTP servers, with whole configurations.
-    Phones put a slash before the names of locale files and mix upper and lower case.
+    Phones put slashes before the names of locale files and mix upper and lower case.
     """
-    name = requested.removeprefix("/")
+    name = requested_name(requested)
     if not _PRINTABLE.fullmatch(name) or "\\" in name:
         return None
     if any(not segment or segment.startswith(".") for segment in name.split("/")):

@@ -11,7 +11,7 @@ from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import Journal
 from phoneprov_core.devices.binding import Binding, Networks
-from phoneprov_core.devices.names import MAX_NAME, mac_in, plain_name
+from phoneprov_core.devices.names import MAX_NAME, mac_in, plain_name, requested_name
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.addresses import address_of, known_mac
 from phoneprov_core.kernel.errors import found
@@ -42,7 +42,8 @@ class FileRequest(Struct, frozen=True):
 class Provided(Redacted, frozen=True):
     """The answer to a request: ``content`` or an open ``file`` if ``result`` is SERVED, else
     neither. ``mac`` is the phone, None if unknown; ``is_known`` whether it is in the inventory.
-    ``attempt`` names the deployment whose configuration is served."""
+    ``attempt`` names the deployment whose configuration is served. ``uuid`` and ``at`` are those
+    of the record: records are in the order of the requests, not of their ends."""
 
     request: FileRequest
     result: FetchResult
@@ -51,14 +52,17 @@ class Provided(Redacted, frozen=True):
     content: Annotated[bytes | None, SECRET] = None
     file: SharedFile | None = None
     attempt: str | None = None
+    uuid: str = ""
+    at: str = ""
 
 
 class Ended(Struct, frozen=True):
-    """A request whose transfer ended, to be recorded. ``attempt`` names the deployment that it
-    confirms; ``is_new`` tells a phone to list as discovered, ``has_row`` a request that is not one
-    of a flood (see ``Repeats``)."""
+    """A request whose transfer ended ``at`` a moment, to be recorded. ``attempt`` names the
+    deployment that it confirms; ``is_new`` tells a phone to list as discovered, ``has_row`` a
+    request that is not one of a flood (see ``Repeats``)."""
 
     fetch: Fetch
+    at: str
     model: str | None
     attempt: str | None
     is_new: bool
@@ -91,6 +95,10 @@ class ProvideFile:
         """Decide what the client gets. Reads only; nothing is recorded yet. A phone's configuration
         goes to that phone's own address, and to none if it has no recorded one (see ``Binding``);
         all other files go to every address of the phone networks. Raises ``Unavailable``."""
+        at, uuid = shown(self.clock()), self.new_id()
+        return replace(await self._found(request), uuid=uuid, at=at)
+
+    async def _found(self, request: FileRequest) -> Provided:
         name = plain_name(request.name)
         if name is None:
             return Provided(request, FetchResult.REFUSED)
@@ -137,19 +145,22 @@ class ProvideFile:
         if result is FetchResult.SERVED and not is_complete:
             result = FetchResult.FAILED
         fetch = Fetch(
-            uuid=self.new_id(),
+            uuid=provided.uuid,
             mac=provided.mac,
-            name="".join(c if c.isprintable() else "?" for c in request.name[:MAX_NAME]),
+            name="".join(
+                c if c.isprintable() else "?" for c in requested_name(request.name)[:MAX_NAME]
+            ),
             transport=request.transport,
             client_ip=str(address_of(request.client_ip) or request.client_ip),
             result=result,
             bytes=size,
             duration_ms=duration_ms,
-            created_at=shown(now),
+            created_at=provided.at,
         )
         attempt = provided.attempt if result is FetchResult.SERVED else None
         return Ended(
             fetch,
+            shown(now),
             request.model,
             attempt,
             is_new=(
@@ -183,7 +194,7 @@ class ProvideFile:
                 )
             for attempt in sorted(attempts):
                 one = attempts[attempt]
-                deployment = await self._confirm(tx, one.fetch, attempt)
+                deployment = await self._confirm(tx, one, attempt)
                 if deployment is not None:
                     confirmed.append(deployment)
                     if not one.has_row:
@@ -195,8 +206,9 @@ class ProvideFile:
                 self.observe(one.fetch)
 
     async def _confirm(
-        self, tx: ProvisioningTransaction, fetch: Fetch, attempt: str
+        self, tx: ProvisioningTransaction, ended: Ended, attempt: str
     ) -> Deployment | None:
+        fetch = ended.fetch
         kept = await tx.deployments.find(attempt)
         if (
             kept is None
@@ -211,7 +223,7 @@ class ProvideFile:
                 f"The phone fetched {fetch.name} by {fetch.transport.value.upper()}"
                 f" (fetch {fetch.uuid})."
             ),
-            confirmation_at=fetch.created_at,
+            confirmation_at=ended.at,
         )
         await tx.deployments.put(confirmed)
         return confirmed

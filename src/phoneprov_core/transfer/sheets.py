@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from phoneprov_core.devices.names import mac_of_device
+from phoneprov_core.devices.names import mac_in_table
 from phoneprov_core.directory.model import (
     CompanyContact,
     CompanyContactPatch,
@@ -126,7 +126,7 @@ def tidied(cells: Mapping[str, str]) -> dict[str, str]:
         if column in _NUMBERS and (bare := INVISIBLE.sub("", cell)) != cell:
             tidy[column] = bare.strip()
         if column in _MACS:
-            tidy[column] = mac_of_device(tidy[column].strip()) or tidy[column]
+            tidy[column] = mac_in_table(tidy[column]) or tidy[column]
     return tidy
 
 

@@ -42,7 +42,7 @@ class PhoneFiles:
             return
         request = FileRequest(
             Transport.HTTP,
-            scope["path"].removeprefix("/"),
+            scope["path"],
             scope["client"][0],
             _model(scope["headers"]),
         )

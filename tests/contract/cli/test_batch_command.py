@@ -89,7 +89,7 @@ def test_failed_phone_sets_the_exit_code(floor: Floor) -> None:
 
 
 def test_batch_json_prints_one_object_per_line(floor: Floor) -> None:
-    given = f"{a_mac(1)}\n\n001bd4000003\n"
+    given = f"{a_mac(1)}\n\nSEP001bd4000003\n"
     (batch,) = floor.lines("start", "switch", "--profile", ADA, "--macs-from", "-", stdin=given)
 
     assert (batch["state"], batch["phones"]["done"], batch["phones"]["failed"]) == ("done", 1, 1)

@@ -26,7 +26,7 @@ class Files(ProvideFile):
     """Files without a database."""
 
     async def open(self, request: FileRequest) -> Provided:
-        content = b"c" * SIZES[request.name]
+        content = b"c" * SIZES[request.name.strip("/")]
         return Provided(request, FetchResult.SERVED, content=content, attempt="one")
 
 

@@ -64,6 +64,12 @@ async def test_configuration_is_sent_with_its_length(office: Office) -> None:
     assert await results(office) == [FetchResult.SERVED]
 
 
+@pytest.mark.parametrize("path", [f"//{NAME}", f"///{NAME.lower()}"])
+async def test_slashes_before_a_name_are_one(office: Office, path: str) -> None:
+    assert (await ask(office, path)).status == 200
+    assert (await ask(office, f"{path}/")).status == 403
+
+
 async def test_head_sends_no_body_and_is_not_recorded(office: Office) -> None:
     reply = await ask(office, f"/{NAME}", method="HEAD")
 

@@ -11,6 +11,8 @@ from phoneprov_core.devices.names import mac_in, plain_name
     [
         ("SEP001BD4123456.cnf.xml", "sep001bd4123456.cnf.xml"),
         ("/English_United_States/gp-sip.jar", "english_united_states/gp-sip.jar"),
+        ("//English_United_States//gp-sip.jar", "english_united_states/gp-sip.jar"),
+        ("///SEP001BD4123456.cnf.xml", "sep001bd4123456.cnf.xml"),
         ("a b.xml", "a b.xml"),
     ],
 )
@@ -27,8 +29,11 @@ def test_name_is_compared_in_lower_case_without_a_leading_slash(requested: str, 
             "..",
             "../a",
             "a/../b",
-            "a//b",
-            "//a",
+            "//",
+            "a/",
+            "//../a",
+            "a//..//b",
+            "a//.b",
             "./a",
             "a/.",
             "a\\b",
@@ -60,12 +65,25 @@ def test_no_accepted_name_has_a_dangerous_segment(requested: str) -> None:
         "CTLSEP001BD4123456.tlv",
         "itlsep001bd4123456.tlv",
         "001bd4123456.xml",
+        "ATA001BD4123456.cnf.xml",
+        "ata001bd4123456",
+        "gk001bd4123456",
+        "LD001BD4123456.cnf",
+        "VG001BD4123456.cnf.xml",
+        "VGC001BD4123456.cnf.xml.sgn",
+        "SIP001BD4123456.cnf",
     ],
 )
 def test_mac_is_found_in_the_names_of_a_phone(name: str) -> None:
     assert mac_in(name) == "00:1B:D4:12:34:56"
 
 
-@pytest.mark.parametrize("name", ["ringlist.xml", "SEP000000000000.cnf.xml", "SEP001BD4.cnf.xml"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("ringlist.xml", "SEP000000000000.cnf.xml", "SEP001BD4.cnf.xml"),
+        *("ATA030203SCCP051201A.zup", "XYZ001BD4123456.cnf.xml", "VG224001BD4123456.cnf.xml"),
+    ],
+)
 def test_mac_is_not_found_in_other_names(name: str) -> None:
     assert mac_in(name) is None

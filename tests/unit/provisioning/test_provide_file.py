@@ -32,7 +32,7 @@ async def confirmation(office: Office) -> tuple[Confirmation, str | None]:
 
 
 @pytest.mark.parametrize("ip", [PHONE_IP, f"::ffff:{PHONE_IP}"])
-@pytest.mark.parametrize("name", [NAME, NAME.lower(), f"/{NAME.upper()}"])
+@pytest.mark.parametrize("name", [NAME, NAME.lower(), f"/{NAME.upper()}", f"//{NAME}"])
 async def test_phone_gets_its_configuration(office: Office, name: str, ip: str) -> None:
     provided = await office.provide().open(a_request(name, ip))
 
@@ -166,3 +166,39 @@ async def test_recorded_name_is_printable_and_short(office: Office) -> None:
     ended = provide.ended(provided, is_complete=True, size=0, duration_ms=0)
 
     assert ended.fetch.name == "?[31m" + "x" * 250
+
+
+@pytest.mark.parametrize("transport", Transport)
+async def test_slashes_of_a_name_are_recorded_alike(office: Office, transport: Transport) -> None:
+    provide = office.provide()
+    for slashes in ("", "/", "//", "///"):
+        provided = await provide.open(FileRequest(transport, slashes + NAME, PHONE_IP))
+        ended = provide.ended(provided, is_complete=True, size=1, duration_ms=3)
+        assert (provided.result, ended.fetch.name) == (FetchResult.SERVED, NAME)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ATA001BD4999901.cnf.xml", "gk001bd4999901", "ld001bd4999901.cnf", "VG001BD4999901.cnf.xml"],
+)
+async def test_adapter_or_gateway_is_discovered_by_its_name(office: Office, name: str) -> None:
+    await fetched(office, a_request(name))
+
+    async with office.database.read() as tx:
+        (found,) = await tx.discovered_phones.rows(10)
+    assert (found.mac, found.names) == ("00:1B:D4:99:99:01", (name,))
+
+
+async def test_records_are_in_the_order_of_the_requests(office: Office) -> None:
+    provide = office.provide()
+    asked = [await provide.open(a_request(name)) for name in (NAME, f"ITL{NAME}", f"CTL{NAME}")]
+    ended = [provide.ended(one, is_complete=True, size=1, duration_ms=3) for one in reversed(asked)]
+    await provide.record(ended)
+
+    async with office.database.read() as tx:
+        newest = [fetch.name for fetch in await tx.fetches.newest(MAC, 10)]
+        current = await tx.deployments.current(MAC)
+    assert newest == [f"CTL{NAME}", f"ITL{NAME}", NAME]
+    # The phone has the file when the transfer ended, not when it began.
+    assert current is not None
+    assert current.confirmation_at == ended[-1].at > ended[-1].fetch.created_at

@@ -50,7 +50,7 @@ def queue(recording: Recording, lost: list[int], most: int = 100) -> FetchRecord
 
 def ended(name: str, attempt: str | None = None) -> Ended:
     fetch = Fetch("u", None, name, Transport.TFTP, "10.0.0.1", FetchResult.SERVED, 1, 1, "now")
-    return Ended(fetch, None, attempt, is_new=False)
+    return Ended(fetch, "now", None, attempt, is_new=False)
 
 
 async def test_records_of_one_moment_are_one_group() -> None:

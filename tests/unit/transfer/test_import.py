@@ -237,6 +237,31 @@ async def test_import_blanks_around_a_mac_are_ignored(phoneprov: InMemory) -> No
     assert (again.unchanged, again.problems) == (1, ())
 
 
+@pytest.mark.parametrize("kind", ["SEP", "sep", "ATA", "VG"])
+async def test_import_device_name_is_the_mac_in_it(phoneprov: InMemory, kind: str) -> None:
+    name = kind + MAC.replace(":", "")
+    first = await into(phoneprov, "phones", ListTable("mac,model", (f" {name} ", "CP-7945G")))
+    again = await into(phoneprov, "phones", ListTable("mac,model", (name.lower(), "CP-7945G")))
+    module = await into(
+        phoneprov, "kems", ListTable("model,connected_phone", ("CP-7916", name.upper()))
+    )
+
+    assert (first.created, first.problems) == (1, ())
+    assert (again.unchanged, again.problems) == (1, ())
+    assert (module.created, module.problems) == (1, ())
+    async with phoneprov.database.read() as tx:
+        assert [one.mac for one in await tx.phones.rows(10)] == [MAC]
+        assert [one.connected_phone for one in await tx.kems.rows(10)] == [MAC]
+
+
+async def test_import_name_that_is_no_device_is_refused(phoneprov: InMemory) -> None:
+    table = ListTable("mac", ("XYZ001BD4123456",), ("SEP001BD412345",), ("SEPSEP001BD4123456",))
+
+    done = await into(phoneprov, "phones", table)
+
+    assert [(one.line, one.field) for one in done.problems] == [(2, "mac"), (3, "mac"), (4, "mac")]
+
+
 @pytest.mark.parametrize("number", ["1.23457E+11", "4,12E+10", "1e+5", "-2E-3"])
 async def test_import_number_in_scientific_notation_is_refused(
     phoneprov: InMemory, number: str

@@ -11,6 +11,7 @@ from typing import Any
 import click
 import msgspec
 
+from phoneprov_core.devices.names import mac_in_table
 from phoneprov_core.kernel import addresses
 from phoneprov_core.kernel.errors import Invalid
 
@@ -24,13 +25,13 @@ Decorator = Callable[[Any], Any]
 
 
 class _Mac(click.ParamType[str]):
-    """A MAC in any spelling."""
+    """A MAC in any spelling, also as the name of a device (SEP<MAC>)."""
 
     name = "text"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
-            return addresses.mac(value)
+            return addresses.mac(mac_in_table(value) or value)
         except ValueError as error:
             self.fail(f"it {error}", param, ctx)
 
