@@ -128,12 +128,11 @@ def blocking(opening: AbstractAsyncContextManager[T]) -> Iterator[tuple[T, Run]]
     with _loop_in_a_thread() as loop:
 
         def run(work: Coroutine[Any, Any, R], /) -> R:
-            try:
-                _require_no_loop()
-                future = asyncio.run_coroutine_threadsafe(work, loop)
-            except RuntimeError:
+            if loop.is_closed() or _has_loop():
                 work.close()
-                raise
+                _require_no_loop()
+                raise RuntimeError("The block of blocking() has ended; its event loop is closed.")
+            future = asyncio.run_coroutine_threadsafe(work, loop)
             try:
                 return future.result()
             except BaseException:
@@ -171,8 +170,15 @@ def _loop_in_a_thread() -> Iterator[asyncio.AbstractEventLoop]:
 
 
 def _require_no_loop() -> None:
+    if _has_loop():
+        raise RuntimeError(
+            "An event loop is running: use async with and await instead of blocking."
+        )
+
+
+def _has_loop() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return
-    raise RuntimeError("An event loop is running: use async with and await instead of blocking.")
+        return False
+    return True

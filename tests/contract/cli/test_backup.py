@@ -2,7 +2,11 @@
 
 import io
 import json
+import os
+import shutil
 import sqlite3
+import subprocess
+import sys
 import tarfile
 import time
 from collections.abc import Callable
@@ -12,6 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from phoneprov_adapters.api import blocking, open_phoneprov, read_settings
 from phoneprov_adapters.sql.maintenance import backup_archive
 from phoneprov_http.main.cli import main
 from support.data_folder import populate
@@ -91,6 +96,75 @@ def test_restore_into_a_folder_with_data_is_refused(
     assert refused.exit_code == 1
     assert "the folder contains data" in refused.output
     assert (new / held).read_bytes() == b"data"
+
+
+HOLD = """
+import asyncio, os, sys
+from phoneprov_adapters.composition.lifecycle import open_phoneprov
+from phoneprov_adapters.composition.settings import read_settings
+
+async def hold():
+    async with open_phoneprov(read_settings(os.environ)):
+        print("open", flush=True)
+        await asyncio.to_thread(sys.stdin.readline)
+
+asyncio.run(hold())
+"""
+"""A process that uses the database until its input ends."""
+
+
+@pytest.mark.parametrize("place", ["data/before", "elsewhere", None])
+def test_restore_beside_a_process_whose_files_were_moved_is_refused(
+    office: Office, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str | None
+) -> None:
+    monkeypatch.setattr("phoneprov_adapters.sql.engines.sqlite_file._USERS_SECONDS", 0.0)
+    office.back_up()
+    environment = {**os.environ, "PHONEPROV_DATA_DIR": str(office.data)}
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"open\n"
+        _clear(office.data, None if place is None else tmp_path / place)
+        refused = office.restore(office.data)
+        other.stdin.close()
+        assert other.wait(30) == 0
+
+    assert refused.exit_code == 1
+    assert f"stop process {other.pid} (" in refused.output
+    assert not (office.data / "phoneprov.db").exists()
+    restored = office.restore(office.data)
+    assert restored.exit_code == 0, restored.output
+
+
+def _clear(data: Path, place: Path | None) -> None:
+    """Move the files of the database to another place, or remove them."""
+    if place is not None:
+        place.mkdir()
+    for file in data.glob("phoneprov.db*"):
+        if place is not None:
+            file.rename(place / file.name)
+        elif file.is_dir():
+            shutil.rmtree(file)
+        else:
+            file.unlink()
+
+
+def test_restore_beside_a_process_of_another_database_succeeds(
+    office: Office, tmp_path: Path
+) -> None:
+    office.back_up()
+    other = Office(tmp_path / "other")
+    settings = read_settings({"PHONEPROV_DATA_DIR": str(other.data)})
+
+    with blocking(open_phoneprov(settings)):
+        restored = office.restore(tmp_path / "new")
+
+    assert restored.exit_code == 0, restored.output
 
 
 def test_backup_existing_file_is_kept(office: Office) -> None:

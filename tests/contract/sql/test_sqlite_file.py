@@ -165,6 +165,80 @@ async def test_open_during_an_upgrade_waits_for_its_end(
             await database_in(file.with_name("other.db")).open()
 
 
+@pytest.mark.parametrize("becomes", ["moved", "removed", "replaced"])
+async def test_file_that_is_no_longer_there_refuses_reads_and_changes(
+    file: Path, monkeypatch: pytest.MonkeyPatch, becomes: str
+) -> None:
+    monkeypatch.setattr("phoneprov_adapters.sql.engines.sqlite.LOOK_SECONDS", 0.0)
+    await bring_up_to_date(embedded_url(file))
+    database, before = database_in(file), file.with_name("before.db")
+    await database.open()
+    async with database.write() as tx:
+        await tx.users.add(a_user(1))
+
+    file.rename(before)
+    if becomes == "removed":
+        before.unlink()
+    if becomes == "replaced":
+        shutil.copy(before, file)
+    with pytest.raises(Unavailable, match="moved, replaced or removed"):
+        async with database.write() as tx:
+            await tx.users.add(a_user(2))
+    with pytest.raises(Unavailable, match="moved, replaced or removed"):
+        async with database.read() as tx:
+            await tx.users.rows(10)
+    with pytest.raises(Unavailable, match="moved, replaced or removed"):
+        await database.revision()
+    assert file.exists() == (becomes == "replaced")
+
+    if becomes != "removed":
+        before.rename(file)
+        async with database.write() as tx:
+            await tx.users.add(a_user(3))
+        assert [user.uuid for user in await tx.users.rows(10)] == [a_user(1).uuid, a_user(3).uuid]
+    await database.close()
+
+
+async def test_change_before_whose_commit_the_file_was_moved_is_refused(file: Path) -> None:
+    await bring_up_to_date(embedded_url(file))
+    database = database_in(file)
+    await database.open()
+
+    async def one(number: int) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(number))
+            if file.exists():
+                file.rename(file.with_name("before.db"))
+
+    ended = await asyncio.gather(*map(one, range(1, 4)), return_exceptions=True)
+
+    assert [type(error) for error in ended] == [Unavailable] * 3
+    await database.close()
+    with contextlib.closing(sqlite3.connect(file.with_name("before.db"))) as connection:
+        assert connection.execute("SELECT count(*) FROM users").fetchone() == (0,)
+
+
+async def test_reads_look_at_the_file_once_a_second(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await bring_up_to_date(embedded_url(file))
+    database, looks = database_in(file), []
+    await database.open()
+    look = sqlite_file.identity_of
+
+    def counted(path: Path) -> tuple[int, int] | None:
+        looks.append(path)
+        return look(path)
+
+    monkeypatch.setattr("phoneprov_adapters.sql.engines.sqlite.identity_of", counted)
+    for _ in range(100):
+        async with database.read() as tx:
+            await tx.users.find(a_user(1).uuid)
+    await database.close()
+
+    assert len(looks) <= 2
+
+
 async def test_damaged_file_fails_readiness_and_is_named_in_the_log(
     file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

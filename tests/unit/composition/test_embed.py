@@ -268,6 +268,7 @@ def test_synchronous_service_interrupted_wait_cancels_the_call() -> None:
     cancelled = Event()
 
     async def endless() -> None:
+        await asyncio.sleep(0.1)  # until the other thread waits
         try:
             signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
             await asyncio.Event().wait()

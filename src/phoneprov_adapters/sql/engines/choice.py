@@ -8,6 +8,7 @@ from phoneprov_adapters.sql.engines.address import check_address, embedded_file
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.processes import Processes
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
+from phoneprov_adapters.sql.engines.sqlite_file import PROCESSES
 from phoneprov_adapters.sql.engines.timelines import Timelines
 
 OwnDatabase: TypeAlias = SqliteDatabase | PostgresDatabase
@@ -29,5 +30,5 @@ def processes_at(url: str, data_dir: Path) -> Processes:
     an embedded one, and in ``data_dir`` for one that other hosts may use."""
     file = embedded_file(url)
     if file is not None:
-        return Processes(file.with_name(f"{file.name}-processes"), several_hosts=False)
+        return Processes(file.with_name(f"{file.name}{PROCESSES}"), several_hosts=False)
     return Processes(data_dir / "processes", several_hosts=True)

@@ -22,6 +22,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import quote
 
 import aiosqlite
 
@@ -40,6 +41,7 @@ from phoneprov_adapters.sql.engines.connection import (
 from phoneprov_adapters.sql.engines.sqlite_file import (
     UseLock,
     damage_of,
+    identity_of,
     protect,
     require_content,
     warn_about_folder,
@@ -47,6 +49,7 @@ from phoneprov_adapters.sql.engines.sqlite_file import (
 from phoneprov_adapters.sql.engines.sqlite_writing import (
     DAMAGED,
     PAGES,
+    REPLACED,
     UNUSABLE,
     Checkpoints,
     WriteConnection,
@@ -66,6 +69,8 @@ logging.getLogger("aiosqlite").setLevel(logging.INFO)
 
 READERS = 4
 BUSY_SECONDS = 10
+LOOK_SECONDS = 1.0
+"""How often reads look whether the file is still the one that was opened; each change does."""
 _CHECK_EVERY_SECONDS = 10.0
 """How often the readiness check reads the file for damage."""
 
@@ -113,6 +118,8 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self.process = random_id()
         self._box = box
         self._is_open = False
+        self._identity: tuple[int, int] | None = None
+        self._looked_at = 0.0
         self._lock: UseLock | None = None
         self._checked_at = -_CHECK_EVERY_SECONDS
         self._damage: str | None = None
@@ -137,7 +144,9 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         return f"sqlite+aiosqlite:///{self.path}"
 
     def _connect(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection = sqlite3.connect(self.path, **_OPTIONS)
+        # Creates no file where the database was removed.
+        url = f"file:{quote(str(self.path))}?mode=rw"
+        connection: sqlite3.Connection = sqlite3.connect(url, uri=True, **_OPTIONS)
         try:
             for pragma in (
                 "journal_mode=WAL",
@@ -163,6 +172,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             await self._lock.share()
             for _ in range(2 + READERS):
                 await to_its_end(self._open_one())
+            self._identity = identity_of(self.path)
             self._writer, self._short, *readers = self._opened
             self._readers = deque(readers)
             self._is_open = True
@@ -194,6 +204,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     async def revision(self) -> str | None:
         """The revision of the schema, or None. Raises ``Unavailable``, for a damaged file
         too."""
+        self._require_same_file()
         now = time.monotonic()
         if now - self._checked_at > _CHECK_EVERY_SECONDS:
             self._checked_at = now
@@ -226,6 +237,16 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     def _require_open(self) -> None:
         if not self._is_open:
             raise Unavailable("The database is not open.")
+        if time.monotonic() - self._looked_at > LOOK_SECONDS:
+            self._require_same_file()
+
+    def _require_same_file(self) -> None:
+        """Raises ``Unavailable`` if the file was moved, replaced or removed: the connections would
+        read and change what nothing else reads."""
+        if identity_of(self.path) != self._identity:
+            log_failure(f"file {self.path}", REPLACED)
+            raise Unavailable(REPLACED)
+        self._looked_at = time.monotonic()
 
     @asynccontextmanager
     async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
@@ -267,6 +288,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             self._one_writer.release()
 
     async def _commit(self, connection: WriteConnection) -> None:
+        self._require_same_file()
         await connection.commit()
         if self._group is None:
             self._checkpoints.committed()
@@ -276,6 +298,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         async with self._writing():
             if group is self._group:
                 try:
+                    self._require_same_file()
                     await connection.commit()
                     self._checkpoints.committed()
                 except BaseException as error:

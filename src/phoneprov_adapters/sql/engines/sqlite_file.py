@@ -7,6 +7,7 @@ The lock is on a file beside it. The system releases it when its process ends, f
 import asyncio
 import contextlib
 import fcntl
+import glob
 import logging
 import os
 import sqlite3
@@ -28,6 +29,9 @@ _LOOK_SECONDS = 0.2
 
 _POLL_SECONDS = 0.02
 _DRAFT = "-new-"
+_LOCK = "-schema"
+PROCESSES = "-processes"
+"""The end of the name of the folder with the list of processes."""
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 log = logging.getLogger("phoneprov.database")
@@ -58,6 +62,16 @@ def require_content(path: Path) -> None:
                 f"The database file {path} is empty (0 bytes). Restore a backup, or remove the "
                 "file to begin with an empty database."
             )
+
+
+def identity_of(path: Path) -> tuple[int, int] | None:
+    """Device and inode of a file, which a file that takes its name does not have; None if there
+    is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 async def create(path: Path, fill: Callable[[Path], Awaitable[None]]) -> None:
@@ -127,11 +141,13 @@ class UseLock:
     one that creates, restores or upgrades the database holds it alone. Raises ``Unavailable``."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path.with_name(f"{path.name}-schema")
-        self._file = _lock_file(self._path)
+        self._database = path
+        self._file = _lock_file(path.with_name(f"{path.name}{_LOCK}"))
 
     async def share(self) -> None:
         """Share the lock; waits for the end of an upgrade. Raises ``Unavailable``."""
+        with contextlib.suppress(OSError):  # on a full disk; only ``others`` reads it
+            os.pwrite(self._file, _path_text(self._database), 0)
         if not await self._obtained(fcntl.LOCK_SH, _LOCK_SECONDS):
             raise Unavailable(
                 f"Another process upgrades the database{self._holders()}; try again later."
@@ -145,10 +161,7 @@ class UseLock:
             if await asyncio.to_thread(needless):
                 return False
             if time.monotonic() > deadline:
-                raise Unavailable(
-                    "Another process uses the database: stop"
-                    f"{self._holders() or ' every service and command of phoneprov'} first."
-                )
+                raise in_use(self._holders())
         return True
 
     async def _obtained(self, kind: int, seconds: float) -> bool:
@@ -162,18 +175,70 @@ class UseLock:
 
     def _holders(self) -> str:
         """The processes that hold the lock, if the system tells."""
-        node = f":{os.fstat(self._file).st_ino}"
-        pids = set()
-        with contextlib.suppress(OSError):
-            for line in Path("/proc/locks").read_text("ascii").splitlines():
-                _, kind, *_, pid, place, _, _ = line.split()
-                if kind == "FLOCK" and place.endswith(node) and int(pid) != os.getpid():
-                    pids.add(int(pid))
-        return " " + ", ".join(map(_process, sorted(pids))) if pids else ""
+        return _holders_of(os.fstat(self._file).st_ino)
 
     def release(self) -> None:
         """Release the lock."""
         os.close(self._file)
+
+
+def in_use(processes: str) -> Unavailable:
+    """The refusal while ``processes`` use the database; empty if the system does not name them."""
+    which = processes or "every service and command of phoneprov"
+    return Unavailable(f"Another process uses the database: stop {which} first.")
+
+
+def _holders_of(inode: int) -> str:
+    """The other processes that hold a lock on a file, if the system tells."""
+    pids = set()
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/locks").read_text("ascii").splitlines():
+            _, kind, *_, pid, place, _, _ = line.split()
+            if kind == "FLOCK" and place.endswith(f":{inode}") and int(pid) != os.getpid():
+                pids.add(int(pid))
+    return ", ".join(map(_process, sorted(pids)))
+
+
+def require_no_users(path: Path) -> None:
+    """Raises ``Unavailable`` if a process uses the database of this path, also if its files were
+    moved or removed meanwhile: into a folder beside it, where their locks are looked at, or
+    anywhere, where the files are found that processes of this host hold open. To be called within
+    ``alone``. Blocks."""
+    own = identity_of(path.with_name(f"{path.name}{_LOCK}"))
+    base = glob.escape(path.name)
+    for name in (f"{base}{_LOCK}", f"{base}{PROCESSES}/*"):
+        for file in path.absolute().parent.glob(f"**/{name}"):
+            if identity_of(file) != own and _is_locked(file):
+                raise in_use(_holders_of(file.stat().st_ino))
+    pids = {int(fd.parts[2]) for fd in Path("/proc").glob("[0-9]*/fd/*") if _is_lock(fd, path, own)}
+    if pids:
+        raise in_use(", ".join(map(_process, sorted(pids))))
+
+
+def _is_locked(file: Path) -> bool:
+    try:
+        descriptor = os.open(file, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        return not _locked(descriptor, fcntl.LOCK_EX)
+    finally:
+        os.close(descriptor)
+
+
+def _is_lock(descriptor: Path, path: Path, own: tuple[int, int] | None) -> bool:
+    """Whether an open file of a process is a lock of a database that had this path."""
+    with contextlib.suppress(OSError):
+        if not str(descriptor.readlink()).removesuffix(" (deleted)").endswith(_LOCK):
+            return False
+        if identity_of(descriptor) == own:
+            return False
+        return descriptor.read_bytes() == _path_text(path)
+    return False
+
+
+def _path_text(path: Path) -> bytes:
+    return os.fsencode(path.resolve())
 
 
 def _process(pid: int) -> str:

@@ -27,6 +27,10 @@ from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_core.kernel.errors import DiskFull, Unavailable
 
 DAMAGED = "The database file is damaged; restore a backup."
+REPLACED = (
+    "The database file was moved, replaced or removed while the service used it; "
+    "restart the service."
+)
 UNUSABLE = "The database cannot be used right now; try again later."
 
 COMMITS = 100

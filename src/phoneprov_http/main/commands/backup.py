@@ -13,7 +13,7 @@ from phoneprov_adapters.runtime.system import ordered_id, system_clock
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.address import embedded_file
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema
-from phoneprov_adapters.sql.engines.sqlite_file import alone, create
+from phoneprov_adapters.sql.engines.sqlite_file import alone, create, require_no_users
 from phoneprov_adapters.sql.maintenance import backup as backups, backup_archive
 from phoneprov_core.audit.entries import entries
 from phoneprov_core.audit.model import AuditEntry
@@ -74,6 +74,7 @@ async def _restore(settings: Settings, file: Path, database: Path) -> None:
     make_folder(settings)
     database.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     async with alone(database):
+        await asyncio.to_thread(require_no_users, database)
         for held in (database, *(database.with_name(database.name + end) for end in _BESIDE)):
             if held.exists():
                 raise Conflict(
