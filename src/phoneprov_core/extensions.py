@@ -31,8 +31,8 @@ from phoneprov_core.kernel.search import ORDER, Query, SearchFields, Whether
 from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 
-CHAN_SCCP, CHAN_PJSIP = "chan_sccp", "chan_pjsip"
-_TYPES = (CHAN_SCCP, "chan_sip", CHAN_PJSIP, "custom")
+CHAN_SCCP, CHAN_SIP, CHAN_PJSIP = "chan_sccp", "chan_sip", "chan_pjsip"
+_TYPES = (CHAN_SCCP, CHAN_SIP, CHAN_PJSIP, "custom")
 
 
 def _type(value: str) -> str:

@@ -29,7 +29,14 @@ from phoneprov_adapters.rendering.texts import (
 from phoneprov_core.configuration.findings import Finding, Severity
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.templates.language import LISTS, LOOP, MOST_ELEMENTS, MOST_WORK, VALUES
-from phoneprov_core.templates.ports import Given, Mark, Rendered, Renderer, TemplateFault
+from phoneprov_core.templates.ports import (
+    Given,
+    Mark,
+    Rendered,
+    Renderer,
+    TemplateFault,
+    UsedLine,
+)
 
 SMALL = 16 * 1024
 """Characters of a body that is read on the event loop: at most about 20 ms, and once."""
@@ -74,6 +81,7 @@ class _Environment(SandboxedEnvironment):
             return obj
         if isinstance(obj, _Object):
             if argument in obj:
+                obj.read.add(argument)
                 return obj[argument]
             return self.undefined(f"{obj.name}.{argument} is not given.")
         if isinstance(obj, list) and isinstance(argument, int):
@@ -93,11 +101,12 @@ class _Environment(SandboxedEnvironment):
 
 
 class _Object(dict[str, Any]):
-    """A given object; ``name`` is the one in messages."""
+    """A given object; ``name`` is the one in messages, ``read`` are the fields that were read."""
 
     def __init__(self, name: str, fields: Mapping[str, Any]) -> None:
         super().__init__(fields)
         self.name = name
+        self.read: set[Any] = set()
 
 
 _ENVIRONMENT = _Environment()
@@ -223,7 +232,8 @@ def render(body: str, given: Given, largest: int, most_work: int = MOST_WORK) ->
     marks: list[Mark] = []
     size = 0
     try:
-        context = ready.template.new_context({**_names(given), WORK: work})
+        names = _names(given)
+        context = ready.template.new_context({**names, WORK: work})
         for piece in ready.template.root_render_func(context):
             content = len(piece) if piece.isascii() else len(piece.encode())
             if len(marks) < len(work.outputs):
@@ -238,7 +248,17 @@ def render(body: str, given: Given, largest: int, most_work: int = MOST_WORK) ->
             raise
         line, column = Positions(body).of(_place_of(error, ready))
         raise TemplateFault(line, column, _short(_reason(error))) from None
-    return Rendered("".join(pieces), tuple(mark for mark in marks if mark.name))
+    used = tuple(_used(line) for line in names["lines"] if line.read & _OF_A_LINE)
+    return Rendered("".join(pieces), tuple(mark for mark in marks if mark.name), used)
+
+
+_OF_A_LINE = {"number", "name", "password"}
+"""The fields that tell one line from another."""
+
+
+def _used(line: _Object) -> UsedLine:
+    password = str(line["password"]) if "password" in line.read else None
+    return UsedLine(str(line["number"]), password)
 
 
 def _short(message: str) -> str:

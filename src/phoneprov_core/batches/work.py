@@ -17,7 +17,7 @@ from phoneprov_core.batches.rules import (
 )
 from phoneprov_core.batches.transitions import Claim, ended
 from phoneprov_core.deployments.deploy import LEASE_SECONDS, Deploy
-from phoneprov_core.deployments.errors import PhoneInactive
+from phoneprov_core.deployments.errors import PhoneInactive, RightsChanged
 from phoneprov_core.deployments.model import (
     RESTARTED,
     Action,
@@ -44,6 +44,7 @@ from phoneprov_core.provisioning.loads import CheckLoad
 _IN_A_CALL = "The phone is in a call."
 _BUSY = "Another switch of the phone is under way."
 _RESTARTS = "The phone still restarts."
+_LEFT_AS_IS = "The phone was left unchanged."
 
 
 DEFAULT = "The login before the batch has ended; the phone got its default profile."
@@ -128,6 +129,9 @@ class PhoneWork:
         except _LeftAlone as reason:
             await self._end(claim, PhoneState.LEFT_OUT, str(reason))
             return False
+        except RightsChanged as error:
+            await self._end(claim, PhoneState.LEFT_OUT, f"{error.message} {_LEFT_AS_IS}")
+            return False
         except PhoneprovError as error:
             return await self._failed(batch, claim, error)
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
@@ -178,6 +182,7 @@ class PhoneWork:
         if order is None:
             async with self.database.read() as tx:
                 order = await order_again(tx, actor, phone, before)
+            order = replace(order, checks_rights=True)
         return replace(order, uuid=claim.attempt_uuid, back=use, note=note)
 
     async def _order(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> Order:

@@ -22,6 +22,7 @@ from phoneprov_core.deployments.order import (
     rollback_target,
 )
 from phoneprov_core.deployments.ports import DeploymentsTransaction, Journal, RunToEnd
+from phoneprov_core.deployments.rights import require_rights
 from phoneprov_core.deployments.steps import Progress, StepRecorder, no_progress
 from phoneprov_core.deployments.use import begin_change, change_use
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
@@ -201,6 +202,8 @@ class Deploy:
                     raise NotFound("There is no such phone.")
                 if not phone.is_active:
                     raise PhoneInactive
+                if order.checks_rights:
+                    await require_rights(tx, order)
                 # A revision that was removed meanwhile could not be deployed again by a rollback.
                 found(await tx.revisions.find(record.profile_uuid, record.revision), "revision")
                 # A logout takes back a switch or a login, which was counted.

@@ -25,6 +25,17 @@ class ProfileDoesNotFit(Conflict):
     usual = "The profile does not fit this phone: it is for SIP phones, not for SCCP."
 
 
+class RightsChanged(Conflict):
+    """An earlier configuration has a number that its user no longer has, or its user is no longer
+    active."""
+
+    code = "rights_changed"
+    usual = (
+        "This configuration was made with the number 1001, which its user no longer has, or has "
+        "with another password. With force, level 0 deploys it all the same."
+    )
+
+
 class TooManySwitches(TooManyAttempts):
     """The phone was switched, or the caller switched phones, too often."""
 

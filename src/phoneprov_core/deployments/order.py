@@ -65,7 +65,8 @@ class Order(Redacted, frozen=True):
     about that.
 
     The text of a revision with a template is empty until the ``recipe`` is rendered; ``source`` is
-    the result.
+    the result. ``checks_rights`` is whether an earlier text may come back only if its user still
+    has the lines in it.
     """
 
     action: Action
@@ -79,6 +80,7 @@ class Order(Redacted, frozen=True):
     source: Source | None = None
     back: EarlierUse | None = None
     note: str | None = None
+    checks_rights: bool = False
 
     @property
     def is_of_batch(self) -> bool:

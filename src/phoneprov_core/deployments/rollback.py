@@ -6,8 +6,9 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from phoneprov_core.access.rules import visible
+from phoneprov_core.access.rules import require_superadmin, visible
 from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.errors import RightsChanged
 from phoneprov_core.deployments.model import Action, Deployment
 from phoneprov_core.deployments.order import Order, Source, is_of, load_order, rollback_target
 from phoneprov_core.deployments.ports import DeploymentsTransaction
@@ -36,6 +37,13 @@ class RollbackRequest(Command, frozen=True, kw_only=True):
     ) = UNSET
     profile_uuid: Annotated[Uuid, schema("Restore a revision of this profile")] | UnsetType = UNSET
     revision: AnyRevision | UnsetType = UNSET
+    force: Annotated[
+        bool,
+        schema(
+            "Deploy the configuration also if its user lost a number in it or is not active; "
+            "level 0 only"
+        ),
+    ] = False
 
     JSON_SCHEMA: ClassVar[dict[str, Any]] = {
         "dependentRequired": {"profile_uuid": ["revision"], "revision": ["profile_uuid"]},
@@ -84,10 +92,19 @@ class Rollback:
 
         Requires the permission to switch to the profile. Raises ``NotFound`` if the phone,
         deployment, profile or revision does not exist, and if no earlier deployment exists that the
-        caller may deploy again; also the errors of ``Deploy``.
+        caller may deploy again; ``RightsChanged`` if the user of the text lost a number in it or is
+        not active, unless a superadmin sends ``force``; also the errors of ``Deploy``.
         """
-        order = await self._order(actor, mac, request or RollbackRequest())
-        return await self.deploy(actor, order, progress)
+        request = request or RollbackRequest()
+        if request.force:
+            require_superadmin(actor)
+        order = await self._order(actor, mac, request)
+        order = replace(order, checks_rights=not request.force)
+        try:
+            return await self.deploy(actor, order, progress)
+        except RightsChanged as error:
+            hint = "With force, level 0 deploys it all the same."
+            raise RightsChanged(f"{error.message} {hint}") from None
 
     async def _order(self, actor: Actor, mac: str, request: RollbackRequest) -> Order:
         async with self.database.read() as tx:

@@ -31,12 +31,21 @@ class Mark(Struct, frozen=True, array_like=True):
     secret: bool
 
 
+class UsedLine(Redacted, frozen=True, array_like=True):
+    """A line that a text was rendered with: its number, and its password if that was read."""
+
+    number: str
+    password: Annotated[str | None, SECRET]
+
+
 class Rendered(Redacted, frozen=True):
     """A rendered text, and where given names are in it, in order. Texts of the template itself have
-    no mark."""
+    no mark. ``lines`` are the elements of ``lines`` whose number, name or password was read, also
+    in a condition, in their order."""
 
     text: Annotated[str, SECRET]
     marks: tuple[Mark, ...] = ()
+    lines: tuple[UsedLine, ...] = ()
 
 
 def secrets_of(rendered: Rendered | None) -> tuple[tuple[int, int], ...]:

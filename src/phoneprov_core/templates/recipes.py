@@ -22,17 +22,22 @@ from phoneprov_core.users.model import User
 from phoneprov_core.vendor_services import VendorService
 
 
-class RecipeTransaction(Protocol):
+class LinesOfUsers(Protocol):
+    """Stores that the lines of a user are read from."""
+
+    @property
+    def extensions(self) -> Store[Extension]: ...
+    @property
+    def links(self) -> LinkStore: ...
+
+
+class RecipeTransaction(LinesOfUsers, Protocol):
     """Stores that a recipe is read from."""
 
     @property
     def users(self) -> Store[User]: ...
     @property
     def templates(self) -> TemplateStore: ...
-    @property
-    def extensions(self) -> Store[Extension]: ...
-    @property
-    def links(self) -> LinkStore: ...
     @property
     def kems(self) -> KemStore: ...
     @property
@@ -77,16 +82,19 @@ async def recipe_of(
     """The recipe of this variant. Raises ``NotFound`` if the owner does not exist."""
     family = software_type_of(phone, family)
     user = found(await tx.users.find(owner), "user")
-    lines = []
-    for link in await tx.links.extensions.rows(MOST_ELEMENTS + 1, owner=owner):
-        extension = await tx.extensions.find(link.extension_uuid)
-        if extension is not None and extension.is_active:
-            lines.append(extension)
+    lines = await lines_of(tx, owner)
     modules = await tx.kems.rows(MOST_ELEMENTS + 1, owner=phone.mac)
     services = await tx.vendor_services.rows(MOST_ELEMENTS + 1)
     return Recipe(
         template, phone, family, user, tuple(lines), tuple(modules), tuple(services), values
     )
+
+
+async def lines_of(tx: LinesOfUsers, owner: str) -> list[Extension]:
+    """The active extensions of a user, the oldest link first."""
+    links = await tx.links.extensions.rows(MOST_ELEMENTS + 1, owner=owner)
+    linked = [await tx.extensions.find(link.extension_uuid) for link in links]
+    return [one for one in linked if one is not None and one.is_active]
 
 
 async def recipe_without_user(tx: RecipeTransaction, name: str, phone: Phone) -> Recipe | None:

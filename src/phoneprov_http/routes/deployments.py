@@ -1,6 +1,6 @@
 """Record of switches, and rollback; others than level 0 see their own."""
 
-from phoneprov_core.deployments.errors import OF_A_SWITCH
+from phoneprov_core.deployments.errors import OF_A_SWITCH, RightsChanged
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.deployments.rollback import Rollback, RollbackRequest
 from phoneprov_core.deployments.use_cases import Deployments
@@ -33,13 +33,17 @@ def deployment_routes(deployments: Deployments, rollback: Rollback) -> Routes:
         found = await deployments.of_phone(request.user, mac, wanted, request.page)
         return listed(found, "deployment")
 
-    @routes.post("/phones/{mac:str}/rollback", status_code=200, raises=[*OF_A_SWITCH])
+    @routes.post(
+        "/phones/{mac:str}/rollback", status_code=200, raises=[*OF_A_SWITCH, RightsChanged]
+    )
     async def roll_back(
         request: ApiRequest, mac: Mac, data: Body[RollbackRequest] = RollbackRequest()
     ) -> Envelope[Deployment]:
         """Roll a phone back. A switch, with all its steps, to an earlier revision. Without a body:
         to what was on the phone before the current deployment. With `deployment_uuid`: to the
-        revision of that deployment. With `profile_uuid` and `revision`: to that revision."""
+        revision of that deployment. With `profile_uuid` and `revision`: to that revision. A number
+        that was taken away does not come back: 409 `rights_changed`, unless level 0 sends
+        `force`."""
         return record("Configuration put back", await rollback(request.user, mac, data))
 
     return routes

@@ -16,6 +16,7 @@ from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.devices.ports import Upload, Uploaded
 from phoneprov_core.fleet.model import ReplacePhone
 from phoneprov_core.kernel.errors import TimedOut
+from phoneprov_core.users.model import UserPatch
 from support.command_line import Commands, spawn_on_terminal
 from support.desk import (
     ADA,
@@ -198,6 +199,25 @@ def test_rollback_restores_the_previous_or_a_given_deployment(desk: Desk) -> Non
     refused(desk.run("rollback", MAC, "--profile", ADA, "--revision", "9"), "no such revision")
     assert desk.run("rollback", MAC, "--profile", ADA).exit_code == 2
     assert desk.run("rollback", MAC, "--deployment", "1", "--profile", ADA).exit_code == 2
+
+
+def test_rollback_to_the_text_of_an_inactive_user_needs_force(desk: Desk, tmp_path: Path) -> None:
+    for name in (ADA, BOB):
+        desk.run("switch", name, MAC)
+
+    async def deactivate() -> None:
+        settings = read_settings({"PHONEPROV_DATA_DIR": str(tmp_path / "data")})
+        async with open_phoneprov(settings) as use_cases:
+            for user in (await use_cases.users.all(use_cases.system_actor())).first:
+                patch = UserPatch(is_active=False)
+                await use_cases.users.update(use_cases.system_actor(), user.uuid, patch)
+
+    asyncio.run(deactivate())
+
+    refused(desk.run("rollback", MAC), "is not active. With force, level 0")
+    assert desk.on_phone() == configuration(BOB)
+    desk.run("rollback", MAC, "--force")
+    assert desk.on_phone() == configuration(ADA)
 
 
 def test_preview_shows_the_changes_and_applies_none(desk: Desk) -> None:

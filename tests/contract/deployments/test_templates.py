@@ -135,7 +135,7 @@ async def test_rollback_is_exact_after_template_line_and_user_changed(
                                                         "mac": OLD}),
         200, metadata=False,
     )  # fmt: skip
-    data_of(await admin.post(f"/phones/{OLD}/rollback", {}), 200)
+    data_of(await admin.post(f"/phones/{OLD}/rollback", {"force": True}), 200)
     data_of(await admin.post(f"/phones/{OLD}/rollback", {}), 200)
 
     first, second, third, fourth = sent(world)

@@ -8,7 +8,7 @@ import pytest
 from phoneprov_core.batches import groups
 from phoneprov_core.batches.commands import CreateBatch
 from phoneprov_core.batches.groups import OTHER_REASONS, OTHERS
-from phoneprov_core.batches.model import BatchAction, BatchState, PhoneState
+from phoneprov_core.batches.model import Batch, BatchAction, BatchState, PhoneState
 from phoneprov_core.batches.work import UNCHANGED
 from phoneprov_core.deployments.rollback import RollbackRequest
 from phoneprov_core.extensions import CreateExtension, ExtensionPatch
@@ -18,6 +18,7 @@ from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
 from phoneprov_core.templates.model import CreateTemplate, Template, TemplatePatch
 from support.floor import FLOOR, Floor
 from support.records import a_mac
+from support.store_tests import existing
 
 BODY = (
     "<device>\n<load>old</load>\n<mac>{{ phone.hex }}</mac>\n<name>{{ user.last_name }}</name>\n"
@@ -130,6 +131,13 @@ async def test_undo_gives_back_exactly_what_was_there(floor: Floor) -> None:
     assert [one and one.template_revision for one in after] == [1, 1, 1, 1]
 
 
+async def count_as_stopped(floor: Floor, batch: Batch) -> None:
+    async with floor.database.write() as tx:
+        kept = existing(await tx.batches.find(batch.uuid))
+        stopped = msgspec.structs.replace(kept, state=BatchState.STOPPED, ended_at=None)
+        await tx.batches.put(stopped)
+
+
 async def test_undo_leaves_phones_alone_that_were_changed_meanwhile(floor: Floor) -> None:
     await templated(floor, 3)
     plain = await floor.profile_of(floor.root, "<plain/>")
@@ -137,11 +145,7 @@ async def test_undo_leaves_phones_alone_that_were_changed_meanwhile(floor: Floor
     await floor.background.done()
     # Another user switches one of the phones, and then the batch counts as stopped.
     await floor.rollback(floor.root, a_mac(2), RollbackRequest())
-    async with floor.database.write() as tx:
-        kept = await tx.batches.find(batch.uuid)
-        assert kept is not None
-        stopped = msgspec.structs.replace(kept, state=BatchState.STOPPED, ended_at=None)
-        await tx.batches.put(stopped)
+    await count_as_stopped(floor, batch)
     floor.uploader.uploads.clear()
 
     await floor.another_runner()()
@@ -276,3 +280,32 @@ async def test_plan_is_bounded_in_reasons_and_differences(
     assert next((one.count, one.message) for one in found.problems) == (2, OTHER_REASONS)
     assert next((one.count, one.diff) for one in found.groups) == (2, OTHERS)
     assert (len(found.problems), len(found.groups)) == (2, 2)
+
+
+async def test_undo_leaves_a_phone_alone_whose_user_lost_the_number(floor: Floor) -> None:
+    template, profiles = await templated(floor, 3)
+    await floor.templates.update(
+        floor.root, template.uuid, TemplatePatch(body=BODY.replace("old", "new"))
+    )
+    batch = await floor.begin_without(action="switch", undo_on_stop=True)
+    await floor.background.done()
+    links = await floor.links.of_user(floor.root, profiles[1].user_uuid)
+    await floor.links.delete(floor.root, links.first[0].uuid)
+    await count_as_stopped(floor, batch)
+    floor.uploader.uploads.clear()
+
+    await floor.another_runner()()
+
+    phones = await floor.phones_of((await floor.all_batches())[-1])
+    assert [(one.state, one.message) for one in phones] == [
+        (PhoneState.DONE, None),
+        (
+            PhoneState.LEFT_OUT,
+            (
+                "This configuration was made with the number 1002, which its user no longer has, "
+                "or has with another password. The phone was left unchanged."
+            ),
+        ),
+        (PhoneState.DONE, None),
+    ]
+    assert sorted(floor.sent()) == ["001", "003"]

@@ -8,9 +8,10 @@ import pytest
 
 from phoneprov_core.batches.model import Batch, PhoneState
 from phoneprov_core.batches.work import DEFAULT
+from phoneprov_core.deployments.errors import RightsChanged
 from phoneprov_core.deployments.model import Action
 from phoneprov_core.deployments.order import DeskChange
-from phoneprov_core.deployments.rollback import LOGIN_ENDED
+from phoneprov_core.deployments.rollback import LOGIN_ENDED, RollbackRequest
 from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import Profile, ProfilePatch
@@ -145,6 +146,11 @@ async def test_undo_of_a_use_that_ended_brings_the_default_profile(
         assert use_of(await floor.desk()) == NO_USE
     elif what == "deleted":
         assert (phone.state, there(floor)) == (PhoneState.FAILED, {})
+    elif what == "deactivated":
+        assert (phone.state, phone.message) == (
+            PhoneState.LEFT_OUT,
+            "The user of this configuration, ada, is not active. The phone was left unchanged.",
+        )
     else:
         assert (phone.state, phone.message) == (PhoneState.DONE, LOGIN_ENDED)
         assert there(floor) == {"1": ADAS}
@@ -158,7 +164,10 @@ async def test_rollback_to_a_use_that_ended_brings_the_text_and_no_user(
     await floor.rolled_out()
     await floor.meanwhile(what)
 
-    made = await floor.rollback(floor.root, PHONE)
+    if what == "deactivated":
+        with pytest.raises(RightsChanged, match=r"ada, is not active\. With force"):
+            await floor.rollback(floor.root, PHONE)
+    made = await floor.rollback(floor.root, PHONE, RollbackRequest(force=what == "deactivated"))
 
     assert made.message == LOGIN_ENDED
     assert there(floor) == {"1": ADAS}

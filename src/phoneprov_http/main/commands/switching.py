@@ -80,6 +80,11 @@ def switch(profile: str, mac: str, *, wait: bool, as_json: bool) -> None:
 )
 @click.option("--profile", help="Deploy a revision of this profile (name or uuid).")
 @click.option("--revision", type=click.IntRange(1, 2**31 - 1), help="Revision of --profile.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Also if the user of the configuration lost a number in it or is not active.",
+)
 @_wait
 @as_json
 def rollback(
@@ -88,6 +93,7 @@ def rollback(
     profile: str | None,
     revision: int | None,
     *,
+    force: bool,
     wait: bool,
     as_json: bool,
 ) -> None:
@@ -111,6 +117,7 @@ def rollback(
             deployment_uuid=await _deployment_called(at, mac, deployment),
             profile_uuid=UNSET if profile is None else await profile_called(at, profile),
             revision=UNSET if revision is None else revision,
+            force=force,
         )
         return await at.container.rollback()(at.actor, mac, request, on_step)
 

@@ -77,6 +77,7 @@ export const switching = {
   then: "Then",
   notKnownHere: "Not known",
   rollBack: "Roll back",
+  rollBackAnyway: "Roll back anyway",
   /** @param {string} phone */
   rollBackQuestion: (phone) => `Put the previous configuration back onto ${phone}?`,
   noRollBack: "There is no earlier configuration to put back.",

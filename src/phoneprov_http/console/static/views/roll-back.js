@@ -1,13 +1,15 @@
 /** Rolling a phone back: what comes back, then the steps as they happen. */
 
 import { NEWEST, api, withQuery } from "../api.js";
+import { h } from "../dom.js";
 import { ask } from "../elements/dialog.js";
 import { messageOf } from "../elements/error-box.js";
 import { facts } from "../elements/facts.js";
 import { notice } from "../elements/notice.js";
 import { go } from "../navigation.js";
+import { session } from "../session.js";
 import { texts } from "../texts.js";
-import { pause } from "../transport.js";
+import { ApiError, pause } from "../transport.js";
 import { phoneTitle } from "./accounts.js";
 
 const PAGE = 100;
@@ -61,8 +63,20 @@ async function asked(path, phone, signal) {
   ]);
   const question = texts.rollBackQuestion(phoneTitle(phone));
   if (!(await ask(question, texts.rollBack, { details }))) return;
-  const body = { deployment_uuid: before.uuid };
   const last = history[0]?.uuid;
+  try {
+    await putBack(path, { deployment_uuid: before.uuid }, last, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "rights_changed" || !session.isAdmin) throw error;
+    const why = h("p", {}, error.message);
+    if (!(await ask(question, texts.rollBackAnyway, { isDangerous: true, details: why }))) return;
+    await putBack(path, { deployment_uuid: before.uuid, force: true }, last, signal);
+  }
+}
+
+/** @param {string} path @param {{deployment_uuid: string, force?: boolean}} body
+ * @param {string | undefined} last the newest deployment so far @param {AbortSignal} signal */
+async function putBack(path, body, last, signal) {
   /** @type {unknown} */
   let problem = null;
   let isAnswered = false;
