@@ -33,7 +33,7 @@ from phoneprov_adapters.sql.engines.address import embedded_file
 from phoneprov_adapters.sql.engines.choice import OwnDatabase
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema, newest
 from phoneprov_core.fleet.states import FleetState
-from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.kernel.errors import NotWritable, PhoneprovError
 from phoneprov_core.kernel.system import millis
 
 _PHONES = 5
@@ -135,8 +135,11 @@ async def _schema(container: Container) -> Outcome:
     try:
         await require_schema(database)
         await database.require_privileges()
+        await database.require_writable()
     except UnfitSchema as error:
         return failed(error.message, "See docs/how-to/upgrade.md.")
+    except NotWritable as error:
+        return failed(error.message, _database_step(container.settings()))
     return ok(f"The schema is {newest()}.")
 
 

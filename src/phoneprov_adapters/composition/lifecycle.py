@@ -22,7 +22,7 @@ from phoneprov_adapters.sql.maintenance.schema import create_missing
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.deploy import LEASE_SECONDS
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
-from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.errors import NotWritable, Unavailable
 from phoneprov_core.kernel.system import shown
 
 DRAIN_SECONDS = 32.0
@@ -89,7 +89,8 @@ async def running(
     interrupted are marked; those of other hosts and processes are checked periodically. What a
     killed process of this host held is free then; that of another host expires. At the end
     running switches are awaited. With ``may_be_offline`` the start succeeds while a shared database
-    cannot be reached or has another schema; the use cases raise ``Unavailable`` meanwhile. With
+    cannot be reached or has another schema, or the disk of an embedded one cannot be written; the
+    use cases raise ``Unavailable`` meanwhile. With
     ``batches`` the open batches of other processes are continued; batches started here are always
     processed.
     """
@@ -109,9 +110,11 @@ async def running(
                 if batches:
                     await container.view_fleet().count_days()  # no reader has to wait for it
             except Unavailable as error:
-                if not may_be_offline or is_embedded(url) or isinstance(error, NotPostgres):
+                is_fatal = is_embedded(url) and not isinstance(error, NotWritable)
+                if not may_be_offline or is_fatal or isinstance(error, NotPostgres):
                     raise
-                log.warning("The database cannot be used. %s", error.message)
+                which = "changed" if isinstance(error, NotWritable) else "used"
+                log.warning("The database cannot be %s. %s", which, error.message)
             mark = partial(_mark_interrupted, database, processes)
             looking = [Periodic(mark, LOOK_SECONDS, immediately=not is_marked)]
             if batches:
@@ -176,6 +179,7 @@ def readiness(container: Container) -> Callable[[], Awaitable[str | None]]:
         try:
             await require_schema(database)
             await database.require_privileges()
+            await database.require_writable()
         except Unavailable as error:
             return error.message
         return None

@@ -123,7 +123,14 @@ class Unavailable(PhoneprovError):
     usual = "The database is not open."
 
 
-class DiskFull(Unavailable):
+class NotWritable(Unavailable):
+    """The database can be read but not changed: its disk reports errors, or it is read-only."""
+
+    code = "not_writable"
+    usual = "The disk of the database reports a write error; nothing was changed."
+
+
+class DiskFull(NotWritable):
     """The disk of the database is full; nothing was changed."""
 
     code = "disk_full"

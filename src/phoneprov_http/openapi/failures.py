@@ -11,6 +11,7 @@ from phoneprov_core.kernel.errors import (
     Forbidden,
     Invalid,
     NotFound,
+    NotWritable,
     PhoneprovError,
     ReadOnlyToken,
     Unauthenticated,
@@ -30,7 +31,7 @@ SHARED: dict[int, Errors] = {
     413: (TooLarge,),
     415: (UnsupportedMediaType,),
     422: (Invalid,),
-    503: (Unavailable, DiskFull, WrongKey),
+    503: (Unavailable, NotWritable, DiskFull, WrongKey),
 }
 """Failures that many operations have: components of the document."""
 

@@ -18,7 +18,8 @@ def health_routes(ready: Callable[[], Awaitable[str | None]]) -> Routes:
 
     @routes.get("/ready")
     async def is_ready() -> Done:
-        """Readiness check. The database is reachable, and its schema is that of this version."""
+        """Readiness check. The database is reachable, its schema is that of this version, and it
+        stores changes."""
         reason = await ready()
         if reason is not None:
             raise Unavailable(reason)

@@ -7,8 +7,17 @@ import httpx
 import pytest
 
 from phoneprov_adapters.composition.lifecycle import readiness
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
+from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
+from phoneprov_core.kernel.errors import NotWritable
 from phoneprov_http.app import create_app
 from support.api import Api, data_of, error_of, opened_api
+from support.postgres import new_database
+from support.records import a_user
+from support.stores import KEY
 
 
 @pytest.mark.parametrize(
@@ -40,3 +49,40 @@ async def test_unavailable_database_is_not_ready(api_over_a_file: Api, tmp_path:
         reply = await client.get("/health/ready")
         assert error_of(reply, 503, "unavailable") == {}
         data_of(await client.get("/health/live"), 200, "Alive")
+
+
+async def test_database_that_stores_nothing_is_not_ready_until_it_does(
+    api_over_a_file: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api, database = api_over_a_file, api_over_a_file.database
+    assert isinstance(database, SqliteDatabase)
+    app = create_app(api.container.use_cases(), ready=readiness(api.container))
+    transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        data_of(await client.get("/health/ready"), 200, "Ready")
+        await database._writer.execute("PRAGMA query_only = 1")
+        with pytest.raises(NotWritable):
+            async with database.write() as tx:
+                await tx.users.add(a_user(1))
+
+        refused = await client.get("/health/ready")
+        assert error_of(refused, 503, "unavailable") == {}
+        assert "read-only" in refused.json()["message"]
+
+        await database._writer.execute("PRAGMA query_only = 0")
+        data_of(await client.get("/health/ready"), 200, "Ready")
+
+
+async def test_read_only_postgres_is_not_ready() -> None:
+    async with new_database() as url:
+        await bring_up_to_date(url)
+        database = PostgresDatabase(url, SecretBox(SecretKeys.parse(KEY)))
+        await database.open()
+        await database.require_writable()
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+        await database.answered("SET default_transaction_read_only = on", ())
+        with pytest.raises(NotWritable, match="read-only"):
+            await database.require_writable()
+        await database.require_writable()  # on another connection
+        await database.close()

@@ -37,7 +37,7 @@ async def add(database: PostgresDatabase, user: User) -> None:
         ("55P03", "unavailable", "busy"),
         ("57014", "unavailable", "too long"),
         ("57P03", "unavailable", "starting or stopping"),
-        ("25006", "unavailable", "read-only"),
+        ("25006", "not_writable", "read-only"),
         ("42501", "unavailable", "grant"),
         ("08006", "unavailable", "connection"),
         ("22001", "unavailable", "cannot be used"),

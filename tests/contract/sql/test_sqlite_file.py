@@ -2,24 +2,28 @@
 
 import asyncio
 import contextlib
+import errno
+import os
 import shutil
 import sqlite3
+import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.sql.engines import sqlite_file
+from phoneprov_adapters.sql.engines import sqlite, sqlite_file, sqlite_writing
 from phoneprov_adapters.sql.engines.address import embedded_url
 from phoneprov_adapters.sql.engines.revisions import newest
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
-from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.errors import DiskFull, NotWritable, Unavailable
 from support.polling import until
 from support.records import a_user
 from support.stores import KEY
@@ -302,3 +306,137 @@ def test_open_failing_leaves_no_thread_to_the_event_loop(
         asyncio.run(open_damaged())
     time.sleep(0.2)
     assert failures == []
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 4 MiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)], check=True)
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(folder: Path) -> Path:
+    """Fill a disk; the file that does."""
+    filling = folder / "filling"
+    with contextlib.suppress(OSError), filling.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    return filling
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="Only root can mount a disk that is small.")
+async def test_open_on_a_full_disk_reads_and_changes_as_soon_as_there_is_room(
+    small_disk: Path,
+) -> None:
+    file = small_disk / "phoneprov.db"
+    await bring_up_to_date(embedded_url(file))
+    database = database_in(file)
+    await database.open()
+    async with database.write() as tx:
+        await tx.users.add(a_user(1))
+    await database.close()
+    filling = fill(small_disk)
+
+    await bring_up_to_date(embedded_url(file))  # nothing to do
+    await database.open()
+
+    async def names() -> list[str]:
+        async with database.read() as tx:
+            return [user.uuid for user in await tx.users.rows(10)]
+
+    assert await names() == [a_user(1).uuid]
+    assert await database.revision() == newest()
+    for _ in range(2):
+        with pytest.raises(DiskFull):
+            async with database.write() as tx:
+                await tx.users.add(a_user(2))
+        with pytest.raises(DiskFull):
+            await database.require_writable()
+        assert await names() == [a_user(1).uuid]
+    filling.unlink()
+    await database.require_writable()
+    async with database.write() as tx:
+        await tx.users.add(a_user(2))
+    readers = [names() for _ in range(10)]
+    assert await asyncio.gather(*readers) == [[a_user(1).uuid, a_user(2).uuid]] * 10
+
+    # With the files that changes need open, a full disk is noticed by the readiness check.
+    filling = fill(small_disk)
+
+    async def add_many() -> None:
+        async with database.write() as tx:
+            for number in range(3, 3000):
+                await tx.users.add(a_user(number))
+
+    with pytest.raises(DiskFull):
+        await add_many()
+    with pytest.raises(DiskFull):
+        await database.require_writable()
+    await database.close()
+
+
+@pytest.mark.parametrize(
+    ("cause", "kind", "sentence"),
+    [
+        (errno.ENOSPC, DiskFull, "is full"),
+        (errno.EDQUOT, DiskFull, "is full"),
+        (errno.EROFS, NotWritable, "is read-only"),
+        (errno.EIO, NotWritable, "write error"),
+        (None, NotWritable, "write error"),
+    ],
+)
+def test_write_error_is_named_by_its_cause(
+    file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cause: int | None,
+    kind: type[Unavailable],
+    sentence: str,
+) -> None:
+    monkeypatch.setattr(sqlite_writing, "why_not_writable", lambda _: cause)
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorname = "SQLITE_IOERR_WRITE"
+
+    named = sqlite_writing.unavailable(error, file)
+
+    assert type(named) is kind
+    assert sentence in named.message
+    assert ("full" in named.message) == (kind is DiskFull)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="Only root can mount a disk that is small.")
+def test_reason_why_a_disk_is_not_writable_is_that_of_the_system(small_disk: Path) -> None:
+    file = small_disk / "phoneprov.db"
+    assert sqlite_file.why_not_writable(file) is None
+    filling = fill(small_disk)
+    assert sqlite_file.why_not_writable(file) == errno.ENOSPC
+    filling.unlink()
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    assert sqlite_file.why_not_writable(file) == errno.EROFS
+
+
+async def test_file_locked_by_another_process_delays_each_writer_once(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sqlite._OPTIONS, "timeout", 0.5)
+    await bring_up_to_date(embedded_url(file))
+    database = database_in(file)
+    await database.open()
+
+    async def change(number: int) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(number))
+
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        ended = await asyncio.gather(*map(change, range(20)), return_exceptions=True)
+        seconds = time.monotonic() - began
+        other.execute("ROLLBACK")
+    await change(21)
+    await database.close()
+
+    assert {str(error) for error in ended} == {"The database is busy; try again."}
+    assert seconds < 3

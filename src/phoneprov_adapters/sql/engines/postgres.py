@@ -25,13 +25,13 @@ from phoneprov_adapters.sql.engines.postgres_writing import (
     begin_with,
     usable_and_lost,
 )
-from phoneprov_adapters.sql.engines.revisions import revision_table
+from phoneprov_adapters.sql.engines.revisions import REVISION, TOUCH_REVISION, revision_table
 from phoneprov_adapters.sql.engines.timelines import Timelines
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.tables import metadata
 from phoneprov_adapters.sql.tables.accounts import audit
 from phoneprov_core.kernel.actor import Actor, Trail
-from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.errors import NotWritable, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 
 _LOOK_SECONDS = 0.25
@@ -122,6 +122,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             # In the same message, which costs no round trip.
             settings = deadlines.settings().items()
             self._begin = begin_with([f"SET LOCAL {name} = {value}" for name, value in settings])
+        self._refused = False
         self._pool: PostgresPool | None = None
         self._watching: asyncio.Task[None] | None = None
         # Reads hold no state, so that all readers share it.
@@ -190,6 +191,14 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
                 "tables; see docs/how-to/audit.md."
             )
 
+    async def require_writable(self) -> None:
+        """Raises ``Unavailable`` if changes cannot be stored: on a read-only server, and after a
+        failed change until one succeeds."""
+        async with self._lent(Context(self._box)) as connection:
+            await connection.fetch_all(TOUCH_REVISION if self._refused else REVISION)
+            await connection.commit([])
+        self._refused = False
+
     def read(self) -> AbstractAsyncContextManager[SqlTransaction]:
         return self._reading
 
@@ -227,10 +236,15 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
 
     @asynccontextmanager
     async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
-        async with self._lent(Context(self._box, self.process, Trail(by))) as connection:
-            transaction = SqlTransaction(connection)
-            yield transaction
-            await connection.commit(transaction.audit.of_trail())
+        try:
+            async with self._lent(Context(self._box, self.process, Trail(by))) as connection:
+                transaction = SqlTransaction(connection)
+                yield transaction
+                await connection.commit(transaction.audit.of_trail())
+            self._refused = False
+        except NotWritable:
+            self._refused = True
+            raise
 
     @asynccontextmanager
     async def _lent(self, context: Context) -> AsyncIterator[WriteConnection]:

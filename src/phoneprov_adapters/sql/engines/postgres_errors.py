@@ -9,13 +9,14 @@ from sqlalchemy.dialects import postgresql
 from phoneprov_adapters.sql.engines.connection import foreign_key_violation, unique_violation
 from phoneprov_adapters.sql.engines.revisions import UNFIT, revision_table
 from phoneprov_adapters.sql.tables import metadata
-from phoneprov_core.kernel.errors import DiskFull, Unavailable
+from phoneprov_core.kernel.errors import DiskFull, NotWritable, Unavailable
 
 FAILURES = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 """The base of the driver's errors; ``OSError`` includes ``TimeoutError``."""
 
 _BUSY = "The database is busy; try again."
 _FULL = "The database is full; nothing was changed."
+_READ_ONLY = "The database is read-only at the moment; try again later."
 _LOST = "The connection to the database was lost; try again."
 _PGBOUNCER = (
     "The database seems to be reached through pgbouncer: "
@@ -26,7 +27,7 @@ _PGBOUNCER = (
 # https://www.postgresql.org/docs/current/errcodes-appendix.html
 _SENTENCES = {
     "08": _LOST,
-    "25006": "The database is read-only at the moment; try again later.",
+    "25006": _READ_ONLY,
     "25P03": _LOST,
     "26000": _PGBOUNCER,
     "28": "The database refuses the user name or the password of PHONEPROV_DATABASE_URL.",
@@ -43,6 +44,8 @@ _SENTENCES = {
     "57": "The database is starting or stopping; try again.",
     "57014": "The database took too long to answer; nothing was changed.",
 }
+
+_KINDS = {_FULL: DiskFull, _READ_ONLY: NotWritable}
 
 _preparer = postgresql.dialect().identifier_preparer  # type: ignore[no-untyped-call]
 _LAST_COLUMN = {
@@ -76,7 +79,7 @@ def unavailable(error: Exception | None) -> Unavailable:
             return Unavailable(_PGBOUNCER)
         sentence = _SENTENCES.get(state) or _SENTENCES.get(state[:2])
         if sentence is not None:
-            return DiskFull(sentence) if sentence is _FULL else Unavailable(sentence)
+            return _KINDS.get(sentence, Unavailable)(sentence)
         return Unavailable("The database cannot be used right now; try again later.")
     if isinstance(error, ssl.SSLError):
         return Unavailable("The database's TLS certificate is not trusted, or it has none.")

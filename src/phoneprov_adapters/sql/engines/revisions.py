@@ -44,6 +44,9 @@ REQUIRE_REVISION = update(revision_table).where(_revision != newest()).values(ve
 writing transaction contains it. On PostgreSQL it also locks the table, so that an upgrade waits
 for the transaction, or the transaction for the upgrade."""
 
+TOUCH_REVISION = update(revision_table).values(version_num=_revision)
+"""A change without consequence, which PostgreSQL stores like any other."""
+
 LOCK_REVISION = REVISION.with_for_update()
 """Waits until no other transaction that ran this is open, and holds the lock to the end of this
 one. SQLite, which has one writing transaction at a time, reads the revision only."""

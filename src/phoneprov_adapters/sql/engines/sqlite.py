@@ -22,7 +22,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeAlias
-from urllib.parse import quote
 
 import aiosqlite
 
@@ -39,14 +38,18 @@ from phoneprov_adapters.sql.engines.connection import (
     revision_at,
 )
 from phoneprov_adapters.sql.engines.sqlite_file import (
+    UNCHANGING,
     UseLock,
     damage_of,
+    has_log,
     identity_of,
     protect,
     require_content,
+    url_of,
     warn_about_folder,
 )
 from phoneprov_adapters.sql.engines.sqlite_writing import (
+    BUSY,
     DAMAGED,
     PAGES,
     REPLACED,
@@ -61,7 +64,7 @@ from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor, Trail
-from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.errors import DiskFull, NotWritable, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 
 # At DEBUG it logs the parameters of statements, among them hashes and tokens.
@@ -118,10 +121,14 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self.process = random_id()
         self._box = box
         self._is_open = False
+        # Opened for reading alone: the disk has no room for the files that changes need.
+        self._is_frozen = False
         self._identity: tuple[int, int] | None = None
         self._looked_at = 0.0
         self._lock: UseLock | None = None
-        self._checked_at = -_CHECK_EVERY_SECONDS
+        self._checked_at = self._tried_at = -_CHECK_EVERY_SECONDS
+        self._refused: NotWritable | None = None
+        self._locked_at = 0.0
         self._damage: str | None = None
         self._short: aiosqlite.Connection
         self._writer: aiosqlite.Connection
@@ -144,9 +151,11 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         return f"sqlite+aiosqlite:///{self.path}"
 
     def _connect(self) -> sqlite3.Connection:
-        # Creates no file where the database was removed.
-        url = f"file:{quote(str(self.path))}?mode=rw"
+        # Neither creates a file where the database was removed.
+        url = url_of(self.path, UNCHANGING if self._is_frozen else "mode=rw")
         connection: sqlite3.Connection = sqlite3.connect(url, uri=True, **_OPTIONS)
+        if self._is_frozen:
+            return connection
         try:
             for pragma in (
                 "journal_mode=WAL",
@@ -170,11 +179,15 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self._lock = UseLock(self.path)
         try:
             await self._lock.share()
-            for _ in range(2 + READERS):
-                await to_its_end(self._open_one())
+            try:
+                await self._open_all()
+            except sqlite3.Error as error:
+                full = unavailable(error, self.path)
+                if not isinstance(full, DiskFull) or has_log(self.path):
+                    raise
+                self._is_frozen, self._refused = True, full
+                await self._open_all()
             self._identity = identity_of(self.path)
-            self._writer, self._short, *readers = self._opened
-            self._readers = deque(readers)
             self._is_open = True
         except BaseException as error:
             await self.close()
@@ -184,18 +197,42 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
 
     async def close(self) -> None:
         """Close the connections; to be called when they are no longer in use."""
-        self._is_open = False
+        self._is_open = self._is_frozen = False
         await self._checkpoints.close()
         await to_its_end(self._close_all())
         if self._lock is not None:
             self._lock.release()
             self._lock = None
 
-    # Both to their end: a thread that outlives the event loop fails when it reports to it.
+    # All to their end: a thread that outlives the event loop fails when it reports to it.
+    async def _open_all(self) -> None:
+        await to_its_end(self._close_all())
+        for _ in range(2 + READERS):
+            await to_its_end(self._open_one())
+        self._writer, self._short, *readers = self._opened
+        self._readers = deque(readers)
+
     async def _open_one(self) -> None:
         # Opened here, because aiosqlite does not wait for its thread if that fails.
         connection = await asyncio.to_thread(self._connect)
         self._opened.append(await aiosqlite.Connection(lambda: connection, 0))
+
+    async def _thaw(self) -> None:
+        """Open the file for changes as well. Raises ``Unavailable``."""
+        async with self._one_writer:
+            if not self._is_frozen:
+                return
+            frozen, self._opened, self._is_frozen = self._opened, [], False
+            try:
+                await self._open_all()
+            except BaseException as error:
+                await to_its_end(self._close_all())
+                self._opened, self._is_frozen = frozen, True
+                if isinstance(error, sqlite3.Error):
+                    raise unavailable(error, self.path) from error
+                raise
+        for connection in frozen:
+            await to_its_end(connection.close())
 
     async def _close_all(self) -> None:
         while self._opened:
@@ -217,6 +254,35 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     async def require_privileges(self) -> None:
         """A file has no users: does nothing."""
 
+    async def require_writable(self) -> None:
+        """Raises ``Unavailable`` if changes cannot be stored. Every ten seconds, and always while
+        changes fail, it tries one without consequence."""
+        now = time.monotonic()
+        if self._refused is None and now - self._tried_at < _CHECK_EVERY_SECONDS:
+            return
+        self._require_open()
+        if self._is_frozen:
+            await self._thaw()
+        async with self._writing():
+            if self._group is not None:
+                return  # its commit tells
+            connection = WriteConnection(Context(self._box), self.path, self._writer)
+            try:
+                await connection.touch()
+                await self._commit(connection)
+            except BaseException as error:
+                await connection.roll_back()
+                self._note(error)
+                raise
+            self._tried_at = now
+
+    def _note(self, error: BaseException) -> None:
+        """Remember a failed change: for the readiness check, and for those that wait."""
+        if isinstance(error, NotWritable):
+            self._refused = error
+        if isinstance(error, Unavailable) and error.message == BUSY:
+            self._locked_at = time.monotonic()
+
     def read(self) -> AbstractAsyncContextManager[SqlTransaction]:
         return self._reading
 
@@ -232,7 +298,8 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
                 return await reader.execute_fetchall(sql, parameters)
             finally:
                 # A cancelled query may still run in the thread; the next one waits for it there.
-                self._readers.append(reader)
+                if reader in self._opened:
+                    self._readers.append(reader)
 
     def _require_open(self) -> None:
         if not self._is_open:
@@ -251,9 +318,14 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     @asynccontextmanager
     async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
         self._require_open()
-        leads = False
+        if self._is_frozen:
+            await self._thaw()
+        leads, asked = False, time.monotonic()
         async with self._writing():
             group = self._group
+            if group is None and asked < self._locked_at:
+                # Another process held the lock while this waited: each waits for it once.
+                raise Unavailable(BUSY)
             context = Context(self._box, self.process, Trail(by))
             within = group is not None
             connection = WriteConnection(context, self.path, self._writer, within=within)
@@ -268,6 +340,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
                 else:
                     await self._commit(connection)
             except BaseException as error:
+                self._note(error)
                 if not await connection.roll_back() and group is not None:
                     self._end(group, error)
                 raise
@@ -291,6 +364,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self._require_same_file()
         await connection.commit()
         if self._group is None:
+            self._refused = None
             self._checkpoints.committed()
 
     async def _commit_all(self, group: Group, connection: WriteConnection) -> None:
@@ -300,8 +374,10 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
                 try:
                     self._require_same_file()
                     await connection.commit()
+                    self._refused = None
                     self._checkpoints.committed()
                 except BaseException as error:
+                    self._note(error)
                     await connection.roll_back()
                     self._end(group, error)
                     raise
@@ -319,4 +395,4 @@ async def _committed(group: Group) -> None:
     """Wait for the commit. Raises ``Unavailable`` if the changes were rolled back."""
     failure = await asyncio.shield(group)
     if failure is not None:
-        raise Unavailable(failure.message, code=failure.code)
+        raise type(failure)(failure.message, code=failure.code)

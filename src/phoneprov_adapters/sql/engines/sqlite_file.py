@@ -6,10 +6,12 @@ The lock is on a file beside it. The system releases it when its process ends, f
 
 import asyncio
 import contextlib
+import errno
 import fcntl
 import glob
 import logging
 import os
+import resource
 import sqlite3
 import stat
 import tempfile
@@ -29,6 +31,8 @@ _LOOK_SECONDS = 0.2
 
 _POLL_SECONDS = 0.02
 _DRAFT = "-new-"
+_TRIED = 64 * 1024
+"""The size of a file that is written to find out why others cannot be."""
 _LOCK = "-schema"
 PROCESSES = "-processes"
 """The end of the name of the folder with the list of processes."""
@@ -104,18 +108,38 @@ def _finish(draft: Path, path: Path) -> None:
 
 def revision_of(path: Path) -> str | None:
     """The revision of the schema; None if there is none or it cannot be read. Blocks."""
-    with contextlib.suppress(sqlite3.Error), read_only(path) as connection:
-        row = connection.execute(str(REVISION)).fetchone()
-        return None if row is None else str(row[0])
+    for options in (READ_ONLY, UNCHANGING)[: 1 if has_log(path) else 2]:
+        with contextlib.suppress(sqlite3.Error), read_only(path, options=options) as connection:
+            row = connection.execute(str(REVISION)).fetchone()
+            return None if row is None else str(row[0])
     return None
 
 
+def has_log(path: Path) -> bool:
+    """Whether the newest changes are in the write-ahead log beside the file."""
+    log_ = path.with_name(f"{path.name}-wal")
+    return log_.exists() and log_.stat().st_size > 0
+
+
+READ_ONLY = "mode=ro"
+UNCHANGING = "mode=ro&immutable=1"
+"""Needs no other file, which cannot be made on a full disk: for a file without a log, as long as
+no process changes it."""
+
+
 @contextlib.contextmanager
-def read_only(path: Path, timeout: float = 1) -> Iterator[sqlite3.Connection]:
+def read_only(
+    path: Path, timeout: float = 1, *, options: str = READ_ONLY
+) -> Iterator[sqlite3.Connection]:
     """A connection that changes nothing and creates no file. Raises ``sqlite3.Error``."""
-    url = f"file:{quote(str(path))}?mode=ro"
+    url = url_of(path, options)
     with contextlib.closing(sqlite3.connect(url, uri=True, timeout=timeout)) as connection:
         yield connection
+
+
+def url_of(path: Path, options: str) -> str:
+    """The URL of a file for SQLite."""
+    return f"file:{quote(str(path))}?{options}"
 
 
 def damage_of(path: Path) -> str | None:
@@ -134,6 +158,25 @@ def damage_of(path: Path) -> str | None:
 def damages(error: sqlite3.Error) -> bool:
     """Whether an error means that the file is damaged."""
     return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
+
+
+def why_not_writable(path: Path) -> int | None:
+    """The error number of the system for a small new file beside ``path``, or for its size; None
+    if it can be written. Blocks for a moment."""
+    try:
+        system = os.statvfs(path.parent)
+        if system.f_flag & os.ST_RDONLY:
+            return errno.EROFS
+        if not system.f_bavail:
+            return errno.ENOSPC
+        if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+            return errno.EFBIG
+        with tempfile.TemporaryFile(dir=path.parent, buffering=0) as file:
+            file.write(bytes(_TRIED))
+            os.fsync(file.fileno())
+    except OSError as error:
+        return error.errno
+    return None
 
 
 class UseLock:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -22,9 +23,9 @@ from phoneprov_adapters.sql.engines.connection import (
     unique_violation,
 )
 from phoneprov_adapters.sql.engines.revisions import REQUIRE_REVISION, REVISION_COLUMN, UNFIT
-from phoneprov_adapters.sql.engines.sqlite_file import damages
+from phoneprov_adapters.sql.engines.sqlite_file import damages, why_not_writable
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_core.kernel.errors import DiskFull, Unavailable
+from phoneprov_core.kernel.errors import DiskFull, NotWritable, Unavailable
 
 DAMAGED = "The database file is damaged; restore a backup."
 REPLACED = (
@@ -32,6 +33,12 @@ REPLACED = (
     "restart the service."
 )
 UNUSABLE = "The database cannot be used right now; try again later."
+
+BUSY = "The database is busy; try again."
+READ_ONLY = (
+    "The database is read-only: its file, its folder or the file system does not permit changes; "
+    "nothing was changed."
+)
 
 COMMITS = 100
 """Number of commits between two checkpoints."""
@@ -122,6 +129,12 @@ class WriteConnection(Connection):
                 await self._run(sql, parameters)
         return compiled.typed(await self._run(compiled.sql, compiled.parameters(values)))
 
+    async def touch(self) -> None:
+        """Change the file, without consequence: the commit writes to the disk."""
+        self.begun = True
+        for sql, parameters in (*_BEGIN, ("PRAGMA user_version = 0", ())):
+            await self._run(sql, parameters)
+
     async def commit(self) -> None:
         """Commit; inside another transaction, leave the changes to its commit. The driver does so
         also when this call is cancelled."""
@@ -166,13 +179,32 @@ def _violation(error: sqlite3.IntegrityError) -> Exception:
 def unavailable(error: Exception, path: Path) -> Unavailable:
     """The reason why the file cannot be used, as one sentence; the cause is logged."""
     name = getattr(error, "sqlite_errorname", "")
-    if name in {"SQLITE_FULL", "SQLITE_IOERR_WRITE"}:
+    if name == "SQLITE_FULL":
         failure: Unavailable = DiskFull()
+    elif name.startswith("SQLITE_READONLY"):
+        failure = NotWritable(READ_ONLY)
+    elif name in _WRITE_ERRORS:
+        failure = _not_written(path)
     elif name.startswith("SQLITE_BUSY"):
-        failure = Unavailable("The database is busy; try again.")
+        failure = Unavailable(BUSY)
     elif isinstance(error, sqlite3.Error) and damages(error):
         failure = Unavailable(DAMAGED)
     else:
         failure = Unavailable(UNUSABLE)
     log_failure(f"file {path}", f"{name or type(error).__name__} {error}")
     return failure
+
+
+_WRITE_ERRORS = {
+    f"SQLITE_IOERR_{name}"
+    for name in ("WRITE", "FSYNC", "DIR_FSYNC", "TRUNCATE", "SHMSIZE", "SHMOPEN", "SHMMAP")
+}
+
+
+def _not_written(path: Path) -> NotWritable:
+    """SQLite has one error for all that the system refuses but a full disk: the limit of a user or
+    of a process, a read-only file system, a defect."""
+    reason = why_not_writable(path)
+    if reason in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+        return DiskFull()
+    return NotWritable(READ_ONLY if reason == errno.EROFS else "")
