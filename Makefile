@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight
+.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-retention bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -109,6 +109,9 @@ bench-search: $(VENV)/installed-dev  ## duration of a search among 100,000 phone
 
 bench-trail: $(VENV)/installed-dev  ## pages of an audit trail of a million entries, for each combination of filters
 	$(BIN)/python -m bench.trail
+
+bench-retention: $(VENV)/installed-dev  ## retention passes over up to 3,000 deployments a phone: the time grows linearly
+	$(BIN)/python -m bench.retention
 
 bench-rollouts: $(VENV)/installed-dev  ## renderings a second, and a plan over 2,000 phones
 	$(BIN)/python -m bench.rollouts

@@ -1,6 +1,6 @@
 """Removing old records: how long each kind is kept, and removal in small transactions."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,6 +10,7 @@ from typing import Annotated, Protocol
 from msgspec import Struct
 
 from phoneprov_core.auth.throttle import KEPT_UNKNOWN
+from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.fleet.overview import count_days
 from phoneprov_core.fleet.ports import FleetStore
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event, UseCaseTrail
@@ -59,13 +60,79 @@ Place = tuple[str | int, ...]
 
 
 class Piece(Struct, frozen=True):
-    """A piece of the records of a kind, in their order: the position of its last record, the
-    number of its records that can be removed, and the keys of those that ``remove`` must keep
-    though its own condition would remove them."""
+    """A piece of the records of a kind, in their order: the position of its last record, and the
+    number of its records that can be removed. Of deployments these are the ``keys``: a piece has
+    all deployments of its phones."""
 
     last: Place
     removable: int
-    keep: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+
+    def parts(self) -> Iterator["Piece"]:
+        """Pieces that remove at most ``PIECE`` records each."""
+        yield from (
+            Piece(self.last, len(keys), keys)
+            for start in range(0, len(self.keys), PIECE)
+            if (keys := self.keys[start : start + PIECE])
+        )
+        if not self.keys:
+            yield self
+
+
+OTHERS = 3
+"""Number of other revisions after which one is no longer needed; see ``RetentionStore``."""
+
+
+class PastDeployment(Struct, frozen=True):
+    """What retention has to know of a deployment. ``revision`` is None if its file was never in
+    place, else the name of what it deployed."""
+
+    uuid: str
+    created_at: str
+    outcome: Outcome
+    revision: tuple[str, int] | None
+
+
+def unneeded(
+    phone: Sequence[PastDeployment],
+    before: str,
+    has_text_of: Callable[[PastDeployment, PastDeployment], bool],
+) -> list[str]:
+    """The deployments of a phone, the newest first, that are removable before a moment (see
+    ``RetentionStore``). Reads each once."""
+    found: dict[str, None] = {}
+    later: set[tuple[str, int]] = set()
+    certain: set[tuple[str, int]] = set()
+    for one in phone:
+        is_needed = one is phone[0] or one.outcome is Outcome.RUNNING
+        if one.revision is not None:
+            is_needed |= one.revision not in certain and len(later) <= OTHERS
+            if len(later) <= OTHERS:
+                later.add(one.revision)
+                if one.outcome not in _UNCERTAIN:
+                    certain.add(one.revision)
+        if not is_needed and one.created_at < before:
+            found[one.uuid] = None
+    if found:
+        found.pop(_target(phone, has_text_of), None)
+    return list(found)
+
+
+_UNCERTAIN = {Outcome.UNKNOWN, Outcome.RUNNING}
+
+
+def _target(
+    phone: Sequence[PastDeployment],
+    has_text_of: Callable[[PastDeployment, PastDeployment], bool],
+) -> str:
+    """What a rollback of the phone deploys again: see ``rollback_target``."""
+    placed = (one for one in phone if one.revision is not None)
+    current = next(placed, None)
+    for one in placed:
+        assert current is not None
+        if one.outcome is not Outcome.UNKNOWN and not has_text_of(one, current):
+            return one.uuid
+    return ""
 
 
 class Pruned(Struct, frozen=True):
@@ -124,14 +191,15 @@ class RetentionStore(Protocol):
     async def look(
         self, kind: Expiring, before: Moment, limit: int, *, after: Place | None = None
     ) -> Piece | None:
-        """The next piece of at most ``limit`` records after ``after``, or None at the end.
-        Changes and locks nothing. ``keep`` of the piece names rollback targets."""
+        """The next piece after ``after``, or None at the end: at most ``limit`` records, or one
+        phone with all its deployments. Changes and locks nothing."""
 
     async def remove(
         self, kind: Expiring, before: Moment, piece: Piece, *, after: Place | None = None
     ) -> int:
-        """Remove what is removable after ``after`` up to the end of ``piece``, in one statement;
-        the number of records. A deployment since ``look`` does not make a needed one removable."""
+        """Remove what is removable after ``after`` up to the end of ``piece``, or its ``keys``,
+        in one statement; the number of records. Deployments since ``look`` make no other one
+        needed."""
 
 
 class RetentionTransaction(Protocol):
@@ -196,13 +264,19 @@ class Prune:
             if dry_run or not piece.removable:
                 yield piece.removable
             else:
-                began = self.clock()
-                async with self.database.write(by=SYSTEM_ACTOR) as tx:
-                    removed = await tx.retention.remove(kind, before, piece, after=after)
-                    if removed:
-                        fields = {"records": removed}
-                        tx.trail.note(Event("retention.pruned", "retention", kind.value, fields))
-                yield removed
-                took = (self.clock() - began).total_seconds()
-                await self.pause(min(_LONGEST_PAUSE, max(0.0, took)))
+                for part in piece.parts():
+                    yield await self._remove(kind, before, part, after)
             after = piece.last
+
+    async def _remove(
+        self, kind: Expiring, before: Moment, piece: Piece, after: Place | None
+    ) -> int:
+        began = self.clock()
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
+            removed = await tx.retention.remove(kind, before, piece, after=after)
+            if removed:
+                fields = {"records": removed}
+                tx.trail.note(Event("retention.pruned", "retention", kind.value, fields))
+        took = (self.clock() - began).total_seconds()
+        await self.pause(min(_LONGEST_PAUSE, max(0.0, took)))
+        return removed

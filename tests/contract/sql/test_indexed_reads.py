@@ -15,6 +15,8 @@ from phoneprov_adapters.sql.stores.batches import _FIND
 from phoneprov_adapters.sql.stores.deployments import _KEEP_USE, _LOGGED_IN_SINCE
 from phoneprov_adapters.sql.stores.desks import _UNUSED
 from phoneprov_adapters.sql.stores.lines import AT, EARLIER, FIND, OF_USER, PHONES_OF
+from phoneprov_adapters.sql.stores.retention import _look
+from phoneprov_core.retention import Expiring
 from support.data_folder import create_database
 
 VALUES = {
@@ -89,3 +91,15 @@ async def test_postgres_scans_no_table(url: str, statement: Statement) -> None:
     finally:
         await connection.close()
     assert not [line[0] for line in plan if "Seq Scan" in line[0]], plan
+
+
+def test_revision_without_deployments_is_found_by_an_index(tmp_path: Path) -> None:
+    statement = _look(Expiring.REVISIONS, after=True)
+    values = {"before": "2026-01-31T08:15:30.000Z", "after_0": "", "limit": 500}
+    compiled = Compiler(sqlite.dialect())(statement)
+    with sqlite3.connect(create_database(tmp_path)) as connection:
+        plan = connection.execute(
+            f"EXPLAIN QUERY PLAN {compiled.sql}", compiled.parameters(values)
+        ).fetchall()
+
+    assert any("(profile_uuid=? AND revision=?)" in step[3] for step in plan), plan

@@ -45,9 +45,12 @@ class TestRetention(DatabaseTests):
                 assert piece == await tx.retention.look(kind, before, limit, after=after)
             if piece is None:
                 return removed
-            async with self.database.write() as tx:
-                removed.append(await tx.retention.remove(kind, before, piece, after=after))
-            assert removed[-1] == piece.removable
+            count = 0
+            for part in piece.parts():
+                async with self.database.write() as tx:
+                    count += await tx.retention.remove(kind, before, part, after=after)
+            assert count == piece.removable
+            removed.append(count)
             after = piece.last
 
     async def add_deployment(
@@ -232,7 +235,7 @@ class TestRetention(DatabaseTests):
         assert await self._numbers(1) == [1, 7, 8, 9, 10]
         assert await self.read(lambda tx: rollback_target(tx.deployments, a_mac(1))) == target
 
-    async def test_deployments_needed_after_look_are_not_removed(self) -> None:
+    async def test_deployments_since_look_are_not_removed(self) -> None:
         text: dict[str, Any] = {"sha256": "b" * 64, "size": 7}
         await self.add_deployment(1, 1, 1, 1, size=7)
         for number in range(2, 8):
@@ -242,10 +245,28 @@ class TestRetention(DatabaseTests):
         )
         await self.add_deployment(8, 1, 8, 8, **text)
 
-        assert (
-            await self.write(lambda tx: tx.retention.remove(Expiring.DEPLOYMENTS, LATE, piece)) == 3
+        # What the deployment of 8 made unneeded, another pass removes.
+        removed = await self.write(
+            lambda tx: tx.retention.remove(Expiring.DEPLOYMENTS, LATE, piece)
         )
+        assert (removed, piece.keys) == (2, (identifier(3), identifier(2)))
+        assert await self._numbers(1) == [1, 4, 5, 6, 7, 8]
+        assert sum(await self.pruned(Expiring.DEPLOYMENTS, LATE)) == 1
         assert await self._numbers(1) == [1, 5, 6, 7, 8]
+
+    async def test_piece_has_all_deployments_of_its_phones(self) -> None:
+        for phone, count in ((1, 5), (2, 1), (3, 2), (4, 7), (5, 1)):
+            for number in range(1, count + 1):
+                await self.add_deployment(100 * phone + number, phone, number, 1)
+
+        places, after = [], None
+        async with self.database.read() as tx:
+            while piece := await tx.retention.look(Expiring.DEPLOYMENTS, LATE, 4, after=after):
+                places.append((piece.last, piece.removable))
+                after = piece.last
+
+        assert [removable for _, removable in places if removable] == [4, 1, 6]
+        assert places[-1][0] == (a_mac(5),)
 
     @pytest.mark.parametrize(
         ("outcomes", "left"),
@@ -271,6 +292,6 @@ class TestRetention(DatabaseTests):
         for number in range(1, 10):
             await self.add_deployment(number, 1, number, number)
 
-        assert await self.pruned(Expiring.DEPLOYMENTS, moment(4)) == [2, 1]
+        assert await self.pruned(Expiring.DEPLOYMENTS, moment(4)) == [3]
 
         assert await self._numbers(1) == list(range(4, 10))

@@ -91,7 +91,7 @@ class SqlTransaction:
     desks = cached_property(lambda self: SqlDesks(self._connection))
     desk_uses = cached_property(lambda self: DeskUses(self))
     listed_desks = cached_property(lambda self: listed_desks(self._connection))
-    retention = cached_property(lambda self: SqlRetention(self._connection, self.deployments))
+    retention = cached_property(lambda self: SqlRetention(self._connection))
     statistics = cached_property(lambda self: SqlStatistics(self._connection))
     served_files = cached_property(lambda self: SqlServedFiles(self._connection))
     fetches = cached_property(lambda self: SqlFetches(self._connection))

@@ -8,7 +8,6 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query
 from phoneprov_adapters.sql.stores.desks import SqlDesks
 from phoneprov_adapters.sql.stores.retention import (
-    OTHERS,
     is_in_running_batch,
     is_perhaps_target,
     is_same_revision,
@@ -37,6 +36,7 @@ from phoneprov_core.profiles.model import (
     whole,
 )
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
+from phoneprov_core.retention import OTHERS
 
 _MOST_PHONES = 100
 _CNF_XML = SealedColumn(revisions, "cnf_xml")

@@ -18,28 +18,30 @@ from sqlalchemy import (
     distinct,
     exists,
     func,
-    null,
     or_,
     select,
     true,
     tuple_,
 )
 
-from phoneprov_adapters.sql.engines.connection import Connection
+from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.accounts import audit, login_attempts, sessions
-from phoneprov_adapters.sql.tables.fields import json_text
+from phoneprov_adapters.sql.tables.fields import SealedColumn, json_text
 from phoneprov_adapters.sql.tables.fleet import deployment_days, phone_state_changes
 from phoneprov_adapters.sql.tables.provisioning import fetches
 from phoneprov_adapters.sql.tables.switching import batches, deployments, profile_revisions
 from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.deployments.order import rollback_target
-from phoneprov_core.deployments.ports import DeploymentStore
-from phoneprov_core.retention import Expiring, Moment, Piece, Place, RetentionStore
-
-OTHERS = 3
-"""Number of other revisions after which one is no longer needed; see ``RetentionStore``."""
+from phoneprov_core.retention import (
+    Expiring,
+    Moment,
+    PastDeployment,
+    Piece,
+    Place,
+    RetentionStore,
+    unneeded,
+)
 
 _later = deployments.alias("later")
 _newest = deployments.alias("newest")
@@ -71,19 +73,6 @@ _current_size = (
     .scalar_subquery()
 )
 
-is_unneeded = and_(
-    deployments.c.outcome != Outcome.RUNNING.value,
-    exists()
-    .where(_later.c.mac == deployments.c.mac, _later.c.number > deployments.c.number)
-    .correlate(deployments),
-    or_(
-        deployments.c.place.is_(None),
-        exists().where(_since, is_same_revision, _certain).correlate(deployments),
-        revisions_since() > OTHERS,
-    ),
-)
-"""Whether a deployment can be removed unless it is a rollback target."""
-
 # Configurations are encrypted, so that SQL compares their sizes. Another size since then, with a
 # certain outcome, is another configuration: a rollback finds that one first.
 is_perhaps_target = and_(
@@ -106,12 +95,12 @@ is_in_running_batch = (
 """Whether a batch that has not ended switches phones to a revision."""
 
 _newer = profile_revisions.alias("newer")
+_LARGEST = 2**62
 _next = phone_state_changes.alias("next")
 _mark = deployment_days.alias("mark")
 _before: ColumnElement[Any] = bindparam("before")
 
 _REMOVABLE: dict[Expiring, ColumnElement[bool]] = {
-    Expiring.DEPLOYMENTS: is_unneeded,
     Expiring.REVISIONS: and_(
         exists()
         .where(
@@ -145,9 +134,7 @@ _REMOVABLE: dict[Expiring, ColumnElement[bool]] = {
         .correlate(deployment_days),
     ),
 }
-_KEEP = json_items(bindparam("keep", type_=Text())).table_valued("value")
 _ORDER: dict[Expiring, tuple[Column[Any], ...]] = {
-    Expiring.DEPLOYMENTS: (deployments.c.created_at, deployments.c.uuid),
     Expiring.BATCHES: (batches.c.ended_at, batches.c.uuid),
     Expiring.FETCHES: (fetches.c.created_at, fetches.c.uuid),
     Expiring.AUDIT: (audit.c.at, audit.c.uuid),
@@ -160,16 +147,45 @@ _ORDER: dict[Expiring, tuple[Column[Any], ...]] = {
 """Ordered by time if it is indexed; the last column is the key, of days both are."""
 
 
+_DEPLOYMENT = (deployments.c.mac, deployments.c.number)
+_SHA256 = SealedColumn(deployments, "sha256")
+_PAST = (
+    select(
+        *_DEPLOYMENT,
+        *(deployments.c.uuid, deployments.c.created_at, deployments.c.outcome),
+        case((deployments.c.place.is_not(None), deployments.c.profile_uuid)),
+        *(deployments.c.revision, deployments.c.size, _SHA256.key_id, _SHA256.sealed),
+    )
+    .where(tuple_(*_DEPLOYMENT) > tuple_(bindparam("after_0"), bindparam("after_1")))
+    .order_by(*_DEPLOYMENT)
+    .limit(bindparam("limit"))
+)
+_KEYS = json_items(bindparam("keys", type_=Text())).table_valued("value")
+_REMOVE_KEYS = (
+    delete(deployments)
+    .where(
+        deployments.c.uuid.in_(
+            select(deployments.c.uuid)
+            .where(
+                deployments.c.uuid.in_(select(_KEYS.c.value)),
+                deployments.c.outcome != Outcome.RUNNING.value,
+            )
+            # Another process may remove the same rows at the same time, and hold some of them.
+            .with_for_update(skip_locked=True, of=deployments)
+        )
+    )
+    .returning(deployments.c.uuid)
+)
+
+
 class SqlRetention(SqlQueries, RetentionStore):
     """Old records, read by key."""
-
-    def __init__(self, connection: Connection, deployed: DeploymentStore) -> None:
-        super().__init__(connection)
-        self._deployed = deployed
 
     async def look(
         self, kind: Expiring, before: Moment, limit: int, *, after: Place | None = None
     ) -> Piece | None:
+        if kind is Expiring.DEPLOYMENTS:
+            return await self._look_at_phones(str(before), limit, after)
         rows = await self._connection.fetch_all(
             _look(kind, after=after is not None),
             before=before,
@@ -178,26 +194,70 @@ class SqlRetention(SqlQueries, RetentionStore):
         )
         if not rows:
             return None
-        keep = await self._targets({row[-1] for row in rows if row[-1] is not None})
         width = len(_ORDER[kind])
-        removable = sum(row[width] for row in rows if row[width - 1] not in keep)
-        return Piece(tuple(rows[-1][:width]), removable, keep)
+        return Piece(tuple(rows[-1][:width]), sum(row[width] for row in rows))
 
-    async def _targets(self, macs: set[str]) -> tuple[str, ...]:
-        """What a rollback of each phone deploys again."""
-        found = [await rollback_target(self._deployed, mac) for mac in sorted(macs)]
-        return tuple(one.uuid for one in found if one is not None)
+    async def _look_at_phones(self, before: str, limit: int, after: Place | None) -> Piece | None:
+        """Whole phones, in the order of their MACs."""
+        keys: list[str] = []
+        phone: list[Row] = []
+        last = after
+        for_next = ("", 0) if after is None else (after[0], _LARGEST)
+        while True:
+            rows = await self._connection.fetch_all(
+                _PAST, limit=limit, **_values("after", for_next)
+            )
+            for row in rows:
+                if phone and phone[0][0] != row[0]:
+                    keys += self._unneeded(phone, before)
+                    last, phone = (phone[0][0],), []
+                phone.append(row)
+            if len(rows) < limit:
+                break
+            if last != after:  # the rows of the phone after it are read again
+                return Piece(last or (), len(keys), tuple(keys))
+            for_next = (rows[-1][0], rows[-1][1])
+        if phone:
+            keys += self._unneeded(phone, before)
+            last = (phone[0][0],)
+        return None if last == after or last is None else Piece(last, len(keys), tuple(keys))
+
+    def _unneeded(self, rows: Sequence[Row], before: str) -> list[str]:
+        """The removable deployments of a phone; ``rows`` are in the order of their numbers."""
+        if min(row[3] for row in rows) >= before:
+            return []
+        contents = {row[2]: row[7:] for row in rows}
+        opened: dict[str, bytes] = {}
+
+        def text(uuid: str) -> bytes:
+            if uuid not in opened:
+                _, key_id, sealed = contents[uuid]
+                opened[uuid] = _SHA256.open(self._connection.box, key_id, sealed, uuid)
+            return opened[uuid]
+
+        def has_text_of(one: PastDeployment, other: PastDeployment) -> bool:
+            same_size = contents[one.uuid][0] == contents[other.uuid][0]
+            return bool(same_size) and text(one.uuid) == text(other.uuid)
+
+        phone = [
+            PastDeployment(
+                row[2], row[3], Outcome(row[4]), (row[5], row[6]) if row[5] is not None else None
+            )
+            for row in reversed(rows)
+        ]
+        return unneeded(phone, before, has_text_of)
 
     async def remove(
         self, kind: Expiring, before: Moment, piece: Piece, *, after: Place | None = None
     ) -> int:
-        keep = {"keep": json_text(piece.keep)} if piece.keep else {}
+        if kind is Expiring.DEPLOYMENTS:
+            removed = await self._connection.fetch_all(_REMOVE_KEYS, keys=json_text(piece.keys))
+            return len(removed)
         removed = await self._connection.fetch_all(
-            _remove(kind, after=after is not None, keep=bool(keep)),
+            _remove(kind, after=after is not None),
             before=before,
             **_values("after", after),
             **_values("last", piece.last),
-            **keep,
         )
         return len(removed)
 
@@ -210,11 +270,8 @@ def _values(name: str, place: Place | None) -> dict[str, Any]:
 def _look(kind: Expiring, *, after: bool) -> Statement:
     order = _ORDER[kind]
     removable = case((_REMOVABLE.get(kind, true()), 1), else_=0)
-    phone: ColumnElement[Any] = null()
-    if kind is Expiring.DEPLOYMENTS:
-        phone = case((and_(is_unneeded, is_perhaps_target), deployments.c.mac), else_=None)
     return (
-        select(*order, removable, phone)
+        select(*order, removable)
         .where(*_within(kind, after))
         .order_by(*order)
         .limit(bindparam("limit"))
@@ -222,11 +279,11 @@ def _look(kind: Expiring, *, after: bool) -> Statement:
 
 
 @cache
-def _remove(kind: Expiring, *, after: bool, keep: bool) -> Statement:
+def _remove(kind: Expiring, *, after: bool) -> Statement:
     order = _ORDER[kind]
     table, key = order[-1].table, order if kind is Expiring.DAYS else order[-1:]
     assert isinstance(table, Table)
-    unneeded = (
+    removable = (
         select(*key)
         .where(
             *_within(kind, after),
@@ -236,9 +293,7 @@ def _remove(kind: Expiring, *, after: bool, keep: bool) -> Statement:
         # Another process may remove the same rows at the same time, and hold some of them.
         .with_for_update(skip_locked=True, of=table)
     )
-    if keep:
-        unneeded = unneeded.where(order[-1].not_in(select(_KEEP.c.value)))
-    return delete(table).where(tuple_(*key).in_(unneeded)).returning(order[-1])
+    return delete(table).where(tuple_(*key).in_(removable)).returning(order[-1])
 
 
 def _within(kind: Expiring, after: bool) -> list[ColumnElement[bool]]:

@@ -78,6 +78,8 @@ DEPLOYMENTS = Records(
         UniqueConstraint("mac", "number"),
         Index(None, "mac", "created_at", "uuid"),
         Index(None, "profile_uuid", "created_at", "uuid"),
+        # Without it, each revision that no deployment names would read all of its profile.
+        Index(None, "profile_uuid", "revision"),
         Index(None, "owner_uuid", "created_at", "uuid"),
         Index(None, "user_uuid", "created_at", "uuid"),
         sealed=("sha256",),

@@ -326,6 +326,8 @@ CREATE INDEX ix_deployments_owner_uuid_created_at_uuid ON deployments (owner_uui
 
 CREATE INDEX ix_deployments_profile_uuid_created_at_uuid ON deployments (profile_uuid, created_at, uuid);
 
+CREATE INDEX ix_deployments_profile_uuid_revision ON deployments (profile_uuid, revision);
+
 CREATE INDEX ix_deployments_sha256_key_id_uuid ON deployments (sha256_key_id, uuid);
 
 CREATE INDEX ix_deployments_user_uuid_created_at_uuid ON deployments (user_uuid, created_at, uuid);
