@@ -1,12 +1,14 @@
 """vCards (RFC 6350, and the older 3.0 and 2.1) as rows of a directory, by vobject.
 
-A contact's name is ``FN``; ``TEL`` of type ``CELL`` is mobile, ``HOME`` is home, any other is
-work, the first of each; ``FAX``, ``PAGER``, ``MODEM`` and ``TLX`` numbers are left out. ``ORG``
-is company and department, ``UID`` the uuid if it is one. Fields without a vCard property are
-``X-PHONEPROV-...``.
+A contact's name is ``FN``, else ``N``, else ``ORG``, which a card of a company has; ``TEL`` of type
+``CELL`` is mobile, ``HOME`` is home, any other is work; of several of one kind the preferred one,
+else the first. The others are left out, and so are ``FAX``, ``PAGER``, ``MODEM`` and ``TLX``
+numbers: the row has a note for each. ``ORG`` is company and department, ``UID`` the uuid if it is
+one. Fields without a vCard property are ``X-PHONEPROV-...``.
 """
 
 import logging
+import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,13 +19,15 @@ from vobject.base import VObjectError
 
 from phoneprov_adapters.files.reading import Rows, in_pieces, open_text
 from phoneprov_adapters.files.vcard_lines import BadCard, normalised
+from phoneprov_core.directory.dialling import dialled
 from phoneprov_core.kernel.system import known_id
-from phoneprov_core.transfer.model import Row, RowProblem
+from phoneprov_core.transfer.model import Note, Row, RowProblem
 
 DIRECTORIES = ("company-directory", "personal-directory")
 """The kinds of records that a vCard can hold."""
 _OWN = ("ringtone", "location", "building", "username")
 _NUMBERS = {"work": "WORK", "mobile": "CELL", "home": "HOME"}
+_SCHEME = re.compile(r"^tel:", re.IGNORECASE)
 _NO_VOICE = {"FAX", "PAGER", "MODEM", "TLX"}
 _LONGEST = 4 * 1024 * 1024
 """Maximum number of characters of one vCard, which may contain pictures."""
@@ -63,13 +67,14 @@ class VcardTable:
             return RowProblem(line, "", "The vCard does not end, or is too long")
         try:
             card = vobject.readOne(normalised(text))
-            cells = _cells(card.contents)
+            cells, notes = _cells(card.contents)
         except BadCard as error:
             return RowProblem(line, "", str(error))
         # vobject raises errors of its dependencies for a malformed value.
         except (VObjectError, ValueError, LookupError, AttributeError, TypeError):
             return RowProblem(line, "", "The vCard cannot be read")
-        return Row(line, {name: cell for name, cell in cells.items() if name in self._columns})
+        cells = {name: cell for name, cell in cells.items() if name in self._columns}
+        return Row(line, cells, tuple(notes))
 
 
 def _cards(file: TextIO) -> Iterator[tuple[int, str]]:
@@ -100,29 +105,59 @@ def _cards(file: TextIO) -> Iterator[tuple[int, str]]:
         yield began, ""
 
 
-def _cells(contents: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+def _cells(contents: Mapping[str, Sequence[Any]]) -> tuple[dict[str, str], list[Note]]:
     cells: dict[str, str] = {}
-    for tel in contents.get("tel", ()):
-        types = {part.upper() for kind in tel.params.get("TYPE", ()) for part in kind.split(",")}
-        types |= {name.upper() for name in (*tel.params, *getattr(tel, "singletonparams", ()))}
-        if types & _NO_VOICE and "VOICE" not in types:
-            continue
+    notes: list[Note] = []
+    for tel in _preferred(contents.get("tel", ())):
+        types = _types(tel)
+        number = _SCHEME.sub("", str(tel.value).strip())
         which = "mobile" if "CELL" in types else "home" if "HOME" in types else "work"
-        number = str(tel.value).strip()
-        cells.setdefault(which, number[4:] if number.lower().startswith("tel:") else number)
-    for name, columns in (("fn", ("name",)), ("email", ("email",)), ("uid", ("uuid",))):
+        if (no_voice := types & _NO_VOICE) and "VOICE" not in types:
+            kind = min(no_voice).lower()
+            notes.append(Note("", f"The number {number} was left out: its type is {kind}"))
+        elif number:
+            _add(cells, notes, which, number)
+    for email in _preferred(contents.get("email", ())):
+        _add(cells, notes, "email", str(email.value).strip())
+    for name, column in (("fn", "name"), ("uid", "uuid")):
         for found in contents.get(name, ())[:1]:
-            cells[columns[0]] = str(found.value).strip()
-    if "name" not in cells:
+            cells[column] = str(found.value).strip()
+    if not cells.get("name"):
         cells["name"] = " ".join(str(contents["n"][0].value).split()) if "n" in contents else ""
     for found in contents.get("org", ())[:1]:
         parts = found.value if isinstance(found.value, list) else [found.value]
         cells.update(zip(("company", "department"), (str(part) for part in parts), strict=False))
+        cells["name"] = cells["name"] or cells["company"].strip()
     for column in _OWN:
         for found in contents.get(f"x-phoneprov-{column}", ())[:1]:
             cells[column] = str(found.value)
     uuid = known_id(cells.pop("uuid", "").lower().removeprefix("urn:uuid:"))
-    return {**cells, "uuid": uuid} if uuid else cells
+    return ({**cells, "uuid": uuid} if uuid else cells), notes
+
+
+def _types(line: Any) -> set[str]:
+    types = {part.upper() for kind in line.params.get("TYPE", ()) for part in kind.split(",")}
+    return types | {name.upper() for name in (*line.params, *getattr(line, "singletonparams", ()))}
+
+
+def _preferred(lines: Sequence[Any]) -> list[Any]:
+    """The lines, the preferred ones first: ``PREF=1`` (version 4) is before ``PREF=2``, and both
+    are before a line without; versions 2.1 and 3.0 have a type ``PREF``."""
+
+    def preference(line: Any) -> int:
+        level = (line.params.get("PREF") or [""])[0]
+        if level.isascii() and level.isdecimal() and len(level) <= len("100"):
+            return int(level)
+        return 1 if "PREF" in _types(line) else 101
+
+    return sorted(lines, key=preference)
+
+
+def _add(cells: dict[str, str], notes: list[Note], column: str, value: str) -> None:
+    """Set the cell of a column, or note that its value was left out."""
+    first = cells.setdefault(column, value)
+    if first != value and (dialled(first) or first) != (dialled(value) or value):
+        notes.append(Note(column, f"{value} was left out: a contact has one of each kind"))
 
 
 class VcardWriter:

@@ -36,16 +36,19 @@ def _is_used(line: str) -> bool:
 
 
 def _unfolded(text: str) -> Iterator[str]:
-    logical = ""
+    parts: list[str] = []  # of one line: a picture has thousands
+    is_quoted = False
     for line in re.split(r"\r\n|\r|\n", text):
-        if logical.endswith("=") and _is_quoted_printable(logical):
-            logical = logical[:-1] + line
-        elif line[:1] in {" ", "\t"}:
-            logical += line[1:]
+        if is_quoted and parts[-1].endswith("="):
+            parts[-1] = parts[-1][:-1]
+            parts.append(line)
+        elif line[:1] in {" ", "\t"} and parts:
+            parts.append(line[1:])
         else:
-            yield logical
-            logical = line
-    yield logical
+            yield "".join(parts)
+            parts = [line]
+            is_quoted = _is_quoted_printable(line)
+    yield "".join(parts)
 
 
 def _is_quoted_printable(line: str) -> bool:

@@ -25,7 +25,7 @@ from phoneprov_core.transfer.model import (
     problems_of,
 )
 from phoneprov_core.transfer.rows import Asked, Reader
-from phoneprov_core.transfer.sheets import DESKS, USERS, Sheet
+from phoneprov_core.transfer.sheets import DESKS, USERS, Sheet, notes_on, tidied
 
 _HASHES_AT_A_TIME = 8
 _ANOTHER_IMPORT = (
@@ -60,6 +60,7 @@ class Import:
         reader = self._reader()
         counts: Counter[str] = Counter()
         problems: list[RowProblem] = []
+        notes: list[RowProblem] = []
         total = 0
         async with self.database.read() as tx:
             await reader.look(tx)
@@ -72,8 +73,10 @@ class Import:
                         continue
                     counts[_outcome(asked)] += 1
                     self.seen(row.line, _outcome(asked), asked.changes)
+                    found = (*row.notes, *notes_on(self.sheet, tidied(row.cells)))
+                    notes += [RowProblem(row.line, note.field, note.message) for note in found]
                 self.progress("checked", total, None)
-        return _imported(total, counts, problems, written=False)
+        return Imported(total, **counts, problems=tuple(problems), notes=tuple(notes))
 
     async def hash(self, checked: Imported) -> None:
         """Compute the hashes of the passwords in valid rows, by line. They take long, and are
@@ -101,7 +104,7 @@ class Import:
                 await self._write_possible(reader, rows, counts, problems)
                 done += len(rows)
                 self.progress("written", done, checked.total)
-            return _imported(checked.total, counts, problems, written=True)
+            return _imported(checked, counts, problems)
         try:
             async with self.database.write(by=self.actor) as tx:
                 async for rows in self._good(checked):
@@ -109,8 +112,8 @@ class Import:
                     self.progress("written", counts.total(), checked.total)
         except _Stopped as stopped:
             # Another transaction changed the records since the check.
-            return _imported(checked.total, Counter(), stopped.problems, written=False)
-        return _imported(checked.total, counts, problems, written=True)
+            return Imported(checked.total, problems=tuple(stopped.problems))
+        return _imported(checked, counts, problems)
 
     async def _write_possible(
         self, reader: Reader, rows: list[Row], counts: Counter[str], problems: list[RowProblem]
@@ -184,8 +187,9 @@ def _outcome(asked: Asked) -> RowOutcome:
     return "created" if asked.key is None else "updated"
 
 
-def _imported(
-    total: int, counts: Counter[str], problems: list[RowProblem], *, written: bool
-) -> Imported:
+def _imported(checked: Imported, counts: Counter[str], problems: list[RowProblem]) -> Imported:
+    """The result of rows that were written."""
     in_order = tuple(sorted(problems, key=lambda problem: problem.line))
-    return Imported(total, **counts, problems=in_order, written=written)
+    bad = {problem.line for problem in problems}
+    notes = tuple(note for note in checked.notes if note.line not in bad)
+    return Imported(checked.total, **counts, problems=in_order, written=True, notes=notes)

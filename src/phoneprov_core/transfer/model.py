@@ -24,12 +24,22 @@ OWNER = "username"
 """The column that names the owner of a personal record."""
 
 
+class Note(Struct, frozen=True):
+    """What an import leaves out of a row: the field (empty for the row), and what continues its
+    name."""
+
+    field: str
+    message: str
+
+
 class Row(Struct, frozen=True):
     """One row: its first line in the file (counted from 1), and the text of its cells by column. A
-    missing column keeps the value, an empty cell clears it."""
+    missing column keeps the value, an empty cell clears it. ``notes`` are what the cells leave
+    out."""
 
     line: int
     cells: Mapping[str, str]
+    notes: tuple[Note, ...] = ()
 
     def __repr__(self) -> str:
         # Some cells contain passwords.
@@ -62,7 +72,8 @@ class Table(Protocol):
 
 class Imported(Struct, frozen=True):
     """The result of an import; what it would change if ``written`` is False. ``problems`` are those
-    of the rows that were left out; ``total`` counts every row."""
+    of the rows that were left out; ``total`` counts every row. ``notes`` are of rows without a
+    problem: numbers of a contact that are not kept, or that no phone can dial."""
 
     total: int = 0
     created: int = 0
@@ -70,6 +81,7 @@ class Imported(Struct, frozen=True):
     unchanged: int = 0
     problems: tuple[RowProblem, ...] = ()
     written: bool = False
+    notes: tuple[RowProblem, ...] = ()
 
 
 RowOutcome = Literal["created", "updated", "unchanged"]

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from phoneprov_core.devices.names import mac_in_table
+from phoneprov_core.directory.dialling import not_offered
 from phoneprov_core.directory.model import (
     CompanyContact,
     CompanyContactPatch,
@@ -24,7 +25,7 @@ from phoneprov_core.kernel.system import known_id
 from phoneprov_core.kernel.values import INVISIBLE
 from phoneprov_core.phones.model import CreatePhone, Phone, PhonePatch
 from phoneprov_core.transfer.desks import CreateDeskRow, DeskRow, DeskRowPatch, DeskTable
-from phoneprov_core.transfer.model import OWNER
+from phoneprov_core.transfer.model import OWNER, Note
 from phoneprov_core.users.model import CreateUser, User, UserPatch, folded
 
 
@@ -130,6 +131,16 @@ def tidied(cells: Mapping[str, str]) -> dict[str, str]:
     return tidy
 
 
+def notes_on(sheet: Sheet, cells: Mapping[str, str]) -> list[Note]:
+    """The numbers of a contact that phones do not offer, or not completely."""
+    columns = _DIALLED.intersection(sheet.new.__struct_fields__)
+    return [
+        Note(column, message)
+        for column in sorted(columns)
+        if (cell := cells.get(column)) and (message := not_offered(cell))
+    ]
+
+
 def spoiled(cells: Mapping[str, str]) -> list[Problem]:
     """The numbers that a spreadsheet changed: ``1.23457E+11`` lost its digits, and in ``1001.0``
     it added some."""
@@ -148,6 +159,7 @@ _NUMBERS = {
     *_WITHOUT_BLANKS, "extension", "voicemail_passcode", "pin_code", "phone", "work", "mobile",
     "home",
 }  # fmt: skip
+_DIALLED = {"work", "mobile", "home"}
 _AS_TEXT = "format the column as text and enter it again"
 _SPOILED = (
     (

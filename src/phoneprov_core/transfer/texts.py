@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, record_of
 from phoneprov_core.kernel.field_types import SECRET
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.transfer.model import Changes, RowOutcome, Table
+from phoneprov_core.transfer.model import Changes, RowOutcome, RowProblem, Table
 from phoneprov_core.transfer.use_cases import Transfer
 
 Kind = Literal[
@@ -65,6 +66,17 @@ class ImportedRow(Struct, frozen=True):
             examples=[{"location": {"old": "Hall", "new": "Annex"}}],
         ),
     ] = {}
+    notes: Annotated[
+        tuple[ImportProblem, ...],
+        schema("What phones do not offer of a row that is not wrong: text that is no number"),
+    ] = ()
+
+
+def _by_line(problems: tuple[RowProblem, ...]) -> dict[int, tuple[ImportProblem, ...]]:
+    found: dict[int, list[ImportProblem]] = {}
+    for one in problems:
+        found.setdefault(one.line, []).append(ImportProblem(one.field, one.message))
+    return {line: tuple(of_line) for line, of_line in found.items()}
 
 
 class ImportResult(Struct, frozen=True):
@@ -102,10 +114,10 @@ class ImportText:
             keep_going=request.keep_going,
             seen=seen,
         )
-        problems: dict[int, list[ImportProblem]] = {}
-        for one in imported.problems:
-            problems.setdefault(one.line, []).append(ImportProblem(one.field, one.message))
+        problems = _by_line(imported.problems)
         for line, wrong in problems.items():
-            rows[line] = ImportedRow(line, "failed", tuple(wrong))
+            rows[line] = ImportedRow(line, "failed", wrong)
+        for line, notes in _by_line(imported.notes).items():
+            rows[line] = replace(rows[line], notes=notes)
         in_order = tuple(rows[line] for line in sorted(rows))
         return record_of(ImportResult, imported, failed=len(problems), rows=in_order)

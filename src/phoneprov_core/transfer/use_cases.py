@@ -1,5 +1,6 @@
 """Import and export of records as tables; both require level 0."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -207,7 +208,7 @@ def _wrong_columns(sheet: Sheet, columns: tuple[str, ...]) -> tuple[RowProblem, 
     ]
     wrong += [
         RowProblem(1, column, "is there more than once")
-        for column in sorted({column for column in columns if columns.count(column) > 1})
+        for column in sorted(name for name, count in Counter(columns).items() if count > 1)
     ]
     needed = {OWNER} if sheet.owned else set()
     if not sheet.by_content:

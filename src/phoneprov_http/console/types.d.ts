@@ -169,6 +169,7 @@ export interface ImportedRow {
   outcome: "created" | "failed" | "unchanged" | "updated";
   problems: ImportProblem[];
   changes: Record<string, any>;
+  notes: ImportProblem[];
 }
 
 export interface Line {

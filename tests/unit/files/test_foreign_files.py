@@ -1,5 +1,6 @@
 """Files as spreadsheets, phones and mail programs write them."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,81 @@ async def test_vcard_of_other_programs_is_read(
     tmp_path: Path, lines: bytes, cells: dict[str, str]
 ) -> None:
     assert await contact(tmp_path, CARD % lines) == cells
+
+
+async def notes(tmp_path: Path, lines: bytes) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    path = tmp_path / "cards.vcf"
+    path.write_bytes(CARD % (b"FN:Ada\r\n" + lines))
+    [row] = await rows_of(VcardTable(path, COMPANY_DIRECTORY.columns))
+    assert isinstance(row, Row)
+    return dict(row.cells), [(note.field, note.message) for note in row.notes]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b"TEL;PREF=2;TYPE=work:1\r\nTEL;TYPE=work;PREF=1:2\r\nTEL;TYPE=work:3",
+        b"TEL;TYPE=work:1\r\nTEL;TYPE=WORK,pref:2\r\nTEL;TYPE=work:3",
+        b"TEL;WORK:1\r\nTEL;WORK;PREF:2\r\nTEL;WORK:3",
+        b'item1.TEL:1\r\nitem2.TEL;TYPE="voice,pref":2\r\nitem3.TEL:3',
+        b"TEL;WORK:1\r\nTEL;WORK;PREF;ENCODING=QUOTED-PRINTABLE:=32=\r\n\r\nTEL;WORK:3",
+        b"TEL;VALUE=uri;PREF=9:tel:1\r\nTEL;VALUE=uri;PREF=8:TEL:\r\n 2\r\nTEL:3",
+    ],
+)
+async def test_vcard_preferred_number_is_kept_and_the_others_are_reported(
+    tmp_path: Path, lines: bytes
+) -> None:
+    cells, said = await notes(tmp_path, lines)
+
+    assert cells["work"] == "2"
+    left_out = "was left out: a contact has one of each kind"
+    assert said == [("work", f"1 {left_out}"), ("work", f"3 {left_out}")]
+
+
+async def test_vcard_every_value_that_is_left_out_is_reported(tmp_path: Path) -> None:
+    cells, said = await notes(
+        tmp_path,
+        b"TEL;CELL:1\r\nTEL;CELL:2\r\nTEL;FAX:3\r\nTEL;TYPE=pager:4\r\nTEL;HOME:+49 30 5\r\n"
+        b"TEL;HOME:+49305\r\nEMAIL:a@example.com\r\nEMAIL;PREF=1:b@example.com",
+    )
+
+    assert cells == {"name": "Ada", "mobile": "1", "home": "+49 30 5", "email": "b@example.com"}
+    assert said == [
+        ("mobile", "2 was left out: a contact has one of each kind"),
+        ("", "The number 3 was left out: its type is fax"),
+        ("", "The number 4 was left out: its type is pager"),
+        ("email", "a@example.com was left out: a contact has one of each kind"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "name"),
+    [
+        (b"N:;;;;\r\nFN:\r\nORG:Pizzeria", "Pizzeria"),
+        (b"ORG:Pizzeria;Kitchen", "Pizzeria"),
+        (b"N:Rossi;Ida;;;\r\nORG:Pizzeria", "Ida Rossi"),
+        (b"FN: Ida \r\nORG:Pizzeria", "Ida"),
+        (b"FN:\r\nTEL:1", ""),
+    ],
+)
+async def test_vcard_without_a_person_is_named_after_its_company(
+    tmp_path: Path, lines: bytes, name: str
+) -> None:
+    cells = await contact(tmp_path, CARD % lines)
+
+    assert isinstance(cells, dict)
+    assert cells["name"] == name
+
+
+@pytest.mark.parametrize("line", [b"=", b" x", b"=3D=", b""])
+async def test_vcard_of_many_lines_is_read_in_linear_time(tmp_path: Path, line: bytes) -> None:
+    async def took(count: int) -> float:
+        content = b"NOTE;ENCODING=QUOTED-PRINTABLE:a=\r\n" + (line + b"\r\n") * count
+        began = time.process_time()
+        await contact(tmp_path, CARD % (content + b"\r\nFN:Ada"))
+        return time.process_time() - began
+
+    assert await took(80_000) < 20 * max(await took(8_000), 0.02)
 
 
 async def test_vcard_in_utf_16_is_read(tmp_path: Path) -> None:

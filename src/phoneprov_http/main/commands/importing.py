@@ -134,14 +134,14 @@ def _readable(file: Path) -> Iterator[Path]:
 
 
 def _report(imported: Imported, place: Place, user: str | None, *, dry_run: bool) -> None:
-    """Print what is wrong in each row, and the numbers of records. Exits with 1 if a row is
-    wrong."""
+    """Print what is wrong in each row, what is left out of the others, and the numbers of records.
+    Exits with 1 if a row is wrong."""
     problems = imported.problems
     if user is not None and any(one.field == OWNER for one in problems):
         raise click.UsageError(f"--user: there is no user with the name {user!r}.")
-    for problem in problems:
-        field = f"{problem.field} " if problem.field else ""
-        click.echo(f"{place(problem.line)}: {field}{problem.message.removesuffix('.')}.", err=True)
+    for one in (*problems, *imported.notes):
+        field = f"{one.field} " if one.field else ""
+        click.echo(f"{place(one.line)}: {field}{one.message.removesuffix('.')}.", err=True)
     outcome = "Dry run, nothing was written" if dry_run else "Nothing was written"
     if imported.written:
         outcome = "Imported"

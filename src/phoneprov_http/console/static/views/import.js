@@ -159,12 +159,12 @@ function shown(data, isDry, csv) {
 }
 
 /** The first line has the names of the API. @param {ImportedRow} row */
-export function reasons({ line, problems, changes }) {
+export function reasons({ line, problems, notes, changes }) {
   const inForm = (/** @type {string} */ text) => (line === 1 ? text : inWords(text));
   return h(
     "ul",
     { className: "plain" },
-    ...problems.map(({ field: name, message }) =>
+    ...[...problems, ...(notes ?? [])].map(({ field: name, message }) =>
       h("li", {}, name && line > 1 ? `${labelOf(name)} ` : name && `${name} `, inForm(message)),
     ),
     ...Object.entries(changes ?? {}).map(([name, change]) => h("li", {}, `${labelOf(name)}: `, ...changeOf(change))),
