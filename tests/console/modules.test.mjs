@@ -21,6 +21,21 @@ test("csv_text_with_quotes_and_lines_is_read_back", async () => {
   assert.deepEqual(recordsOf("a;b\n1;2,5\n").at(-1).cells, ["1", "2,5"]);
 });
 
+test("exported_list_has_the_fields_of_its_table", async () => {
+  const { exported } = await load("tables.js");
+  const columns = [
+    { title: "Name", field: "name", cell: ({ name }) => name },
+    { title: "State", cell: ({ state }) => state },
+  ];
+  const rows = [{ uuid: "1", name: "Hall", is_active: false, state: "Fine", email: null }];
+  const textOf = ({ cell }, row) => cell(row);
+  assert.deepEqual(exported(columns, ["uuid", "name", "is_active", "email"], rows, textOf), [
+    ["name", "(State)", "uuid", "is_active", "email"],
+    ["Hall", "Fine", "1", "false", ""],
+  ]);
+  assert.deepEqual(exported(columns, [], rows, textOf), [["Name", "State"], ["Hall", "Fine"]]);
+});
+
 test("csv_formula_gets_an_apostrophe", async () => {
   const { csvOf } = await load("elements/csv.js");
   const safe = {

@@ -39,6 +39,38 @@ def test_import_of_a_latin_1_file_asks_for_the_encoding_and_keeps_its_letters(
     expect(page.get_by_label("CSV text")).to_have_value(re.compile("Bröd"))
 
 
+@pytest.mark.parametrize(
+    ("link", "kind"),
+    [("#/phones", "Phones"), ("#/people", "Users"), ("#/directory", "Company directory"),
+     ("#/extensions", "Extensions"), ("#/modules", "Key expansion modules"), ("#/desks", "Desks")],
+)  # fmt: skip
+def test_export_of_a_list_changes_nothing_when_it_is_imported(
+    console: Console, service: Service, tmp_path: Path, link: str, kind: str
+) -> None:
+    for name, body in (
+        ("company-directory", {"name": "=Ada;@x", "work": "+49 30 1"}),
+        ("vendor-kem", {"mac": "00:1B:D7:00:00:02", "model": "CP-7916"}),
+        ("extensions", {"type": "custom", "extension": "0301", "name": "Ü", "password": "x"}),
+    ):
+        if not service.api("GET", f"{name}?limit=1"):
+            service.api("POST", name, body)
+    page = console.page
+    console.open(link)
+    expect(page.get_by_role("rowheader").first).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export CSV").first.click()
+    download.value.save_as(tmp_path / "table.csv")
+
+    console.open("#/import")
+    choose(page, (tmp_path / "table.csv").read_bytes(), kind)
+    page.get_by_role("button", name="Dry run").click()
+    expect(page.get_by_role("heading", name="Dry run: nothing was written")).to_be_visible()
+    outcomes = page.locator("dl.facts").inner_text().split("\n")
+    assert outcomes[0] == "Rows"
+    assert int(outcomes[1]) > 0
+    assert outcomes[outcomes.index("No change") + 1] == outcomes[1], outcomes
+
+
 def test_import_shows_the_wrong_row_of_1500_first_then_changes_with_both_values(
     console: Console, service: Service, screenshots: Path
 ) -> None:

@@ -3,6 +3,7 @@
 import { h, uniqueId } from "../dom.js";
 import { icon } from "../icons.js";
 import { store } from "../store.js";
+import { exported } from "../tables.js";
 import { texts } from "../texts.js";
 import { csvOf, download } from "./csv.js";
 import { messageOf } from "./error-box.js";
@@ -56,9 +57,8 @@ export function listTools(list) {
   const write = async () => {
     try {
       const rows = await every(list);
-      const titles = list.columns.map(({ title }) => title);
-      const cells = rows.map((row) => list.columns.map((column) => textOf(column, row)));
-      download(`${caption.toLowerCase().replaceAll(" ", "-")}.csv`, csvOf([titles, ...cells]));
+      const table = exported(list.columns, list.options?.table ?? [], rows, textOf);
+      download(`${caption.toLowerCase().replaceAll(" ", "-")}.csv`, csvOf(table));
       notice(texts.exported(rows.length));
     } catch (error) {
       notice(messageOf(error), "failed");

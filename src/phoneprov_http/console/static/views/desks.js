@@ -11,6 +11,9 @@ import { batchButton } from "./chosen-phones.js";
 
 /** @typedef {import("../../types").PhoneSummary} PhoneSummary */
 
+/** A summary with the field of the table of desks. @param {PhoneSummary} one */
+const desk = (one) => ({ ...one, hotdesk: one.use.hotdesk });
+
 /** @type {import("../router.js").View} */
 export async function view({ element, query }) {
   const list = /** @type {import("../elements/data-list.js").DataList<PhoneSummary>} */ (dataList());
@@ -26,8 +29,9 @@ export async function view({ element, query }) {
   await list.configure({
     caption: texts.desks,
     name: "desks",
+    table: ["mac", "hotdesk"],
     columns: [
-      { title: texts.mac, cell: (one) => one.mac, sort: "mac", width: "11.5rem" },
+      { title: texts.mac, field: "mac", cell: (one) => one.mac, sort: "mac", width: "11.5rem" },
       { title: texts.name, cell: (one) => one.name, sort: "name" },
       { title: texts.location, cell: (one) => one.location, sort: "location", isOptional: true },
       { title: texts.deskUser, cell: (one) => one.use.username, sort: "username" },
@@ -40,7 +44,7 @@ export async function view({ element, query }) {
       },
       { title: texts.profile, cell: (one) => one.use.profile_name, sort: "profile_name", isOptional: true },
       { title: texts.defaultProfile, cell: (one) => one.use.default_profile_name },
-      { title: texts.hotdesk, cell: (one) => (one.use.hotdesk ? texts.yes : texts.no), isOptional: true, width: "10rem" },
+      { title: texts.hotdesk, field: "hotdesk", cell: (one) => (one.use.hotdesk ? texts.yes : texts.no), isOptional: true, width: "10rem" },
     ],
     sort: query.get("sort") ?? "",
     sorted: search.keep,
@@ -51,7 +55,7 @@ export async function view({ element, query }) {
     load: async (offset, limit, signal, sort) => {
       const path = withQuery("phones/summaries", { ...search.values(), offset, limit, sort });
       const { data, metadata } = await api.get(path, signal);
-      return { rows: data, total: metadata.total ?? data.length };
+      return { rows: data.map(desk), total: metadata.total ?? data.length };
     },
   });
 }

@@ -8,6 +8,7 @@ import { recordDialog } from "../elements/record-dialog.js";
 import { searchBar } from "../elements/search-bar.js";
 import { COMPANY_CONTACT } from "../fields.js";
 import { session } from "../session.js";
+import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
 import { contactsPart } from "./contacts.js";
 
@@ -51,20 +52,22 @@ export async function view({ element, query }) {
     list.configure({
       caption: texts.companyDirectory,
       name: "directory",
+      table: TABLES["company-directory"],
       columns: [
         {
           title: texts.name,
+          field: "name",
           cell: (one) =>
             session.mayWriteShared
               ? h("button", { className: "plain link", onclick: () => edit(one) }, one.name)
               : one.name,
           sort: "name",
         },
-        { title: texts.work, cell: (one) => one.work },
-        { title: texts.mobile, cell: (one) => one.mobile },
-        { title: texts.email, cell: (one) => one.email, sort: "email", isOptional: true },
-        { title: texts.department, cell: (one) => one.department, sort: "department", isOptional: true },
-        { title: texts.location, cell: (one) => one.location, sort: "location", isOptional: true },
+        { title: texts.work, field: "work", cell: (one) => one.work },
+        { title: texts.mobile, field: "mobile", cell: (one) => one.mobile },
+        { title: texts.email, field: "email", cell: (one) => one.email, sort: "email", isOptional: true },
+        { title: texts.department, field: "department", cell: (one) => one.department, sort: "department", isOptional: true },
+        { title: texts.location, field: "location", cell: (one) => one.location, sort: "location", isOptional: true },
       ],
       sort: query.get("sort") ?? "",
       sorted: search.keep,

@@ -10,6 +10,7 @@ import { USER } from "../fields.js";
 import { ago } from "../format.js";
 import { go } from "../navigation.js";
 import { session } from "../session.js";
+import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
 
 /** @typedef {import("../../types").User} User */
@@ -53,11 +54,12 @@ export async function view({ element, query }) {
   await list.configure({
     caption: texts.people,
     name: "people",
+    table: TABLES.users,
     columns: [
       { title: texts.name, cell: (user) => fullName(user), sort: "first_name" },
-      { title: texts.username, cell: (user) => user.username, sort: "username" },
-      { title: texts.email, cell: (user) => user.email, sort: "email", isOptional: true },
-      { title: texts.location, cell: (user) => user.location, sort: "location", isOptional: true },
+      { title: texts.username, field: "username", cell: (user) => user.username, sort: "username" },
+      { title: texts.email, field: "email", cell: (user) => user.email, sort: "email", isOptional: true },
+      { title: texts.location, field: "location", cell: (user) => user.location, sort: "location", isOptional: true },
       {
         title: texts.lastLogin,
         cell: (user) => ago(user.last_login_at),
@@ -66,7 +68,7 @@ export async function view({ element, query }) {
         isOptional: true,
         width: "10rem",
       },
-      { title: texts.isActive, cell: (user) => (user.is_active ? texts.yes : texts.no), isOptional: true, width: "6rem" },
+      { title: texts.isActive, field: "is_active", cell: (user) => (user.is_active ? texts.yes : texts.no), isOptional: true, width: "6rem" },
     ],
     sort: query.get("sort") ?? "",
     sorted: search.keep,

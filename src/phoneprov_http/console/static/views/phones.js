@@ -12,6 +12,7 @@ import { SOFTWARE_TYPES, phoneFields } from "../fields.js";
 import { ago, count } from "../format.js";
 import { go } from "../navigation.js";
 import { session } from "../session.js";
+import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
 import { phoneTitle } from "./accounts.js";
 import { batchButton } from "./chosen-phones.js";
@@ -73,10 +74,10 @@ async function userNamed(username, signal) {
 /** @returns {import("../elements/data-list.js").Column<PhoneSummary>[]} */
 function columns() {
   const plain = [
-    { title: texts.mac, cell: (/** @type {any} */ one) => one.mac, width: "11rem", sort: "mac" },
-    { title: texts.name, cell: (/** @type {any} */ one) => one.name, sort: "name" },
-    { title: texts.model, cell: (/** @type {any} */ one) => one.model, sort: "model", width: "7rem" },
-    { title: texts.location, cell: (/** @type {any} */ one) => one.location, sort: "location" },
+    { title: texts.mac, field: "mac", cell: (/** @type {any} */ one) => one.mac, width: "11rem", sort: "mac" },
+    { title: texts.name, field: "name", cell: (/** @type {any} */ one) => one.name, sort: "name" },
+    { title: texts.model, field: "model", cell: (/** @type {any} */ one) => one.model, sort: "model", width: "7rem" },
+    { title: texts.location, field: "location", cell: (/** @type {any} */ one) => one.location, sort: "location" },
   ];
   const uses = [
     {
@@ -116,11 +117,11 @@ function columns() {
     },
   ];
   const more = [
-    { title: texts.address, cell: (/** @type {any} */ one) => one.phone_ip, sort: "phone_ip", width: "8.5rem" },
-    { title: texts.softwareType, cell: (/** @type {any} */ one) => one.software_type, sort: "software_type" },
-    { title: texts.softwareVersion, cell: (/** @type {any} */ one) => one.software_version },
-    { title: texts.description, cell: (/** @type {any} */ one) => one.description },
-    { title: texts.isActive, cell: (/** @type {any} */ one) => (one.is_active ? texts.yes : texts.no) },
+    { title: texts.address, field: "phone_ip", cell: (/** @type {any} */ one) => one.phone_ip, sort: "phone_ip", width: "8.5rem" },
+    { title: texts.softwareType, field: "software_type", cell: (/** @type {any} */ one) => one.software_type, sort: "software_type" },
+    { title: texts.softwareVersion, field: "software_version", cell: (/** @type {any} */ one) => one.software_version },
+    { title: texts.description, field: "description", cell: (/** @type {any} */ one) => one.description },
+    { title: texts.isActive, field: "is_active", cell: (/** @type {any} */ one) => (one.is_active ? texts.yes : texts.no) },
   ].map((column, place) => ({ ...column, isOptional: true, isHidden: session.isAdmin && place > 0 }));
   return session.isAdmin ? [...plain, ...uses, ...more] : [...plain, ...more];
 }
@@ -160,6 +161,7 @@ export async function view({ element, query }) {
     caption: texts.phones,
     name: "phones",
     columns: columns(),
+    table: TABLES.phones,
     sort: query.get("sort") ?? "",
     sorted: search.keep,
     href: (phone) => `#/phones/${phone.mac}`,

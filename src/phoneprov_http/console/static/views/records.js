@@ -9,6 +9,7 @@ import { sortedHere } from "../elements/sorted-here.js";
 import { searchBar } from "../elements/search-bar.js";
 import { EXTENSION, EXTENSION_TYPES, MODULE, PERMISSION, SERVICE } from "../fields.js";
 import { session } from "../session.js";
+import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
 import { linkedPart } from "./linked.js";
 
@@ -22,6 +23,7 @@ import { linkedPart } from "./linked.js";
  * @property {string[]} columns fields shown; the first one opens the record
  * @property {string[]} [sorted] the columns that the server sorts by; without, all are sorted here
  * @property {import("../elements/search-bar.js").Filter[]} [filters] of a list that is searched
+ * @property {string[]} [table] the fields of the table that an import reads
  * @property {string} [empty] what is shown without records
  * @property {string} help a page of the documentation
  * @property {boolean} [isShared] written by everyone who may write shared records
@@ -33,6 +35,7 @@ const KINDS = {
     title: texts.extensions,
     add: texts.newExtension,
     path: "extensions",
+    table: TABLES.extensions,
     help: "how-to/lines",
     empty: texts.noExtensions,
     filters: [{ name: "type", label: texts.type, choices: EXTENSION_TYPES }],
@@ -53,6 +56,7 @@ const KINDS = {
     title: texts.modules,
     add: texts.newModule,
     path: "vendor-kem",
+    table: TABLES.kems,
     help: "reference/http/vendor-kem",
     empty: texts.noModulesYet,
     isShared: true,
@@ -106,6 +110,7 @@ export async function view({ element, parameters: [name], query, signal }) {
   /** @type {import("../elements/data-list.js").Column<any>[]} */
   const columns = kind.columns.map((field, position) => ({
     title: kind.fields.find((one) => one.name === field)?.label ?? field,
+    field,
     isOptional: position > 1,
     width: field === "type" ? "9rem" : undefined,
     sort: !kind.sorted || kind.sorted.includes(field) ? field : undefined,
@@ -130,6 +135,7 @@ export async function view({ element, parameters: [name], query, signal }) {
     caption: kind.title,
     name,
     columns,
+    table: kind.table,
     sort: query.get("sort") ?? "",
     sorted: search.keep,
     empty: () => search.empty(kind.empty ?? texts.noRows),
