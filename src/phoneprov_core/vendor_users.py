@@ -99,16 +99,20 @@ class VendorUsers:
             raise _no_pin()
         return vendor_user
 
-    async def save(self, actor: Actor, user_uuid: str, new: CreatePin) -> VendorUser:
+    async def save(
+        self, actor: Actor, user_uuid: str, new: CreatePin, *, hash_: str | None = None
+    ) -> VendorUser:
         """Set the user's PIN, which opens its lock after wrong ones; an existing record keeps its
-        uuid. Raises ``NotFound`` without the user, ``NeedsLogin`` with an API token."""
+        uuid. ``hash_`` is the hash of the PIN, if it was computed before. Raises ``NotFound``
+        without the user, ``NeedsLogin`` with an API token."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         require_login(actor)
         async with self.database.read() as tx:
             found(await tx.users.find(owner), "user")
         # The hash takes long: it is computed before the transaction begins.
-        hash_ = await self.hasher.hash_pin(new.pin_code)
+        if hash_ is None:
+            hash_ = await self.hasher.hash_pin(new.pin_code)
         vendor_user = VendorUser(self.new_id(), owner, hash_, shown(self.clock()))
         async with self.database.write(by=actor) as tx:
             saved = await tx.vendor_users.save(vendor_user)

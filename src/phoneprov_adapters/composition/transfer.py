@@ -20,6 +20,7 @@ class TransferContainer(TemplatesContainer):
         phones=of(InventoryContainer.phones), kems=of(InventoryContainer.kems),
         company_directory=of(PeopleContainer.company_directory),
         personal_directory=of(PeopleContainer.personal_directory),
+        pins=of(PeopleContainer.vendor_users), links=of(InventoryContainer.links),
         profile_use_cases=of(InventoryContainer.profiles),
         template_use_cases=of(TemplatesContainer.templates))
     import_text = singleton(ImportText, transfer=of(transfer), read=CsvText)

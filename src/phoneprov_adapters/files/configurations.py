@@ -5,16 +5,12 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
-import msgspec
-
 from phoneprov_adapters.files.csv import CsvTable
 from phoneprov_core.configuration.well_formed import LARGEST
-from phoneprov_core.transfer.configurations import PROFILE_COLUMNS, TEMPLATE_COLUMNS
-from phoneprov_core.transfer.model import OWNER, Row, RowProblem
+from phoneprov_core.transfer.configurations import PROFILE_COLUMNS, TEMPLATE_COLUMNS, VALUE
+from phoneprov_core.transfer.model import OWNER, Row, RowProblem, is_note
 
 FILE = "file"
-VALUE = "values."
-"""The beginning of the name of a column with a value of a template."""
 _PIECE = 4
 """Rows that are read at a time: each may have a configuration."""
 _OF_PHONE = re.compile(r"SEP[0-9A-F]{12}\.cnf\.xml", re.IGNORECASE)
@@ -40,7 +36,9 @@ class ConfigurationTable:
         """The columns of the CSV file that do not belong to a row."""
         known = {FILE, *await self.columns()}
         columns = await CsvTable(self._path).columns() if self._is_csv() else ()
-        return tuple(one for one in columns if not (one in known or self._is_value(one)))
+        return tuple(
+            one for one in columns if not (one in known or is_note(one) or self._is_value(one))
+        )
 
     def _is_csv(self) -> bool:
         return self._path.suffix.lower() in {".csv", ".tsv", ".txt"}
@@ -72,7 +70,8 @@ class ConfigurationTable:
         cells = {**self._owner, **row.cells}
         if not (name := cells.pop(FILE, "")):
             if cells.get("template") or cells.get("cnf_xml"):
-                return Row(row.line, _with_values(cells))
+                filled = {key: text for key, text in cells.items() if text or self._is_value(key)}
+                return Row(row.line, filled)
             return RowProblem(row.line, FILE, "is required, or template, or cnf_xml")
         is_folder = self._path.is_dir()
         folder = self._path if is_folder else self._path.parent
@@ -119,13 +118,6 @@ async def _read(line: int, file: Path, name: str) -> str | RowProblem:
         return RowProblem(line, FILE, f"{name} cannot be read ({error.strerror})")
     except ValueError as error:
         return RowProblem(line, FILE, f"{name} {error}")
-
-
-def _with_values(cells: Mapping[str, str]) -> dict[str, str]:
-    """The cells of a row with a template: the columns ``values.x`` are texts of ``values``."""
-    texts = {key.removeprefix(VALUE): text for key, text in cells.items() if key.startswith(VALUE)}
-    plain = {key: text for key, text in cells.items() if text and not key.startswith(VALUE)}
-    return {**plain, "values": msgspec.json.encode(texts).decode()} if texts else plain
 
 
 def read_configuration(file: Path) -> str:

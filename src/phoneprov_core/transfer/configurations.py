@@ -1,9 +1,8 @@
-"""Import of profiles and templates, in one transaction: a configuration or a variant per row."""
+"""Profiles and templates as rows of tables: a configuration or a variant per row."""
 
 import dataclasses
 import re
-from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -11,32 +10,30 @@ import msgspec
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of, wrong
-from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.phones.model import FAMILIES
 from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
 from phoneprov_core.profiles.use_cases import Profiles
-from phoneprov_core.templates.model import CreateTemplate, TemplatePatch
+from phoneprov_core.templates.model import CreateTemplate, Template, TemplatePatch
 from phoneprov_core.templates.use_cases import Templates
 from phoneprov_core.transfer.model import (
     OWNER,
-    Imported,
     Joined,
-    Progress,
     Row,
     RowOutcome,
-    RowProblem,
-    Table,
     TransferTransaction,
     named_user,
-    problems_of,
 )
+from phoneprov_core.transfer.whole import WholeTable, Write
 
 PROFILE_COLUMNS = (
     OWNER, "name", "description", "compatible_models", "software_type", "template", "values",
     "cnf_xml",
 )  # fmt: skip
 """The values of a template are a JSON object."""
+VALUE = "values."
+"""The beginning of the name of a column with one text of the values."""
+PROFILES = WholeTable(PROFILE_COLUMNS, (OWNER, "name"), further=VALUE)
 
 
 def profile_row(profile: Profile, username: str) -> dict[str, Any]:
@@ -54,51 +51,6 @@ def _models(cell: str) -> tuple[str, ...]:
     with suppress(msgspec.DecodeError, RecursionError):
         return msgspec.json.decode(cell, type=tuple[str, ...])
     return tuple(part for part in re.split(r"\s*[;,]\s*", cell.strip()) if part)
-
-
-class _Undone(Exception):
-    """Leaves the transaction without writing."""
-
-
-Write = Callable[[Row], Awaitable[RowOutcome]]
-"""Writes a row. Raises ``PhoneprovError``."""
-
-
-async def import_whole(
-    database: ReadAndWrite[TransferTransaction],
-    writing: Callable[[TransferTransaction], Write],
-    actor: Actor,
-    table: Table,
-    progress: Progress,
-    *,
-    dry_run: bool,
-    keep_going: bool,
-) -> Imported:
-    """Import the rows of one table in one transaction. Writes all rows, or none if a row is wrong,
-    unless ``keep_going``; with ``dry_run`` none. Raises ``Unavailable``."""
-    counts: Counter[str] = Counter()
-    problems: list[RowProblem] = []
-    written = False
-    with suppress(_Undone):
-        async with database.write(by=actor) as tx:
-            write = writing(tx)
-            async for piece in table.pieces():
-                for row in piece:
-                    if isinstance(row, RowProblem):
-                        problems.append(row)
-                        continue
-                    try:
-                        counts[await write(row)] += 1
-                    except Unavailable:
-                        raise
-                    except PhoneprovError as error:
-                        problems += problems_of(row.line, error)
-                progress("written", counts.total() + len(problems), None)
-            if dry_run or (problems and not keep_going):
-                raise _Undone
-            written = True
-    bad = len({problem.line for problem in problems})
-    return Imported(total=counts.total() + bad, **counts, problems=tuple(problems), written=written)
 
 
 class ProfileRows:
@@ -161,6 +113,9 @@ def _values(cells: Mapping[str, str]) -> dict[str, Any]:
             values[key] = cell.strip().upper() or None
         else:
             values[key] = cell or None
+    texts = {key.removeprefix(VALUE): cell for key, cell in cells.items() if key.startswith(VALUE)}
+    if texts and values.get("template"):
+        values["values"] = texts
     if (family := values.get("software_type")) is not None and family not in FAMILIES:
         raise wrong("software_type", f"must be {', '.join(FAMILIES)} or empty")
     return values
@@ -174,6 +129,12 @@ def _texts(cell: str) -> dict[str, str]:
 
 
 TEMPLATE_COLUMNS = ("name", "model", "software_type", "description", "body")
+TEMPLATES = WholeTable(TEMPLATE_COLUMNS, ("name", "body"))
+
+
+def template_row(template: Template) -> dict[str, Any]:
+    """A variant as a row with ``TEMPLATE_COLUMNS``."""
+    return {name: getattr(template, name) for name in TEMPLATE_COLUMNS}
 
 
 def write_template(tx: TransferTransaction, templates: Templates, actor: Actor) -> Write:

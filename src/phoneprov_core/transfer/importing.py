@@ -13,6 +13,7 @@ from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.transfer.desks import DeskTable
 from phoneprov_core.transfer.model import (
+    ANOTHER_IMPORT,
     Imported,
     Joined,
     Progress,
@@ -28,9 +29,6 @@ from phoneprov_core.transfer.rows import Asked, Reader
 from phoneprov_core.transfer.sheets import DESKS, USERS, Sheet, notes_on, tidied
 
 _HASHES_AT_A_TIME = 8
-_ANOTHER_IMPORT = (
-    "The row was not written: another import of this table is running. Try again when it has ended."
-)
 
 
 class _Stopped(Exception):
@@ -67,7 +65,10 @@ class Import:
             async for piece in self.table.pieces():
                 for row in piece:
                     total += 1
-                    asked = [row] if isinstance(row, RowProblem) else await reader.read(row)
+                    if isinstance(row, RowProblem):
+                        problems.append(row)
+                        continue
+                    asked = await reader.read(row)
                     if isinstance(asked, list):
                         problems += asked
                         continue
@@ -76,7 +77,9 @@ class Import:
                     found = (*row.notes, *notes_on(self.sheet, tidied(row.cells)))
                     notes += [RowProblem(row.line, note.field, note.message) for note in found]
                 self.progress("checked", total, None)
-        return Imported(total, **counts, problems=tuple(problems), notes=tuple(notes))
+        return Imported(
+            total, **counts, problems=tuple(problems), written=False, notes=tuple(notes)
+        )
 
     async def hash(self, checked: Imported) -> None:
         """Compute the hashes of the passwords in valid rows, by line. They take long, and are
@@ -136,7 +139,7 @@ class Import:
         """Raises ``_Stopped``, and ``Unavailable`` if the database cannot be used."""
         if rows and not await tx.claim_import(self.sheet.name):
             # Rows of both without a name would be created twice.
-            raise _Stopped([RowProblem(rows[0].line, "", _ANOTHER_IMPORT)])
+            raise _Stopped([RowProblem(rows[0].line, "", ANOTHER_IMPORT)])
         await reader.look(tx)
         if self.sheet is DESKS:
             use_cases: Any = DeskTable(tx)

@@ -24,6 +24,12 @@ OWNER = "username"
 """The column that names the owner of a personal record."""
 
 
+def is_note(column: str) -> bool:
+    """Whether a column is for readers only, as those that the console adds to an export: its name
+    is in parentheses. An import ignores it."""
+    return column.startswith("(") and column.endswith(")")
+
+
 class Note(Struct, frozen=True):
     """What an import leaves out of a row: the field (empty for the row), and what continues its
     name."""
@@ -52,6 +58,12 @@ class RowProblem(Struct, frozen=True):
     line: int
     field: str
     message: str
+
+
+ANOTHER_IMPORT = (
+    "The row was not written: another import of this table is running. Try again when it has ended."
+)
+"""The problem of the first row when ``claim_import`` fails."""
 
 
 def problems_of(line: int, error: PhoneprovError) -> list[RowProblem]:

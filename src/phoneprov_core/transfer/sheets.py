@@ -26,7 +26,7 @@ from phoneprov_core.kernel.values import INVISIBLE
 from phoneprov_core.phones.model import CreatePhone, Phone, PhonePatch
 from phoneprov_core.transfer.desks import CreateDeskRow, DeskRow, DeskRowPatch, DeskTable
 from phoneprov_core.transfer.model import OWNER, Note
-from phoneprov_core.users.model import CreateUser, User, UserPatch, folded
+from phoneprov_core.users.model import ImportedUser, User, UserPatch, folded
 
 
 class Sheet(Struct, frozen=True):
@@ -64,6 +64,12 @@ class Sheet(Struct, frozen=True):
     def ignored(self) -> frozenset[str]:
         """Read-only columns of the record: they may occur in an import and are ignored."""
         return frozenset(self.record.__struct_fields__).difference(self.columns)
+
+    @property
+    def needed(self) -> frozenset[str]:
+        """The columns without which no row can be read."""
+        names = frozenset[str]() if self.by_content else frozenset(self.identity)
+        return names | {OWNER} if self.owned else names
 
     def leaving(self, *, with_secrets: bool) -> tuple[str, ...]:
         """The columns of an export."""
@@ -177,7 +183,7 @@ _TRUTHS = {
 }  # fmt: skip
 
 USERS = Sheet(
-    "users", User, CreateUser, UserPatch, lambda tx: tx.users, ("username",),
+    "users", User, ImportedUser, UserPatch, lambda tx: tx.users, ("username",),
     unique=("email",), one_way=("password",),
 )  # fmt: skip
 EXTENSIONS = Sheet(

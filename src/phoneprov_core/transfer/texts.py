@@ -16,8 +16,9 @@ from phoneprov_core.transfer.model import Changes, RowOutcome, RowProblem, Table
 from phoneprov_core.transfer.use_cases import Transfer
 
 Kind = Literal[
-    "users", "extensions", "phones", "desks", "kems", "company-directory", "personal-directory"
-]
+    "users", "extensions", "phones", "desks", "kems", "company-directory", "personal-directory",
+    "pins", "user-extensions", "profiles", "templates",
+]  # fmt: skip
 
 ReadTable = Callable[[str], Table]
 """Port: the table in a CSV text, whose first line names the columns."""

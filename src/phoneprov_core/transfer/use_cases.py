@@ -1,11 +1,11 @@
 """Import and export of records as tables; both require level 0."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.access.rules import require_login, require_superadmin
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions import Extensions
 from phoneprov_core.kems import Kems
@@ -13,16 +13,18 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import Listing, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Rows
+from phoneprov_core.links import Links
 from phoneprov_core.phones.model import speaks_sip
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.templates.use_cases import Templates
 from phoneprov_core.transfer.asterisk import Section, Sections
 from phoneprov_core.transfer.configurations import (
-    TEMPLATE_COLUMNS,
+    PROFILES,
+    TEMPLATES,
     ProfileRows,
-    import_whole,
     profile_row,
+    template_row,
     write_template,
 )
 from phoneprov_core.transfer.importing import Import
@@ -34,20 +36,24 @@ from phoneprov_core.transfer.model import (
     Seen,
     Table,
     TransferTransaction,
+    is_note,
     unseen,
     unwatched,
 )
+from phoneprov_core.transfer.people import LINKS, PINS, LinkRows, PinRows, link_row, pin_hashes
 from phoneprov_core.transfer.rows import PIECE
 from phoneprov_core.transfer.sheets import SHEETS, USERS, Sheet
+from phoneprov_core.transfer.whole import Write, import_whole
 from phoneprov_core.users.use_cases import Users
+from phoneprov_core.vendor_users import VendorUsers
 
 _MOST_BUTTONS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Transfer:
-    """Import and export of users, extensions, phones, desks, KEMs and directories as tables. An
-    import writes by the use cases of each kind."""
+    """Import and export of users, PINs, extensions, their links, phones, desks, KEMs, directories,
+    profiles and templates as tables. An import writes by the use cases of each kind."""
 
     database: ReadAndWrite[TransferTransaction]
     users: Users
@@ -56,6 +62,8 @@ class Transfer:
     kems: Kems
     company_directory: CompanyDirectory
     personal_directory: PersonalDirectory
+    pins: VendorUsers
+    links: Links
     profile_use_cases: Profiles
     template_use_cases: Templates
 
@@ -76,12 +84,24 @@ class Transfer:
         transaction: if a row is invalid, nothing is written. With ``keep_going`` invalid rows are
         skipped and the others are written in several transactions. With ``dry_run`` nothing is
         written. Records that are not in the table do not change. Raises ``NotFound`` for an unknown
-        kind.
+        kind, ``NeedsLogin`` for PINs and a caller with an API token.
         """
         require_superadmin(actor)
-        sheet = sheet_of(kind)
-        if wrong := _wrong_columns(sheet, await table.columns()):
+        whole = WHOLE.get(kind)
+        columns, names = await table.columns(), columns_in(kind)
+        if whole is not None:
+            wrong = _wrong_columns(columns, names, whole.needed, further=whole.further)
+        else:
+            sheet = sheet_of(kind)
+            wrong = _wrong_columns(columns, names, sheet.needed, sheet.ignored)
+        if wrong:
             return Imported(problems=wrong)
+        if whole is not None:
+            writing = await self._writing(actor, kind, table, dry_run=dry_run)
+            return await import_whole(
+                self.database, writing, actor, kind, table, progress, seen,
+                dry_run=dry_run, keep_going=keep_going,
+            )  # fmt: skip
         use_cases = getattr(self, kind.replace("-", "_"), None)  # none of desks
         run = Import(self.database, use_cases, actor, sheet, table, progress, seen)
         checked = await run.check()
@@ -91,52 +111,43 @@ class Transfer:
             await run.hash(checked)
         return await run.write(checked, keep_going=keep_going)
 
-    async def profiles(
-        self, actor: Actor, table: Table, *, progress: Progress = unwatched, **how: bool
-    ) -> Imported:
-        """Import profiles: rows with ``PROFILE_COLUMNS``, in one transaction; ``how`` as for
-        ``import_whole``. A row changes the profile of its user with its name, or creates it."""
-        require_superadmin(actor)
-        return await import_whole(
-            self.database,
-            lambda tx: ProfileRows(tx, self.profile_use_cases, actor).write,
-            actor, table, progress, **{"dry_run": False, "keep_going": False, **how},
-        )  # fmt: skip
-
-    async def templates(self, actor: Actor, table: Table, **how: bool) -> Imported:
-        """Import templates: rows with ``TEMPLATE_COLUMNS``, as ``profiles``. A row changes the
-        variant of its name, model and firmware family, or creates one."""
-        require_superadmin(actor)
-        return await import_whole(
-            self.database,
-            lambda tx: write_template(tx, self.template_use_cases, actor),
-            actor, table, unwatched, **{"dry_run": False, "keep_going": False, **how},
-        )  # fmt: skip
+    async def _writing(
+        self, actor: Actor, kind: str, table: Table, *, dry_run: bool
+    ) -> Callable[[TransferTransaction], Write]:
+        if kind == "pins":
+            require_login(actor)
+            hashes = {} if dry_run else await pin_hashes(table, self.pins.hasher)
+            return lambda tx: PinRows(tx, self.pins, actor, hashes).write
+        if kind == "user-extensions":
+            return lambda tx: LinkRows(tx, self.links, actor).write
+        if kind == "templates":
+            return lambda tx: write_template(tx, self.template_use_cases, actor)
+        return lambda tx: ProfileRows(tx, self.profile_use_cases, actor).write
 
     async def out(
         self, actor: Actor, kind: str, *, with_secrets: bool = False
     ) -> AsyncIterator[list[dict[str, Any]]]:
         """The records of a kind as rows, oldest first, in pieces: values by the columns of
-        ``sheet_of(kind).leaving(...)``, never passwords of users. Raises ``NotFound``."""
+        ``columns_out(kind, ...)``, never passwords of users or PINs; profiles and templates with
+        all that they contain. Raises ``NotFound``."""
         require_superadmin(actor)
-        sheet = sheet_of(kind)
-        columns = sheet.leaving(with_secrets=with_secrets)
-        owners = await self._usernames() if sheet.owned else {}
-        records = await self._records(sheet.store)
-        async for piece in records:
-            yield [_row_of(record, columns, owners) for record in piece]
-
-    async def templates_out(self, actor: Actor) -> AsyncIterator[list[dict[str, Any]]]:
-        """Every variant as a row with ``TEMPLATE_COLUMNS``, oldest first, in pieces."""
-        async for piece in await self.template_use_cases.all(actor):
-            yield [{name: getattr(one, name) for name in TEMPLATE_COLUMNS} for one in piece]
-
-    async def profiles_out(self, actor: Actor) -> AsyncIterator[list[dict[str, Any]]]:
-        """Every profile, with secrets, as a row of ``PROFILE_COLUMNS``, oldest first, in pieces."""
-        require_superadmin(actor)
-        owners = await self._usernames()
-        async for piece in await self.profile_use_cases.all(actor):
-            yield [profile_row(one, owners.get(one.user_uuid, "")) for one in piece]
+        columns = columns_out(kind, with_secrets=with_secrets)
+        if kind == "templates":
+            pieces = (await self.template_use_cases.all(actor)).mapped(template_row)
+        elif kind == "user-extensions":
+            pieces = (await self.links.all(actor)).mapped(link_row)
+        elif kind == "profiles":
+            owners = await self._usernames()
+            pieces = (await self.profile_use_cases.all(actor)).mapped(
+                lambda one: profile_row(one, owners.get(one.user_uuid, ""))
+            )
+        else:
+            sheet = sheet_of(kind)
+            owners = await self._usernames() if sheet.owned else {}
+            records = await self._records(sheet.store)
+            pieces = records.mapped(lambda one: _row_of(one, columns, owners))
+        async for piece in pieces:
+            yield piece
 
     async def asterisk(
         self, actor: Actor, driver: str, *, with_secrets: bool = False, context: str = "default"
@@ -178,29 +189,51 @@ class Transfer:
         return {user.uuid: user.username async for piece in users for user in piece}
 
 
+WHOLE = {"pins": PINS, "user-extensions": LINKS, "profiles": PROFILES, "templates": TEMPLATES}
+KINDS = (*SHEETS, *WHOLE)
+"""The kinds of tables. All but PINs can be exported, of which only hashes are stored."""
+
+
 def sheet_of(kind: str) -> Sheet:
     """The table of a kind of record. Raises ``NotFound``."""
     sheet = SHEETS.get(kind)
     if sheet is None:
-        raise NotFound(f"There is no such table; use one of {', '.join(SHEETS)}.")
+        raise NotFound(f"There is no such table; use one of {', '.join(KINDS)}.")
     return sheet
 
 
-def is_note(column: str) -> bool:
-    """Whether a column is for readers only, as those that the console adds to an export: its name
-    is in parentheses. An import ignores it."""
-    return column.startswith("(") and column.endswith(")")
+def columns_in(kind: str) -> tuple[str, ...]:
+    """The columns of an import. Raises ``NotFound``."""
+    return WHOLE[kind].columns if kind in WHOLE else sheet_of(kind).columns
 
 
-def _wrong_columns(sheet: Sheet, columns: tuple[str, ...]) -> tuple[RowProblem, ...]:
+def columns_out(kind: str, *, with_secrets: bool = False) -> tuple[str, ...]:
+    """The columns of an export. Raises ``NotFound``."""
+    if kind == "pins":
+        raise NotFound("PINs cannot be exported: only their hashes are stored.")
+    if kind in WHOLE:
+        return WHOLE[kind].columns
+    return sheet_of(kind).leaving(with_secrets=with_secrets)
+
+
+def _wrong_columns(
+    columns: tuple[str, ...],
+    names: tuple[str, ...],
+    needed: Iterable[str],
+    ignored: Container[str] = (),
+    further: str | None = None,
+) -> tuple[RowProblem, ...]:
     columns = tuple(name for name in columns if not is_note(name))
-    known = {*sheet.columns, *sheet.ignored}
-    wanted = f"the columns are {', '.join(sheet.columns)}"
+    wanted = f"the columns are {', '.join(names)}"
     if not columns:
         return (
             RowProblem(1, "", f"The table is empty: its first line names the columns; {wanted}"),
         )
-    unknown = [name for name in dict.fromkeys(columns) if name not in known]
+    unknown = [
+        name
+        for name in dict.fromkeys(columns)
+        if not (name in names or name in ignored or (further and name.startswith(further)))
+    ]
     # The columns of a table are many: they are named once.
     wrong = [
         RowProblem(1, column, "is not a column of this table" + ("" if place else f"; {wanted}"))
@@ -210,12 +243,9 @@ def _wrong_columns(sheet: Sheet, columns: tuple[str, ...]) -> tuple[RowProblem, 
         RowProblem(1, column, "is there more than once")
         for column in sorted(name for name, count in Counter(columns).items() if count > 1)
     ]
-    needed = {OWNER} if sheet.owned else set()
-    if not sheet.by_content:
-        needed |= set(sheet.identity)
     wrong += [
         RowProblem(1, column, "is a column that is needed")
-        for column in sorted(needed.difference(columns))
+        for column in sorted(set(needed).difference(columns))
     ]
     return tuple(wrong)
 

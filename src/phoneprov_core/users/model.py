@@ -121,6 +121,12 @@ class CreateUser(Registration, frozen=True, kw_only=True):
     is_active: Active = True
 
 
+class ImportedUser(CreateUser, frozen=True, kw_only=True):
+    """An account of a table. It may have no password: then no password logs in."""
+
+    password: Password | UnsetType = UNSET  # type: ignore[assignment]
+
+
 class UserPatch(Command, frozen=True, kw_only=True):
     """Changes to an account."""
 

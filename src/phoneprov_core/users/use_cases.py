@@ -58,8 +58,9 @@ class Users:
         the username or the e-mail address is in use, or the username looks like another."""
         require_superadmin(actor)
         obey(self.policy.rules_of_new, new)
-        self.policy.require_own(new.password, new.username, new.email)
-        hash_ = hash_ or await self.hasher.hash(new.password)
+        if isinstance(new.password, str):
+            self.policy.require_own(new.password, new.username, new.email)
+            hash_ = hash_ or await self.hasher.hash(new.password)
         user = created_user(new, self.new_id(), shown(self.clock()), actor.ip, actor.user_uuid)
         async with all_taken_fields(self.database, user), self.database.write(by=actor) as tx:
             await add_user(tx.users, user, self.policy, hash_)
@@ -152,11 +153,13 @@ async def _end_sessions(
         tx.trail.note(Event("session.ended", "session", uuid))
 
 
-async def add_user(users: UserStore, user: User, policy: AccountPolicy, hash_: str) -> None:
-    """Store a new account with its password. Raises ``Conflict``, also if its name looks taken."""
+async def add_user(users: UserStore, user: User, policy: AccountPolicy, hash_: str | None) -> None:
+    """Store a new account with its password, if it has one. Raises ``Conflict``, also if its name
+    looks taken."""
     await users.add(user)
     await users.claim_looks(user.uuid, policy.looks(user.username))
-    await users.set_password_hash(user.uuid, hash_)
+    if hash_ is not None:
+        await users.set_password_hash(user.uuid, hash_)
 
 
 def created_user(new: Registration, uuid: str, now: str, ip: str, created_by: str | None) -> User:

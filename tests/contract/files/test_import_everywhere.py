@@ -1,17 +1,20 @@
 """An import is one transaction on every database."""
 
 import asyncio
+import io
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contract.files.conftest import transfer_over
+from phoneprov_adapters.files.csv import CsvText, CsvWriter
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
 from phoneprov_core.transfer.model import RowProblem
 from phoneprov_core.transfer.rows import Index, Reader
-from phoneprov_core.transfer.use_cases import Transfer
+from phoneprov_core.transfer.use_cases import Transfer, columns_out
 from support.stores import DATABASES
 from support.table import ListTable
 
@@ -52,6 +55,77 @@ async def test_every_kind_is_imported_and_exported(
 
     assert first.problems == again.problems == ()
     assert (again.unchanged, again.total) == (first.created, first.created)
+
+
+async def test_exports_of_an_office_are_imported_elsewhere(
+    transfer: Transfer, actor: Actor, tmp_path: Path
+) -> None:
+    """Users without passwords, then what belongs to them, by the text of the exported files."""
+    (tmp_path / "other").mkdir()
+    office = {
+        "users": "username,first_name,last_name,email,password\n"
+        "ada,Ada,L,ada@example.com,a long one for the tests\nbob,Bob,B,bob@example.com,\n",
+        "extensions": "extension,type,name,password\n1001,custom,Hall,pw\n0302,custom,Lab,pw\n",
+        "user-extensions": "username,extension\nada,1001\nbob,0302\nada,0302\n",
+        "templates": 'name,model,body\noffice,7945,"<device>\n=1\n</device>"\n',
+        "profiles": "username,name,template,values.vlan,cnf_xml\nada,Desk,office,;=1,\n"
+        "bob,'-1,,,<device/>\n",
+        "phones": "mac,name\nSEP001BD4123456,=1+1\n",
+        "company-directory": 'name,work\n"Ada;@x",+49 30 1\n',
+        "personal-directory": "username,name,home\nada,Mum,0301\n",
+    }
+    exported = {}
+    for kind, text in office.items():
+        done = await transfer.into(actor, kind, CsvText(text))
+        assert done.problems == (), kind
+        file = io.StringIO(newline="")
+        writer = CsvWriter(file, columns_out(kind, with_secrets=True))
+        async for piece in transfer.out(actor, kind, with_secrets=True):
+            writer.write(piece)
+        exported[kind] = file.getvalue()
+        again = await transfer.into(actor, kind, CsvText(exported[kind]))
+        assert (again.problems, again.unchanged, again.total) == ((), done.created, done.created)
+
+    async with DATABASES["sqlite"](tmp_path / "other") as other:
+        there = transfer_over(other)
+        for kind, text in exported.items():
+            moved = await there.into(actor, kind, CsvText(text))
+            assert (moved.problems, moved.created) == ((), moved.total), kind
+        async with other.read() as tx:
+            ada = await tx.users.by_username("ada")
+            assert ada is not None
+            assert await tx.users.password_hash(ada.uuid) is None
+            assert await tx.users.with_password("ada") is None
+
+
+@pytest.mark.parametrize("keep_going", [False, True])
+@pytest.mark.parametrize("dry_run", [False, True])
+async def test_import_of_pins_and_links_writes_all_or_none(
+    transfer: Transfer, actor: Actor, database: Database, dry_run: bool, keep_going: bool
+) -> None:
+    people = ListTable("username,first_name,last_name,email", ("ada", "A", "L", "a@example.com"))
+    await transfer.into(actor, "users", people)
+    await transfer.into(actor, "extensions", ListTable("extension,type,name,password", *ROWS))
+    how = {"dry_run": dry_run, "keep_going": keep_going}
+
+    pins = ListTable("username,pin_code", ("ada", "4711"), ("none", "4711"))
+    links = ListTable("username,extension", ("ada", "1000"), ("ada", "none"), ("ada", "1001"))
+    done = [
+        await transfer.into(actor, kind, table, **how)
+        for kind, table in (("pins", pins), ("user-extensions", links))
+    ]
+
+    written = keep_going and not dry_run
+    assert [(one.written, one.created, len(one.problems)) for one in done] == [
+        (written, 1, 1), (written, 2, 1),
+    ]  # fmt: skip
+    async with database.read() as tx:
+        ada = await tx.users.by_username("ada")
+        assert ada is not None
+        pin = await tx.vendor_users.of_user(ada.uuid)
+        numbers = [one.extension for one in await tx.links.extensions.rows(9, owner=ada.uuid)]
+    assert numbers == (["1000", "1001"] if written else [])
+    assert (pin is not None and "4711" in pin.pin_code) is written
 
 
 @pytest.mark.parametrize("keep_going", [False, True])

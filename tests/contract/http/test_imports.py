@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from support.api import Caller, data_of, error_of
+from phoneprov_adapters.security.argon2 import Argon2Hasher
+from support.api import Api, Caller, data_of, error_of
 
 PHONES = "mac,model,location\n00:1B:D4:00:00:01,CP-7945G,Hall\n001bd4000002,CP-7945G,Annex\n"
 WRONG = PHONES + "nonsense,CP-7945G,Annex\n00:1B:D4:00:00:03,7945\n"
@@ -83,8 +84,140 @@ async def test_import_wrong_columns_are_problems_of_line_1(admin: Caller, csv: s
     assert result["written"] is False
 
 
+PEOPLE = "username,first_name,last_name,email,password\n{0},{0},X,{0}@example.com,{1}\n"
+
+
+async def test_imported_user_without_a_password_logs_in_after_getting_one(
+    admin: Caller, anonymous: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verified: list[str | None] = []
+    original = Argon2Hasher.verify
+
+    async def verify(self: Argon2Hasher, password: str, hash_: str | None, **how: Any) -> bool:
+        verified.append(hash_)
+        return await original(self, password, hash_, **how)
+
+    result = data_of(await admin.post("/imports/users", {"csv": PEOPLE.format("grace", "")}))
+    again = data_of(await admin.post("/imports/users", {"csv": PEOPLE.format("grace", "")}))
+    assert [row["outcome"] for row in (*result["rows"], *again["rows"])] == ["created", "unchanged"]
+    monkeypatch.setattr(Argon2Hasher, "verify", verify)
+
+    replies = []
+    for name in ("grace", "unknown"):
+        for password in ("", "a long one for grace"):
+            body = {"username": name, "password": password}
+            reply = (await anonymous.post("/auth/login", body)).json()
+            reply["error"].pop("request_id")
+            replies.append(reply)
+    assert all(reply == replies[0] for reply in replies)
+    assert verified == [None] * len(replies)
+
+    (grace,) = data_of(await admin.get("/users", q="grace"))
+    data_of(await admin.put(f"/users/{grace['uuid']}", {"password": "a long one for grace"}))
+    body = {"username": "grace", "password": "a long one for grace"}
+    assert data_of(await anonymous.post("/auth/login", body))["accessToken"]
+
+
+async def test_user_without_a_password_is_created_by_imports_only(admin: Caller) -> None:
+    body = {"username": "x", "first_name": "X", "last_name": "X", "email": "x@example.com"}
+
+    assert list(error_of(await admin.post("/users", body), 422)) == ["password"]
+
+
+async def test_import_of_pins_sets_them(api: Api, admin: Caller, ada: Caller) -> None:
+    csv = 'username,pin_code\nada,="0815"\nada,1234\nbob,1234\nadmin,12\n'
+    wrong = data_of(await admin.post("/imports/pins", {"csv": csv}))
+    assert [(row["line"], row["outcome"]) for row in wrong["rows"]] == [
+        (2, "created"), (3, "failed"), (4, "failed"), (5, "failed"),
+    ]  # fmt: skip
+    assert not wrong["written"]
+    assert "1234" not in str(wrong)
+    error_of(await admin.get(f"/vendor-users/by-user/{ada.uuid}"), 404)
+
+    ok = {"csv": "username,pin_code\nADA,4711\nadmin,\n"}
+    outcomes = []
+    for dry_run in (True, False, False):
+        result = data_of(await admin.post("/imports/pins", {**ok, "dry_run": dry_run}))
+        outcomes.append([row["outcome"] for row in result["rows"]])
+
+    assert outcomes == [
+        ["created", "unchanged"],
+        ["created", "unchanged"],
+        ["updated", "unchanged"],
+    ]
+    stored = data_of(await admin.get(f"/vendor-users/by-user/{ada.uuid}"))
+    hasher = api.container.vendor_users().hasher
+    assert await hasher.verify_pin("4711", stored["pin_code"])
+
+
+async def test_import_of_pins_is_refused_with_an_api_token(api: Api, admin: Caller) -> None:
+    body = {"name": "script", "expires_at": None, "read_only": False}
+    token = data_of(await admin.post("/me/tokens", body), 201)["token"]
+    script = Caller(api.client, admin.uuid, token)
+
+    for dry_run in (True, False):
+        body = {"csv": "username,pin_code\nadmin,4711\n", "dry_run": dry_run}
+        error_of(await script.post("/imports/pins", body), 403)
+
+
+async def test_import_of_links_gives_users_their_extensions(admin: Caller, ada: Caller) -> None:
+    lines = "type,extension,name,password\nchan_sccp,1001,Hall,pw\ncustom,1002,Lab,pw\n"
+    data_of(await admin.post("/imports/extensions", {"csv": lines}))
+    csv = "username;extension;(first name)\nada;1001;Ada\nada;1002;Ada\nada;1001;Ada\n"
+    wrong = "username,extension\nada,\nada,9999\nnone,1001\nada,1001.0\n"
+
+    refused = data_of(await admin.post("/imports/user-extensions", {"csv": wrong}))
+    first = data_of(await admin.post("/imports/user-extensions", {"csv": csv}))
+    again = data_of(await admin.post("/imports/user-extensions", {"csv": csv}))
+
+    assert refused["failed"] == 4
+    assert (first["created"], first["unchanged"], again["unchanged"]) == (2, 1, 3)
+    linked = data_of(await admin.get(f"/user-extensions/by-user/{ada.uuid}"))
+    assert [one["extension"] for one in linked] == ["1001", "1002"]
+
+
+async def test_import_of_templates_and_profiles_that_name_them(admin: Caller, ada: Caller) -> None:
+    templates = "name,body\noffice,<device><vlan>{{ values.vlan }}</vlan></device>\n"
+    profiles = (
+        "username,name,template,values.vlan,cnf_xml\nada,Desk,office,12,\nada,Own,,,<device/>\n"
+    )
+    for kind, csv, rows in (("templates", templates, 1), ("profiles", profiles, 2)):
+        for outcome in ("created", "unchanged"):
+            result = data_of(await admin.post(f"/imports/{kind}", {"csv": csv}))
+            assert result[outcome] == rows, result
+
+    (desk, own) = (await admin.get("/phone-profiles", user_uuid=ada.uuid)).json()["data"]
+    assert (desk["template"], desk["values"]) == ("office", {"vlan": "12"})
+    assert (own["cnf_xml"], own["user_uuid"]) == ("<device/>", ada.uuid)
+
+
+@pytest.mark.parametrize("kind", ["profiles", "templates"])
+async def test_import_over_http_reads_no_file_of_the_server(admin: Caller, kind: str) -> None:
+    csv = "username,name,file\nadmin,x,/etc/passwd\n"
+
+    result = data_of(await admin.post(f"/imports/{kind}", {"csv": csv}))
+
+    assert "file" in {one["field"] for one in result["rows"][0]["problems"]}
+    assert result["written"] is False
+
+
+async def test_import_reports_numbers_that_phones_do_not_offer(admin: Caller) -> None:
+    csv = "name,work,mobile\nAda,+49 30 1 / +49 30 2,Reception\nBob,1001,\n"
+
+    result = data_of(await admin.post("/imports/company-directory", {"csv": csv}))
+
+    assert result["written"]
+    assert [row["notes"] for row in result["rows"]] == [
+        [
+            {"field": "mobile", "message": "has no number that a phone can dial"},
+            {"field": "work", "message": "has 2 numbers; phones offer the first, +49301"},
+        ],
+        [],
+    ]
+
+
 async def test_import_unknown_kind_is_404_and_invalid_fields_are_named(admin: Caller) -> None:
-    error_of(await admin.post("/imports/profiles", {"csv": PHONES}), 404)
+    error_of(await admin.post("/imports/sessions", {"csv": PHONES}), 404)
     assert list(error_of(await admin.post("/imports/phones", {"file": "x"}), 422)) == [
         "file", "csv",
     ]  # fmt: skip

@@ -29,7 +29,7 @@ REFUSED = {
     "profiles": "of_user",
     "register": "call require_open",
     "templates": "all check create delete get update",
-    "transfer": "asterisk into out profiles profiles_out templates templates_out",
+    "transfer": "asterisk into out",
     "try_template": "call",
     "user_permissions": "assign get remove",
     "users": "all create delete get update",

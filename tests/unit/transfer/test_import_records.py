@@ -113,8 +113,7 @@ async def test_import_of_profiles_obeys_the_maximum_of_the_settings() -> None:
     async with open_in_memory(settings) as phoneprov:
         await into(phoneprov, "users", users(ADA))
 
-        done = await phoneprov.transfer.profiles(
-            phoneprov.system_actor(), ListTable("username,name,cnf_xml", *rows), keep_going=True
-        )
+        table = ListTable("username,name,cnf_xml", *rows)
+        done = await into(phoneprov, "profiles", table, keep_going=True)
 
     assert (done.created, [problem.line for problem in done.problems]) == (1, [3])

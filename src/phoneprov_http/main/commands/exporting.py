@@ -7,25 +7,26 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import click
 
 from phoneprov_adapters.files.csv import CsvWriter
 from phoneprov_adapters.files.vcard import DIRECTORIES, VcardWriter, is_vcard
 from phoneprov_core.transfer.asterisk import Section
-from phoneprov_core.transfer.configurations import PROFILE_COLUMNS, TEMPLATE_COLUMNS
-from phoneprov_core.transfer.sheets import SHEETS
-from phoneprov_core.transfer.use_cases import sheet_of
+from phoneprov_core.transfer.sheets import EXTENSIONS
+from phoneprov_core.transfer.use_cases import KINDS, columns_out
 from phoneprov_http.main.commands.local_access import Acting, as_operator
 
-_CONTENTS = {"profiles": PROFILE_COLUMNS, "templates": TEMPLATE_COLUMNS}
+_CONTENTS = {"profiles", "templates"}
 """Kinds that are exported with all that they contain, secrets too."""
 _ASTERISK = {"sccp": "chan_sccp", "pjsip": "chan_pjsip"}
 
 
 @click.command("export")
-@click.argument("kind", metavar="KIND", type=click.Choice([*SHEETS, *_CONTENTS]))
+@click.argument(
+    "kind", metavar="KIND", type=click.Choice([kind for kind in KINDS if kind != "pins"])
+)
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path))
 @click.option(
     "--format",
@@ -40,17 +41,18 @@ _ASTERISK = {"sccp": "chan_sccp", "pjsip": "chan_pjsip"}
 def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: str) -> None:
     """Export all records of a kind. A FILE of - is standard output.
 
-    KIND is users, extensions, phones, desks, kems, company-directory, personal-directory,
-    profiles or templates. An existing file is replaced when the export is complete; a pipe or
-    device is written to. Passwords of users are never exported. Profiles and templates are
-    exported with all their texts. Only its owner can read a file with secrets.
+    KIND is users, extensions, user-extensions, phones, desks, kems, company-directory,
+    personal-directory, profiles or templates. An existing file is replaced when the export is
+    complete; a pipe or device is written to. Passwords of users and PINs are never exported.
+    Profiles and templates are exported with all their texts. Only its owner can read a file with
+    secrets.
 
     \b
       phoneprov export phones phones.csv
       phoneprov export company-directory - --format vcard
     """
-    columns = _CONTENTS.get(kind) or sheet_of(kind).leaving(with_secrets=with_secrets)
-    if with_secrets and (kind in _CONTENTS or not sheet_of(kind).secret):
+    columns = columns_out(kind, with_secrets=with_secrets)
+    if with_secrets and kind != EXTENSIONS.name:
         raise click.UsageError("--with-secrets is for extensions only.")
     if format_ in _ASTERISK and kind != "extensions":
         raise click.UsageError(f"--format {format_} is for extensions only.")
@@ -70,7 +72,7 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
                         at.actor, driver, with_secrets=with_secrets, context=context
                     )
                     return await _write_sections(sections, out, left_out)
-                rows = _rows(at, kind, with_secrets=with_secrets)
+                rows = at.container.transfer().out(at.actor, kind, with_secrets=with_secrets)
                 writer = VcardWriter(out) if as_vcard else CsvWriter(out, columns)
                 count = 0
                 async for piece in rows:
@@ -91,15 +93,6 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
     click.echo(f"{count} record(s) were written to {target}.", err=str(file) == "-")
     if left_out:
         sys.exit(1)
-
-
-def _rows(at: Acting, kind: str, *, with_secrets: bool) -> AsyncIterator[list[dict[str, Any]]]:
-    transfer = at.container.transfer()
-    if kind == "templates":
-        return transfer.templates_out(at.actor)
-    if kind == "profiles":
-        return transfer.profiles_out(at.actor)
-    return transfer.out(at.actor, kind, with_secrets=with_secrets)
 
 
 async def _write_sections(

@@ -17,8 +17,8 @@ from phoneprov_adapters.files.csv import CsvTable
 from phoneprov_adapters.files.reading import OwnedBy
 from phoneprov_adapters.files.vcard import DIRECTORIES, VcardTable, is_vcard
 from phoneprov_core.transfer.model import OWNER, Imported, Table
-from phoneprov_core.transfer.sheets import SHEETS
-from phoneprov_core.transfer.use_cases import sheet_of
+from phoneprov_core.transfer.sheets import PERSONAL_DIRECTORY
+from phoneprov_core.transfer.use_cases import KINDS, columns_in
 from phoneprov_http.main.commands.local_access import Acting, as_operator, counting
 
 _PROFILES = "profiles"
@@ -29,7 +29,7 @@ Place = Callable[[int], str]
 
 
 @click.command("import")
-@click.argument("kind", metavar="KIND", type=click.Choice([*SHEETS, _PROFILES, _TEMPLATES]))
+@click.argument("kind", metavar="KIND", type=click.Choice(KINDS))
 @click.argument("file", type=click.Path(exists=True, allow_dash=True, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Show what would change and what is wrong.")
 @click.option("--keep-going", is_flag=True, help="Skip wrong rows and import the others.")
@@ -39,9 +39,9 @@ Place = Callable[[int], str]
 def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str | None) -> None:
     """Import the rows of a CSV or vCard file. A FILE of - is standard input.
 
-    KIND is users, extensions, phones, desks, kems, company-directory, personal-directory,
-    profiles or templates. The first line of a CSV file names the columns; vCards (.vcf) are for
-    directories.
+    KIND is users, pins, extensions, user-extensions, phones, desks, kems, company-directory,
+    personal-directory, profiles or templates. The first line of a CSV file names the columns;
+    vCards (.vcf) are for directories.
     For profiles, FILE is a configuration, a folder of SEP*.cnf.xml, or a CSV file with a column
     "file", "cnf_xml" or "template"; for templates, a CSV file with the columns "name" and "file"
     or "body".
@@ -65,14 +65,13 @@ def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str
 def _import_rows(kind: str, file: Path, user: str | None, **how: Any) -> tuple[Imported, Place]:
     if file.is_dir():
         raise click.UsageError(f"{file} is a folder; only profiles are imported from a folder.")
-    sheet = sheet_of(kind)
-    if user is not None and not sheet.owned:
+    if user is not None and kind != PERSONAL_DIRECTORY.name:
         raise click.UsageError("--user is for personal-directory and profiles only.")
     name = "stdin" if str(file) == "-" else file.name
     with _readable(file) as path:
         table: Table = CsvTable(path)
         if kind in DIRECTORIES and is_vcard(file):
-            table = VcardTable(path, sheet.columns)
+            table = VcardTable(path, columns_in(kind))
         if user is not None:
             table = OwnedBy(table, user)
 
@@ -90,25 +89,27 @@ def _import_rows(kind: str, file: Path, user: str | None, **how: Any) -> tuple[I
         return as_operator(work), lambda line: f"{name}:{line}"
 
 
-def _import_profiles(_: str, file: Path, user: str | None, **how: Any) -> tuple[Imported, Place]:
+def _import_profiles(kind: str, file: Path, user: str | None, **how: Any) -> tuple[Imported, Place]:
     if str(file) == "-":
         raise click.UsageError("Profiles are read from a file or a folder, not standard input.")
     table = ConfigurationTable(file, user)
     if user is None and file.suffix.lower() not in {".csv", ".tsv", ".txt"}:
         raise click.UsageError("--user is required: it names the owner of the profiles.")
     _require_known(table, file)
-    imported = as_operator(lambda at: at.container.transfer().profiles(at.actor, table, **how))
+    imported = as_operator(lambda at: at.container.transfer().into(at.actor, kind, table, **how))
     if imported.total == 0:
         raise click.UsageError(f"{file} contains no SEP*.cnf.xml.")
     return imported, table.place
 
 
-def _import_templates(_: str, file: Path, user: str | None, **how: Any) -> tuple[Imported, Place]:
+def _import_templates(
+    kind: str, file: Path, user: str | None, **how: Any
+) -> tuple[Imported, Place]:
     if user is not None or str(file) == "-" or file.is_dir():
         raise click.UsageError("Templates are read from a CSV file, without --user.")
     table = TemplateTable(file)
     _require_known(table, file)
-    imported = as_operator(lambda at: at.container.transfer().templates(at.actor, table, **how))
+    imported = as_operator(lambda at: at.container.transfer().into(at.actor, kind, table, **how))
     return imported, table.place
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from phoneprov_adapters.files.configurations import VALUE, profile_name, read_configuration
+from phoneprov_adapters.files.configurations import profile_name, read_configuration
 from phoneprov_adapters.files.csv import CsvWriter
 from phoneprov_adapters.rendering.renderer import check as check_body, render as render_body
 from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
@@ -19,6 +19,7 @@ from phoneprov_core.kernel.system import known_id
 from phoneprov_core.templates.learning import Learned, learn as learned_from
 from phoneprov_core.templates.model import CreateTemplate, Template, TemplatePatch
 from phoneprov_core.templates.ports import Given, TemplateFault
+from phoneprov_core.transfer.configurations import VALUE
 from phoneprov_http.main.commands.exporting import written
 from phoneprov_http.main.commands.lint import line_of
 from phoneprov_http.main.commands.local_access import (
