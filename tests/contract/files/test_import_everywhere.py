@@ -106,7 +106,7 @@ async def test_import_of_pins_and_links_writes_all_or_none(
     people = ListTable("username,first_name,last_name,email", ("ada", "A", "L", "a@example.com"))
     await transfer.into(actor, "users", people)
     await transfer.into(actor, "extensions", ListTable("extension,type,name,password", *ROWS))
-    how = {"dry_run": dry_run, "keep_going": keep_going}
+    how: dict[str, Any] = {"dry_run": dry_run, "keep_going": keep_going}
 
     pins = ListTable("username,pin_code", ("ada", "4711"), ("none", "4711"))
     links = ListTable("username,extension", ("ada", "1000"), ("ada", "none"), ("ada", "1001"))

@@ -127,7 +127,7 @@ async def test_import_value_released_by_an_earlier_row_is_accepted(phoneprov: In
 
 
 async def test_import_applies_the_rules_of_the_use_case(phoneprov: InMemory) -> None:
-    done = await into(phoneprov, "users", users((*ADA[:4], "short"), (*BOB[:4], "bob@example")))
+    done = await into(phoneprov, "users", users((*ADA[:4], "short"), (*BOB[:4], "1" * 9)))
 
     assert [(p.line, p.field) for p in done.problems] == [(2, "password"), (3, "password")]
     assert "short" not in str(done.problems)
