@@ -41,7 +41,8 @@ class BatchesContainer(ServingContainer):
         loads=of(ServingContainer.check_load))
     run_batches = singleton(
         RunBatches, database=database, work=of(phone_work), run_to_end=of(Adapters.tasks,
-        lambda it: it.run), pause=pause, journal=log_batch, clock=clock, new_id=new_id)
+        lambda it: it.run), pause=pause, journal=log_batch, clock=clock, new_id=new_id,
+        level_rule=of(Adapters.level_rule))
     batch_worker = singleton(batch_worker_of, batches=of(run_batches))
     batches = singleton(
         Batches, database=database, run=of(batch_worker), background=background,

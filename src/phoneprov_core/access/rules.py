@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Protocol, TypeVar
 
 from phoneprov_core.access.ports import AssignmentStore
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM, Actor, LevelRule
 from phoneprov_core.kernel.errors import Conflict, Forbidden, found
 from phoneprov_core.kernel.system import known_id
 
@@ -76,6 +76,31 @@ def require_login(actor: Actor) -> None:
     password, a PIN or another token."""
     if actor.token is not None:
         raise NeedsLogin
+
+
+class _Account(Protocol):
+    """An account."""
+
+    @property
+    def is_active(self) -> bool: ...
+
+
+class _Accounts(Protocol):
+    """A store of accounts."""
+
+    async def find(self, key: str, /) -> _Account | None:
+        """The account, or None."""
+
+
+async def still_holds(
+    users: _Accounts, assignments: AssignmentStore, user_uuid: str, rule: LevelRule
+) -> bool:
+    """Whether an account is still active and holds level 0; ``SYSTEM`` always does."""
+    if user_uuid == SYSTEM:
+        return True
+    user, current = await users.find(user_uuid), await assignments.of_user(user_uuid)
+    is_active = user is not None and user.is_active
+    return is_active and rule.holds(current.level if current else None, SUPERADMIN)
 
 
 async def require_another_superadmin(

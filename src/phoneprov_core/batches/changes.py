@@ -17,12 +17,16 @@ PIECE = 500
 
 
 async def halt(
-    batches: BatchStore, batch_uuid: str, state: BatchState, message: str | None
+    batches: BatchStore,
+    batch_uuid: str,
+    state: BatchState,
+    message: str | None,
+    code: str | None = None,
 ) -> bool:
     """Stop starting phones: a running batch gets this state, and its pending phones are skipped.
     Returns False and changes nothing if the batch is not running."""
     batch = await batches.find(batch_uuid)
-    halted = batch and batch.halted(state, message)
+    halted = batch and batch.halted(state, message, code)
     if halted is None:
         return False
     await batches.put(halted)
@@ -85,15 +89,13 @@ async def add_undo(tx: BatchesTransaction, stopped: Batch, now: str, new_id: New
         uuid=new_id(),
         action=BatchAction.UNDO,
         state=BatchState.RUNNING,
-        message=None,
         created_at=now,
-        ended_at=None,
-        start_at=None,
-        first=None,
         undo_on_stop=False,
         only_changed=False,
-        stop_after_failures=None,
         undo_of=stopped.uuid,
+        **dict.fromkeys(
+            ("message", "code", "ended_at", "start_at", "first", "stop_after_failures")
+        ),
     )
     await tx.batches.add(undo)
     after, total = 0, 0

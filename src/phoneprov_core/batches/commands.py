@@ -11,6 +11,7 @@ from phoneprov_core.batches.model import (
     FirstMinutes,
     LocationFilter,
     ModelFilter,
+    Newest,
     OnlyChanged,
     PerMinute,
     ProfileToSwitch,
@@ -100,7 +101,8 @@ class CreateBatch(Command, frozen=True, kw_only=True):
     The phones are listed in ``macs``, or in ``items`` with a profile for each, or are all active
     ones that match the given filters ``model``, ``location``, ``software_type`` and ``template``.
     A switch deploys the newest revision of one profile, or its ``revision``; without
-    ``profile_uuid`` the newest revision of the profile that is on each phone.
+    ``profile_uuid`` the newest revision of the profile that is on each phone. A phone whose profile
+    or template changed since is left alone, unless ``newest`` is set.
     """
 
     action: Annotated[Literal["switch", "restart"], schema("Action on each phone")]
@@ -144,6 +146,7 @@ class CreateBatch(Command, frozen=True, kw_only=True):
     first_minutes: FirstMinutes = 10
     undo_on_stop: UndoOnStop = False
     only_changed: OnlyChanged = False
+    newest: Newest = False
 
     JSON_SCHEMA: ClassVar[dict[str, Any]] = {
         **_TOGETHER,
@@ -164,11 +167,13 @@ class CreateBatch(Command, frozen=True, kw_only=True):
             problems.append(Problem("revision", "must be a whole number of at least 1"))
         if self.action == "restart" and self.profile_uuid is not None:
             problems.append(Problem("profile_uuid", "is not allowed with `action=restart`"))
+        if self.revision is not None and self.newest:
+            problems.append(Problem("newest", "is not allowed with `revision`"))
         if self.revision is not None and self.profile_uuid is None:
             problems.append(Problem("profile_uuid", "is required with `revision`"))
         problems += [
             Problem(name, "is not allowed with `action=restart`")
-            for name in ("first", "undo_on_stop", "only_changed")
+            for name in ("first", "undo_on_stop", "only_changed", "newest")
             if self.action == "restart" and getattr(self, name)
         ]
         filters = [name for name in _FILTERS if getattr(self, name)]

@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from phoneprov_core.batches.model import Batch, BatchPhone
+from phoneprov_core.batches.model import Batch
+from phoneprov_core.batches.pins import changed_since
 from phoneprov_core.batches.ports import BatchesTransaction
+from phoneprov_core.batches.transitions import Claim
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Action, Deployment
 from phoneprov_core.deployments.order import Order, current_of, deployed_text, load_order
@@ -48,9 +50,9 @@ class LoadFaults:
         database: ReadAndWrite[BatchesTransaction],
         deploy: Deploy,
         batch: Batch,
-        phones: Iterable[BatchPhone],
+        phones: Iterable[Claim],
     ) -> str | None:
-        """The first fault among these phones. One that cannot be switched anyway has none."""
+        """The first fault among these phones. One that will not be switched anyway has none."""
         for one in phones:
             try:
                 async with database.read() as tx:
@@ -59,6 +61,8 @@ class LoadFaults:
                         continue
                     profile_uuid = one.profile_uuid or batch.profile_uuid
                     order, old, _ = await switch_of(tx, phone, profile_uuid, batch.revision)
+                    if await changed_since(tx, batch, one, order):
+                        continue
                     reported = await reported_load(tx, phone)
                 fault = await self.of((await deploy.rendered(order)).cnf_xml, old, reported)
             except (Conflict, NotFound):

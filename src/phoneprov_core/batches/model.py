@@ -1,7 +1,7 @@
 """Batches: one record for switching or restarting many phones at a limited rate."""
 
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -155,6 +155,20 @@ OnlyChanged = Annotated[
 ]
 
 
+Newest = Annotated[
+    bool,
+    schema(
+        "Whether a phone whose profile or template changed since the batch was created gets the "
+        "newest text; otherwise it is left alone",
+        examples=[False],
+    ),
+]
+MOST_DAYS = 90
+"""Maximum number of days to the beginning of a planned batch."""
+
+PLANNER_LOST_RIGHT = "planner_lost_right"
+
+
 class Counts(Struct, frozen=True):
     """Number of phones of a batch per state, and in total."""
 
@@ -216,16 +230,29 @@ class Batch(Struct, frozen=True):
     undone_by: (
         Annotated[Uuid, schema("UUID of the batch that undoes this one; null otherwise")] | None
     ) = None
+    newest: Newest = False
+    code: (
+        Annotated[
+            Literal["planner_lost_right"],
+            schema(
+                "Reason of the stop for programs: its account is no longer active or does not hold "
+                "level 0; null otherwise"
+            ),
+        ]
+        | None
+    ) = None
 
     def begun(self) -> "Batch":
         """The planned batch when its time has come."""
         return replace(self, state=BatchState.RUNNING)
 
-    def halted(self, state: BatchState, message: str | None) -> "Batch | None":
+    def halted(
+        self, state: BatchState, message: str | None, code: str | None = None
+    ) -> "Batch | None":
         """The batch in this state, without further phones; None if it is not running or planned."""
         if self.state not in {BatchState.RUNNING, BatchState.PLANNED}:
             return None
-        return replace(self, state=state, message=message)
+        return replace(self, state=state, message=message, code=code)
 
     def finished(self, now: str) -> "Batch | None":
         """The batch when its last phone ended: a running one becomes done. None before."""

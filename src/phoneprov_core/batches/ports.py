@@ -3,10 +3,18 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.audit.ports import AuditStore
 from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import Batch, BatchPhone, BatchState, Counts
-from phoneprov_core.batches.transitions import BatchItem, Claim, FirstPhones, Hold, Transition
+from phoneprov_core.batches.transitions import (
+    BatchItem,
+    Claim,
+    FirstPhones,
+    Hold,
+    PlannedVariant,
+    Transition,
+)
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import NewestRows, Rows
@@ -31,6 +39,19 @@ class BatchStore(NewestRows[Batch], Protocol):
     async def add_phones(self, phones: Sequence[BatchItem]) -> None:
         """Add phones to a batch, in one statement. Raises ``Conflict`` if a phone is in the batch
         already, ``NotFound`` if the batch does not exist."""
+
+    async def pin(
+        self, batch: Batch, variants: Sequence[PlannedVariant], *, revisions: bool
+    ) -> None:
+        """Keep the variants of templates that there are, and for each phone of the batch the
+        profile that it gets: its own, that of the batch, or else that of its current deployment;
+        with ``revisions`` also the newest one of that profile."""
+
+    async def pinned(self, batch_uuid: str) -> list[PlannedVariant]:
+        """The variants that were kept; none for a batch that was not pinned."""
+
+    async def items(self, batch_uuid: str, after: int, most: int) -> list[Claim]:
+        """At most ``most`` phones of a batch after this position, by position."""
 
     async def find(self, key: str) -> Batch | None:
         """The batch with the counts of its phones, or None. In a writing transaction no other
@@ -122,6 +143,8 @@ class BatchesTransaction(DeploymentsTransaction, Protocol):
     def audit(self) -> AuditStore: ...
     @property
     def fleet(self) -> SeenPhones: ...
+    @property
+    def assignments(self) -> AssignmentStore: ...
 
 
 BatchJournal = Callable[[Batch], None]

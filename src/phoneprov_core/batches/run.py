@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from phoneprov_core.access.rules import still_holds
 from phoneprov_core.audit.model import AuditEntry, WantedEntries
 from phoneprov_core.batches.changes import add_undo, halt, judge_first
-from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.loads import LoadFaults
-from phoneprov_core.batches.model import Batch, BatchAction, BatchState
+from phoneprov_core.batches.model import PLANNER_LOST_RIGHT, Batch, BatchAction, BatchState
 from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal
 from phoneprov_core.batches.rules import Pace, stopped_because, too_many_failures
 from phoneprov_core.batches.transitions import Claim, Hold, claimed
@@ -25,6 +25,8 @@ from phoneprov_core.kernel.actor import (
     SYSTEM_ACTOR,
     Actor,
     Event,
+    LevelRule,
+    Value,
     belonging_to,
 )
 from phoneprov_core.kernel.errors import Unavailable
@@ -42,6 +44,11 @@ are due."""
 
 MOST_BATCHES = 4
 """Maximum number of batches processed at a time in one process."""
+
+_LOST_RIGHT = (
+    "The account that started this batch is no longer active, or no longer holds level 0. "
+    "Start another batch for the rest."
+)
 
 MOST_RECOVERED = 100
 _PIECE = 200
@@ -65,6 +72,7 @@ class RunBatches:
     clock: Clock
     new_id: NewId
     _: KW_ONLY
+    level_rule: LevelRule = LevelRule.HIERARCHICAL
     hold_seconds: int = HOLD_SECONDS
     _under_way: int = field(default=0, init=False)
 
@@ -109,8 +117,9 @@ class RunBatches:
 
     async def _run_as(self, hold: Hold, started: AuditEntry | None) -> None:
         run = _Run(
-            hold, started, self.database, self.work, self.pause, self.clock, self.hold_seconds
-        )
+            hold, started, self.database, self.work, self.pause, self.clock, self.level_rule,
+            self.hold_seconds,
+        )  # fmt: skip
         try:
             await run()
         finally:
@@ -137,6 +146,7 @@ class _Run:
     work: PhoneWork
     pause: Pause
     clock: Clock
+    level_rule: LevelRule
     hold_seconds: int
     _at_work: dict[asyncio.Future[bool], datetime] = field(default_factory=dict, init=False)
     """With the time when each was started."""
@@ -176,8 +186,7 @@ class _Run:
             if state not in {BatchState.RUNNING, BatchState.PLANNED}:
                 return None
             async with self.database.read() as tx:
-                wanted = WantedPhones(after=after)
-                phones = await tx.batches.phones(batch.uuid, wanted).rows(_PIECE)
+                phones = await tx.batches.items(batch.uuid, after, _PIECE)
             if not phones:
                 return None
             after = phones[-1].position
@@ -186,7 +195,7 @@ class _Run:
                 return fault
 
     def _actor(self, batch: Batch) -> Actor:
-        """The account that started the batch, which continues if the account loses its level."""
+        """The account that started the batch."""
         actor = Actor(batch.user_uuid, SUPERADMIN)
         if self.started is None:
             return actor
@@ -203,12 +212,15 @@ class _Run:
         now = shown(self.clock())
         free = pace.allowed(batch.at_once - len(self._at_work))
         claims: list[Claim] = []
+        has_right = await self._has_right(batch)
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             state = await tx.batches.keep(self.hold, self.hold_seconds)
             if state is None:
                 return None
             if self._is_idle:
                 await self._recover(tx, batch)
+            if not has_right and await self._stop(tx, batch, _LOST_RIGHT, PLANNER_LOST_RIGHT):
+                state = BatchState.STOPPED
             if state is BatchState.PLANNED:
                 await self._begin(tx)
                 state = BatchState.RUNNING
@@ -227,6 +239,14 @@ class _Run:
                 return None
         return claims
 
+    async def _has_right(self, batch: Batch) -> bool:
+        """Whether the account that started the batch may still do so. An undo restores what was
+        there before: it goes on."""
+        if batch.action is BatchAction.UNDO:
+            return True
+        async with self.database.read() as tx:
+            return await still_holds(tx.users, tx.assignments, batch.user_uuid, self.level_rule)
+
     async def _finished(self, tx: BatchesTransaction, now: str) -> bool:
         """Whether the batch ended just now. Its lease was kept in this transaction."""
         batch = await tx.batches.find(self.hold.batch_uuid)
@@ -236,7 +256,11 @@ class _Run:
         await tx.batches.put(finished)
         tx.trail.note(Event("batch.finished", "batch", finished.uuid))
         may_have_changed = finished.state is BatchState.STOPPED and self._fault is None
-        if may_have_changed and finished.undo_on_stop:
+        if (
+            may_have_changed
+            and finished.undo_on_stop
+            and await tx.batches.last_start(finished.uuid)
+        ):
             await add_undo(tx, finished, now, self.work.new_id)
         return True
 
@@ -264,10 +288,13 @@ class _Run:
             return False
         return await self._stop(tx, batch, stopped_because(counts))
 
-    async def _stop(self, tx: BatchesTransaction, batch: Batch, reason: str) -> bool:
-        stopped = await halt(tx.batches, batch.uuid, BatchState.STOPPED, reason)
+    async def _stop(
+        self, tx: BatchesTransaction, batch: Batch, reason: str, code: str | None = None
+    ) -> bool:
+        stopped = await halt(tx.batches, batch.uuid, BatchState.STOPPED, reason, code)
         if stopped:
-            tx.trail.note(Event("batch.stopped", "batch", batch.uuid, {"message": reason}))
+            fields: dict[str, Value] = {"message": reason, **({"code": code} if code else {})}
+            tx.trail.note(Event("batch.stopped", "batch", batch.uuid, fields))
         return stopped
 
     async def _recover(self, tx: BatchesTransaction, batch: Batch) -> None:

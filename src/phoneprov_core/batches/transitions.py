@@ -19,7 +19,9 @@ class BatchItem(Struct, frozen=True):
     the phone was first found busy. ``profile_uuid`` is the profile of this phone, None for that of
     the batch; ``undoes`` the deployment that is undone. ``attempts`` are the uuids, separated by
     spaces, of earlier attempts that a crash interrupted, in an undo also those that are undone:
-    what they brought is not what was there before. The phone is due from ``not_before`` on, in
+    what they brought is not what was there before. ``planned_profile`` and ``planned_revision`` are
+    the profile that the phone would have got when the batch was created, and its newest revision
+    then; None where any may be deployed. The phone is due from ``not_before`` on, in
     milliseconds of the database's clock.
     """
 
@@ -40,6 +42,8 @@ class BatchItem(Struct, frozen=True):
     profile_uuid: str | None = None
     undoes: str | None = None
     attempts: str = ""
+    planned_profile: str | None = None
+    planned_revision: int | None = None
 
 
 class Claim(Struct, frozen=True):
@@ -55,11 +59,23 @@ class Claim(Struct, frozen=True):
     profile_uuid: str | None = None
     undoes: str | None = None
     attempts: str = ""
+    planned_profile: str | None = None
+    planned_revision: int | None = None
 
     def again(self, attempt_uuid: str) -> "Claim":
         """The next attempt after one that a crash interrupted."""
         attempts = f"{self.attempts} {self.attempt_uuid}".strip()
         return replace(self, attempt_uuid=attempt_uuid, cut_off=self.cut_off + 1, attempts=attempts)
+
+
+class PlannedVariant(Struct, frozen=True, array_like=True):
+    """A variant of a template when a batch was created."""
+
+    uuid: str
+    name: str
+    model: str | None
+    software_type: str | None
+    revision: int
 
 
 class FirstPhones(Struct, frozen=True):

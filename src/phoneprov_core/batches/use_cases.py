@@ -3,11 +3,13 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
+from datetime import timedelta
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.batches.changes import halt
 from phoneprov_core.batches.commands import CreateBatch, WantedPhones
-from phoneprov_core.batches.model import Batch, BatchAction, BatchPhone, BatchState
+from phoneprov_core.batches.model import MOST_DAYS, Batch, BatchAction, BatchPhone, BatchState
+from phoneprov_core.batches.pins import pin
 from phoneprov_core.batches.ports import BatchesTransaction, NoPhones
 from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.deployments.ports import Background
@@ -96,6 +98,7 @@ class Batches:
                 total += len(phones)
             if not total:
                 raise NoPhones
+            await pin(tx, batch, is_given=new.revision is not None)
             batch = found(await tx.batches.find(batch.uuid), "batch")
             fields = {
                 "action": batch.action.value,
@@ -142,7 +145,7 @@ class Batches:
             action=BatchAction(new.action),
             profile_uuid=None if profile is None else profile.uuid,
             profile_name=None if profile is None else profile.name,
-            revision=None if revision is None else revision.number,
+            revision=None if revision is None or new.newest else revision.number,
             model=new.model or None,
             location=new.location or None,
             software_type=new.software_type or None,
@@ -158,9 +161,13 @@ Target = tuple[str, str | None]
 
 
 def require_future(new: CreateBatch, clock: Clock) -> None:
-    """Raises ``Invalid`` for a batch that would begin in the past."""
-    if new.start_at is not None and new.start_at <= shown(clock()):
+    """Raises ``Invalid`` for a batch that would begin in the past, or too late."""
+    if new.start_at is None:
+        return
+    if new.start_at <= shown(clock()):
         raise wrong("start_at", "must be in the future")
+    if new.start_at > shown(clock() + timedelta(days=MOST_DAYS)):
+        raise wrong("start_at", f"must be at most {MOST_DAYS} days ahead")
 
 
 async def require_known(tx: BatchesTransaction, new: CreateBatch) -> None:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from phoneprov_core.batches.changes import put_back
 from phoneprov_core.batches.loads import order_of_phone
 from phoneprov_core.batches.model import Batch, BatchAction, PhoneState
+from phoneprov_core.batches.pins import changed_since
 from phoneprov_core.batches.ports import BatchesTransaction
 from phoneprov_core.batches.rules import (
     LOOK_AGAIN_SECONDS,
@@ -186,12 +187,16 @@ class PhoneWork:
         return replace(order, uuid=claim.attempt_uuid, back=use, note=note)
 
     async def _order(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> Order:
-        """The revision that the phone gets. Raises ``NotFound``."""
+        """The revision that the phone gets. Raises ``NotFound``, and ``_LeftAlone`` if it is not
+        what the batch was created for."""
         if claim.undoes is not None:
             return await self._undo(actor, claim, phone)
         profile_uuid = claim.profile_uuid or batch.profile_uuid
         async with self.database.read() as tx:
             order = await order_of_phone(tx, phone, profile_uuid, batch.revision)
+            changed = await changed_since(tx, batch, claim, order)
+        if changed is not None:
+            raise _LeftAlone(f"{changed} {_LEFT_AS_IS}")
         return replace(order, uuid=claim.attempt_uuid)
 
     async def _taken(self, claim: Claim, phone: Phone) -> tuple[int | None, str | None]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -20,6 +20,18 @@ from phoneprov_core.templates.model import NoTemplateFits, Template, TemplateFai
 from phoneprov_core.templates.ports import Given, Rendered, Renderer, TemplateFault, TemplateStore
 from phoneprov_core.users.model import User
 from phoneprov_core.vendor_services import VendorService
+
+
+class _Variant(Protocol):
+    """What a variant of a template is for."""
+
+    @property
+    def model(self) -> str | None: ...
+    @property
+    def software_type(self) -> str | None: ...
+
+
+V = TypeVar("V", bound=_Variant)
 
 
 class LinesOfUsers(Protocol):
@@ -106,7 +118,7 @@ async def recipe_without_user(tx: RecipeTransaction, name: str, phone: Phone) ->
     return Recipe(template, phone, None, None, (), (), tuple(services), {})
 
 
-def best(variants: Sequence[Template], model: str | None, family: str | None) -> Template | None:
+def best(variants: Sequence[V], model: str | None, family: str | None) -> V | None:
     """The variant that fits a phone best: that of its model before one without a model, that of its
     family before one without. If the family is not known, the only one of a model fits."""
     bare, known = bare_model(model or ""), family_of(family)

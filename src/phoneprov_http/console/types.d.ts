@@ -50,6 +50,8 @@ export interface Batch {
   only_changed: boolean;
   undo_of: string | null;
   undone_by: string | null;
+  newest: boolean;
+  code: "planner_lost_right" | null;
 }
 
 export interface BatchPhone {

@@ -1,11 +1,13 @@
 """Batches over HTTP, over the real use cases and a real database."""
 
 from collections.abc import AsyncIterator
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from phoneprov_core.kernel.system import shown
 from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
 from support.polling import until
 from support.records import a_mac
@@ -142,9 +144,14 @@ async def test_planned_and_ended_batches_are_named_as_what_they_are(
     batch = await over(admin, await start(admin))
     kept = data_of(await admin.delete(f"/batches/{batch['uuid']}"), message="Batch done")
     assert kept["state"] == "done"
-    body = {"action": "restart", "location": "2nd floor", "start_at": "2099-03-29T02:30:00+01:00"}
+    at = datetime.now(timezone(timedelta(hours=1))).replace(microsecond=0) + timedelta(days=30)
+    body = {"action": "restart", "location": "2nd floor", "start_at": at.isoformat()}
     planned = data_of(await admin.post("/batches", body), 202, "Batch planned")
-    assert planned["start_at"] == "2099-03-29T01:30:00.000Z"
+    assert planned["start_at"] == shown(at)
+    later = {**body, "start_at": (at + timedelta(days=61)).isoformat()}
+    assert error_of(await admin.post("/batches", later), 422) == {
+        "start_at": "must be at most 90 days ahead"
+    }
     data_of(await admin.delete(f"/batches/{planned['uuid']}"), message="Batch cancelled")
 
 

@@ -15,11 +15,19 @@ from phoneprov_core.batches.model import (
     Counts,
     PhoneState,
 )
-from phoneprov_core.batches.transitions import BatchItem, Claim, FirstPhones, Hold, claimed, ended
+from phoneprov_core.batches.transitions import (
+    BatchItem,
+    Claim,
+    FirstPhones,
+    Hold,
+    PlannedVariant,
+    claimed,
+    ended,
+)
 from phoneprov_core.deployments.model import Confirmation
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from support.phone_records import a_batch, a_deployment
-from support.records import a_mac, identifier, moment
+from support.phone_records import CNF_XML, a_batch, a_deployment, a_profile, a_revision
+from support.records import a_mac, a_user, identifier, moment
 from support.store_tests import DatabaseTests, existing
 
 NOW = moment(50)
@@ -84,6 +92,8 @@ class TestBatches(BatchTests):
             message="why",
             ended_at=NOW,
             state=BatchState.CANCELLED,
+            newest=True,
+            code="planner_lost_right",
         )
         await self.add_batch(full, 0)
         await self.add_batch(a_batch(2, action=BatchAction.RESTART), 0)
@@ -91,6 +101,52 @@ class TestBatches(BatchTests):
         assert await self.find_batch(1) == full
         assert await self.find_batch(2) == a_batch(2, action=BatchAction.RESTART)
         assert await self.find_batch(3) is None
+
+    async def test_pinned_phones_have_their_profile_and_its_newest_revision(self) -> None:
+        """The profile of the phone is that of the item, of the batch, or of its deployment."""
+        owner = a_user(1)
+        profiles = [a_profile(n, owner.uuid) for n in (1, 2, 3)]
+        async with self.database.write() as tx:
+            await tx.users.add(owner)
+            for number, profile in enumerate(profiles, 1):
+                await tx.profiles.add(profile)
+                for revision in range(1, number + 1):
+                    new = a_revision(number * 10 + revision, profile, number=revision)
+                    await tx.revisions.add(new, CNF_XML)
+            on_it = a_deployment(1, a_mac(2), number=1, place="x", profile_uuid=profiles[1].uuid)
+            await tx.deployments.add(on_it)
+        batch, other = a_batch(1), a_batch(2, profile_uuid=profiles[0].uuid)
+        items = [
+            BatchItem(batch.uuid, 1, a_mac(1), identifier(501), profile_uuid=profiles[2].uuid),
+            BatchItem(batch.uuid, 2, a_mac(2), identifier(502)),
+            BatchItem(batch.uuid, 3, a_mac(3), identifier(503)),
+            BatchItem(other.uuid, 1, a_mac(2), identifier(504)),
+        ]
+        variants = [
+            PlannedVariant(identifier(70), "office", "7945", None, 3),
+            PlannedVariant(identifier(71), "Büro", None, "SIP", 1),
+        ]
+        async with self.database.write() as tx:
+            for one in (batch, other):
+                await tx.batches.add(one)
+            await tx.batches.add_phones(items[:3])
+            await tx.batches.add_phones(items[3:])
+            await tx.batches.pin(batch, variants, revisions=True)
+            await tx.batches.pin(other, [], revisions=False)
+
+        async with self.database.read() as tx:
+            first = await tx.batches.items(batch.uuid, 0, 2)
+            rest = await tx.batches.items(batch.uuid, 2, 9)
+            others = await tx.batches.items(other.uuid, 0, 9)
+            kept = [await tx.batches.pinned(one.uuid) for one in (batch, other)]
+        assert [(one.planned_profile, one.planned_revision) for one in [*first, *rest]] == [
+            (profiles[2].uuid, 3), (profiles[1].uuid, 2), (None, None)
+        ]  # fmt: skip
+        assert [(one.planned_profile, one.planned_revision) for one in others] == [
+            (profiles[0].uuid, None)
+        ]
+        assert kept == [variants, []]
+        assert await self.read(lambda tx: tx.batches.pinned(identifier(9))) == []
 
     async def test_batch_read_has_the_numbers_of_its_phones(self) -> None:
         await self.add_batch(a_batch(1), 230)

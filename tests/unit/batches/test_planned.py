@@ -49,7 +49,9 @@ async def test_each_item_gets_its_own_profile(floor: Floor) -> None:
           "profile_uuid": NOWHERE, "location": "x"}, {"macs", "profile_uuid", "location"}),
         ({"macs": [a_mac(1)], "template": "x"}, {"template"}),
         ({"location": "x", "action": "restart", "first": 3, "undo_on_stop": True,
-          "only_changed": True}, {"first", "undo_on_stop", "only_changed"}),
+          "only_changed": True, "newest": True},
+         {"first", "undo_on_stop", "only_changed", "newest"}),
+        ({"location": "x", "profile_uuid": NOWHERE, "revision": 1, "newest": True}, {"newest"}),
         ({"location": "x", "start_at": "2026-01-31T08:15:30"}, {"start_at"}),
         ({"location": "x", "first": 0, "first_minutes": 0}, {"first", "first_minutes"}),
     ],
@@ -70,6 +72,8 @@ def test_contradicting_fields_are_named(fields: dict[str, Any], problems: set[st
         ({"macs": (a_mac(1),), "profile_uuid": "", "revision": 99}, NotFound, "revision"),
         ({"macs": (a_mac(1),), "start_at": "2020-01-01T00:00:00.000Z"}, Invalid,
          "start_at must be in the future"),
+        ({"macs": (a_mac(1),), "start_at": "2026-05-01T08:16:00.000Z"}, Invalid,
+         "start_at must be at most 90 days ahead"),
     ],
 )  # fmt: skip
 async def test_batch_of_unknown_records_or_in_the_past_is_neither_started_nor_planned(
@@ -100,6 +104,7 @@ async def test_batch_of_unknown_records_or_in_the_past_is_neither_started_nor_pl
 async def test_planned_batch_begins_at_its_time_and_once(
     floor: Floor, at: str, in_utc: str
 ) -> None:
+    floor.clock.now = datetime.fromisoformat(in_utc) - timedelta(days=7)
     batch = await floor.begin(start_at=at)
     await floor.background.done()
 
@@ -118,9 +123,9 @@ async def test_planned_batch_begins_at_its_time_and_once(
 
 
 async def test_planned_batch_whose_worker_was_killed_is_continued_once(floor: Floor) -> None:
-    batch = await floor.begin(start_at=shown(floor.clock() + timedelta(days=300)))
+    batch = await floor.begin(start_at=shown(floor.clock() + timedelta(days=90)))
     await floor.background.done()
-    floor.clock.advance(300 * 86_400)
+    floor.clock.advance(90 * 86_400)
     async with floor.database.write() as tx:
         assert await tx.batches.take("a killed process", 30)
 

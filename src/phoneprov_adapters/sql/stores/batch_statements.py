@@ -31,7 +31,9 @@ from phoneprov_adapters.sql.tables.fields import Fields
 from phoneprov_adapters.sql.tables.switching import (
     batch_phones as phones,
     batches,
+    current_deployments,
     deployments,
+    profile_revisions,
 )
 from phoneprov_core.batches.model import Batch, BatchState, PhoneState
 from phoneprov_core.batches.transitions import BatchItem, Claim
@@ -57,6 +59,39 @@ ADD_PHONES = insert(phones).from_select(
     ),
 )
 """The phones are a JSON list of lists."""
+
+_PROFILE_ON_IT = (
+    select(deployments.c.profile_uuid)
+    .join_from(current_deployments, deployments, deployments.c.uuid == current_deployments.c.uuid)
+    .where(current_deployments.c.mac == phones.c.mac)
+    .correlate(phones)
+    .scalar_subquery()
+)
+PIN_PROFILES = (
+    update(phones)
+    .where(phones.c.batch_uuid == bindparam("the_uuid"))
+    .values(
+        planned_profile=func.coalesce(
+            phones.c.profile_uuid, bindparam("the_profile", type_=Text()), _PROFILE_ON_IT
+        )
+    )
+)
+PIN_REVISIONS = (
+    update(phones)
+    .where(phones.c.batch_uuid == bindparam("the_uuid"))
+    .values(
+        planned_revision=select(func.max(profile_revisions.c.number))
+        .where(profile_revisions.c.profile_uuid == phones.c.planned_profile)
+        .correlate(phones)
+        .scalar_subquery()
+    )
+)
+PIN_VARIANTS = (
+    update(batches)
+    .where(batches.c.uuid == bindparam("the_uuid"))
+    .values(pinned=bindparam("the_variants"))
+)
+PINNED = select(batches.c.pinned).where(batches.c.uuid == bindparam("the_uuid"))
 
 STATE = select(batches.c.state).where(batches.c.uuid == bindparam("the_uuid"))
 PUT = (
@@ -112,6 +147,7 @@ ABANDONED = _CLAIMS.where(phones.c.state == _RUNNING, phones.c.fence < bindparam
 LAST_START = select(func.max(phones.c.started_at)).where(
     phones.c.batch_uuid == bindparam("the_uuid")
 )
+ITEMS = _CLAIMS.where(phones.c.position > bindparam("after"))
 TRIED = _CLAIMS.where(phones.c.position > bindparam("after"), phones.c.tries > 0)
 _is_lost = case(
     (phones.c.deployment_uuid.is_(None), 0),

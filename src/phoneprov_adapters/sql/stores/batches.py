@@ -23,7 +23,14 @@ from phoneprov_core.batches.model import (
     PhoneState,
 )
 from phoneprov_core.batches.ports import BatchStore
-from phoneprov_core.batches.transitions import BatchItem, Claim, FirstPhones, Hold, Transition
+from phoneprov_core.batches.transitions import (
+    BatchItem,
+    Claim,
+    FirstPhones,
+    Hold,
+    PlannedVariant,
+    Transition,
+)
 from phoneprov_core.deployments.model import Confirmation
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.store import Rows
@@ -110,6 +117,7 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
     async def add(self, batch: Batch) -> None:
         row = sql.BATCH.row(batch, self._connection.box)
         row |= {"holder": "", "process": "", "fence": 0, "expires_at": 0, "begins_at": 0}
+        row["pinned"] = None
         if batch.start_at is not None:
             row["begins_at"] = millis(datetime.fromisoformat(batch.start_at))
         await self._connection.fetch_all(sql.ADD, **row)
@@ -117,6 +125,23 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
     async def add_phones(self, phones: Sequence[BatchItem]) -> None:
         rows = [msgspec.structs.astuple(phone) for phone in phones]
         await self._connection.fetch_all(sql.ADD_PHONES, phones=json_text(rows))
+
+    async def pin(
+        self, batch: Batch, variants: Sequence[PlannedVariant], *, revisions: bool
+    ) -> None:
+        fetch, of = self._connection.fetch_all, {"the_uuid": batch.uuid}
+        await fetch(sql.PIN_PROFILES, **of, the_profile=batch.profile_uuid)
+        if revisions:
+            await fetch(sql.PIN_REVISIONS, **of)
+        await fetch(sql.PIN_VARIANTS, **of, the_variants=json_text(variants))
+
+    async def pinned(self, batch_uuid: str) -> list[PlannedVariant]:
+        row = await self._connection.fetch_one(sql.PINNED, the_uuid=batch_uuid)
+        kept = row[0] if row and row[0] else "[]"
+        return msgspec.json.decode(kept, type=list[PlannedVariant])
+
+    async def items(self, batch_uuid: str, after: int, most: int) -> list[Claim]:
+        return await self._all(Claim, sql.ITEMS, the_uuid=batch_uuid, after=after, most=most)
 
     async def find(self, key: str) -> Batch | None:
         if not key:

@@ -139,6 +139,8 @@ batches = table_of(
     Column("expires_at", BigInteger, nullable=False),
     # ``start_at`` in milliseconds: the clock of the database decides.
     Column("begins_at", BigInteger, nullable=False),
+    # The variants of templates when it was created, in JSON.
+    Column("pinned", Text),
     Index(None, "ended_at"),
     Index(None, "undo_of"),
     without=("phones", "undone_by"),
@@ -157,6 +159,7 @@ batch_phones = table_of(
     listed=False,
     waiting_since=string(24),
     undoes=string(36),
+    planned_profile=string(36),
 )
 
 # Users, profiles and phones may be deleted before the phone has another configuration: the desk

@@ -118,6 +118,7 @@ export const ROLLOUT = [
   field("first_minutes", { kind: "number" }),
   field("undo_on_stop", { kind: "checkbox" }),
   field("only_changed", { kind: "checkbox" }),
+  field("newest", { kind: "checkbox", hint: texts.newestHint }),
 ];
 
 export const BATCH_PACE = [

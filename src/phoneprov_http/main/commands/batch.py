@@ -39,12 +39,19 @@ OPTIONS = {
     "first_minutes": "--first-minutes",
     "undo_on_stop": "--undo-on-stop",
     "only_changed": "--only-changed",
+    "newest": "--newest",
 }
 
 matching = together(
     click.option("--model", help="Select phones of this model."),
     click.option("--location", help="Select phones at this location."),
     click.option("--software-type", help="Select phones of this firmware family."),
+)
+newest = click.option(
+    "--newest",
+    is_flag=True,
+    help="Phones get the newest text, also if a profile or template changes meanwhile; by default "
+    "such a phone is left alone.",
 )
 per_minute = click.option(
     "--per-minute", type=int, help="Maximum number of phones started per minute."
@@ -90,6 +97,7 @@ def batch() -> None:
     show_default=True,
     help="Time to wait for phones in a call.",
 )
+@newest
 @click.option(
     "--detach", is_flag=True, help="Only create the batch; the running service works on it."
 )

@@ -16,7 +16,7 @@ from phoneprov_core.devices.names import mac_in_table
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.system import known_id
 from phoneprov_core.transfer.model import RowProblem
-from phoneprov_http.main.commands.batch import OPTIONS, matching, per_minute
+from phoneprov_http.main.commands.batch import OPTIONS, matching, newest, per_minute
 from phoneprov_http.main.commands.batch_view import detachable, following, show_batch
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.options import MAC, as_json, naming, print_json, together
@@ -79,6 +79,7 @@ def plan(*, as_json: bool, **fields: Any) -> None:
               help="Time to wait for the first phones.")  # fmt: skip
 @click.option("--undo-on-stop", is_flag=True, help="After a stop, restore the changed phones.")
 @click.option("--all-phones", is_flag=True, help="Switch phones too whose configuration is equal.")
+@newest
 @click.option("--at-once", type=int, default=10, show_default=True, help="Phones at a time.")
 @per_minute
 @click.option("--stop-after-failures", type=int, default=25, show_default=True, metavar="PERCENT",

@@ -380,11 +380,14 @@ CREATE TABLE batches (
 	undo_on_stop BOOLEAN NOT NULL,
 	only_changed BOOLEAN NOT NULL,
 	undo_of VARCHAR(36),
+	newest BOOLEAN NOT NULL,
+	code TEXT,
 	holder VARCHAR(36) NOT NULL,
 	process VARCHAR(36) NOT NULL,
 	fence BIGINT NOT NULL,
 	expires_at BIGINT NOT NULL,
 	begins_at BIGINT NOT NULL,
+	pinned TEXT,
 	CONSTRAINT pk_batches PRIMARY KEY (uuid)
 );
 
@@ -613,6 +616,8 @@ CREATE TABLE batch_phones (
 	profile_uuid VARCHAR(36),
 	undoes VARCHAR(36),
 	attempts TEXT NOT NULL,
+	planned_profile VARCHAR(36),
+	planned_revision BIGINT,
 	CONSTRAINT pk_batch_phones PRIMARY KEY (batch_uuid, position),
 	CONSTRAINT uq_batch_phones_batch_uuid_mac UNIQUE (batch_uuid, mac),
 	CONSTRAINT fk_batch_phones_batch_uuid FOREIGN KEY(batch_uuid) REFERENCES batches (uuid) ON DELETE CASCADE

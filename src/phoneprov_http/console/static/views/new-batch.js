@@ -22,7 +22,7 @@ import { planned } from "./plan.js";
 const PAUSE_MS = 300;
 const MAC = /^(?:[0-9a-f]{2}([:-]?)(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4})$/i;
 const FILTERS = ["model", "location", "software_type", "template"];
-const OF_SWITCHES = ["first", "first_minutes", "undo_on_stop", "only_changed"];
+const OF_SWITCHES = ["first", "first_minutes", "undo_on_stop", "only_changed", "newest"];
 
 /** @param {"model" | "location"} by @returns {Promise<[string, string][]>} */
 async function counted(by) {
