@@ -140,6 +140,8 @@ class Table:
     cnf_xml_max: int = setting(number(1024), str(LARGEST),
         "bytes of a configuration, at most `PHONEPROV_BODY_MAX`")
     body_max: int = setting(number(1024), "1048576", "bytes of a request's body")
+    keep_alive: int = setting(number(1, 3600), "5",
+        "seconds until the service closes an idle connection: longer than the proxy keeps it")
     console: bool = setting(forms.SWITCH, "on",
         "`off` serves no [console](../how-to/console.md) under `/console`")
     trusted_proxies: tuple[Network, ...] = setting(forms.NETWORKS, "",

@@ -56,7 +56,7 @@ class Variables:
 
     def value(self, name: str, form: Form[T], default: str = "") -> T:
         """The value of a setting. A secret may come from the file that ``<name>_FILE`` names;
-        line ends after the last character of a file are ignored."""
+        a byte order mark and line ends after the last character of a file are ignored."""
         text, source = self._environment.get(name) or "", "environment"
         if form.is_secret and (file := self._environment.get(name + _FILE)):
             if text:
@@ -109,7 +109,7 @@ class Variables:
 
 def _content(name: str, file: str) -> str:
     try:
-        return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
+        return Path(file).read_text(encoding="utf-8-sig").rstrip("\r\n")
     except OSError as error:
         raise SettingsError(
             f"{name}_FILE: the file {file} cannot be read ({error.strerror})."

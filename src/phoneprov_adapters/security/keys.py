@@ -147,13 +147,17 @@ def _read(path: Path) -> str:
         if not stat.S_ISREG(status.st_mode):
             raise ValueError(f"The key file {path} is not a regular file.")
         if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise ValueError(f"Other users can read the key file {path}; set its mode to 0600.")
+            raise ValueError(
+                f"Other users can read the key file {path}; set its mode to 0600. Where each mount "
+                "sets another one (fsGroup of Kubernetes), name a file with the keys in "
+                "PHONEPROV_SECRET_KEYS_FILE instead."
+            )
         content = os.read(descriptor, _LARGEST_FILE + 1)
     finally:
         os.close(descriptor)
     if len(content) > _LARGEST_FILE:
         raise ValueError(f"The key file {path} is too large to hold keys.")
-    return content.decode("utf-8", "replace")
+    return content.decode("utf-8-sig", "replace")
 
 
 def create_key_file(path: Path, content: bytes) -> bool:

@@ -1,6 +1,7 @@
 """The command line."""
 
 import ast
+import errno
 import gc
 import importlib
 import sys
@@ -118,6 +119,22 @@ class Commands(click.Group):
         except PhoneprovError as error:
             details = "".join(f" {p.field}: {p.message}." for p in error.problems[1:])
             fail(error.message + details, UNKNOWN if error.code == OUTCOME_UNKNOWN else 1)
+        except (OSError, RuntimeError, MemoryError) as error:
+            if (limit := _limit_of(error)) is None:
+                raise
+            fail(f"The system refuses {limit}.", 1)
+
+
+def _limit_of(error: Exception) -> str | None:
+    """What a limit of the process refuses, and where the limit is set."""
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+        return "more memory (ulimit -v, or MemoryMax of systemd, or the limit of the container)"
+    if getattr(error, "errno", None) in {errno.EMFILE, errno.ENFILE}:
+        return "more open files (ulimit -n, or LimitNOFILE of systemd)"
+    # Python has no error of its own for a thread that cannot be started.
+    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        return "another thread (ulimit -u, TasksMax of systemd, or the limit of the container)"
+    return None
 
 
 def _summary(module: str, function: str) -> str:

@@ -1,9 +1,11 @@
 """The command line for scripts: output, exit codes, one line for an error."""
 
+import asyncio
 import contextlib
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import sqlite3
@@ -18,13 +20,16 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from phoneprov_adapters.api import blocking, open_phoneprov, read_settings
 from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_core.api import Credentials
 from phoneprov_http.main.cli import main
 from phoneprov_http.main.serving.workers import LEAVE_SECONDS
 from support.command_line import PROGRAM, run, spawn, without_settings
 from support.desk import press_without_pauses
 from support.forked_commands import Forked
 from support.polling import wait_for
+from support.postgres import new_database
 
 README = Path(__file__).parents[3] / "README.md"
 PASSWORD = "correct horse battery"
@@ -124,6 +129,88 @@ def test_create_admin_works_before_the_first_start_and_can_be_repeated(tmp_path:
     assert (first.returncode, again.exit_code) == (0, 0), first.stderr + again.stderr
     assert first.stdout == "ada was created and is a superadmin.\n"
     assert again.stdout == "ada exists, keeps its password and is a superadmin.\n"
+
+
+def test_create_admin_drops_a_byte_order_mark_before_the_password(tmp_path: Path) -> None:
+    who = ("--username", "ada", "--email", "ada@example.com", "--password-stdin")
+
+    done = run("create-admin", *who, data=tmp_path, stdin=f"\ufeff{PASSWORD}\r\n")
+
+    assert done.exit_code == 0, done.stderr
+    settings = read_settings({"PHONEPROV_DATA_DIR": str(tmp_path)})
+    with blocking(open_phoneprov(settings)) as (phoneprov, call):
+        credentials = Credentials(username="ada", password=PASSWORD)
+        assert call(phoneprov.login(credentials, "::1")).user.username == "ada"
+
+
+async def test_command_argument_that_is_not_utf8_is_named_as_such(tmp_path: Path) -> None:
+    latin_1 = os.fsdecode(b"M\xfcller")
+    who = ("--username", latin_1, "--email", "ada@example.com", "--password-stdin")
+    async with new_database() as url:
+        for more in ({}, {"PHONEPROV_DATABASE_URL": url}):
+            done = await asyncio.to_thread(
+                run, "create-admin", *who, data=tmp_path, stdin=PASSWORD, **more
+            )
+
+            assert done.exit_code == 1
+            assert done.stderr.startswith("phoneprov: A text is not in UTF-8")
+
+
+@pytest.mark.parametrize(
+    ("limit", "size", "sentence"),
+    [
+        (resource.RLIMIT_NOFILE, 30, "may open 30 files and needs at least 64"),
+        (resource.RLIMIT_AS, 320 * 1024**2, "The system refuses "),
+    ],
+)
+def test_serve_under_a_limit_of_the_process_names_it_without_a_traceback(
+    tmp_path: Path, limit: int, size: int, sentence: str
+) -> None:
+    done = subprocess.run(
+        [*PROGRAM, "serve", "--port", "0"],
+        env=without_settings(PHONEPROV_DATA_DIR=str(tmp_path)),
+        preexec_fn=lambda: resource.setrlimit(limit, (size, size)),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode in {1, 2}
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("seconds", "is_open"), [("1", False), ("30", True)])
+def test_serve_closes_an_idle_connection_after_the_time_that_is_set(
+    tmp_path: Path, seconds: str, is_open: bool
+) -> None:
+    with (
+        subprocess.Popen(
+            [*PROGRAM, "serve", "--port", "0"],
+            env=without_settings(PHONEPROV_DATA_DIR=str(tmp_path), PHONEPROV_KEEP_ALIVE=seconds),
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process,
+        contextlib.ExitStack() as stack,
+    ):
+        stack.callback(process.kill)
+        assert process.stderr is not None
+        said = next(line for line in process.stderr if "serves on" in line)
+        found = re.search(r":(\d+) ", said)
+        assert found is not None
+        client = socket.create_connection(("127.0.0.1", int(found[1])), timeout=7)
+        stack.enter_context(client)
+        client.sendall(b"GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n")
+        received = b""
+        while not received.endswith(b"}"):
+            received += client.recv(4096)
+        try:
+            closed = client.recv(4096) == b""
+        except TimeoutError:
+            closed = False
+
+    assert closed == (not is_open)  # the default is 5 seconds
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,14 @@ import asyncio
 import logging
 import traceback
 
+import asyncpg
 import pytest
 
+from phoneprov_adapters.sql.engines.hosts import NotUtf8
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.postgres_errors import unavailable
 from phoneprov_adapters.sql.engines.postgres_pool import SIZE
+from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import Conflict, Unavailable
 from phoneprov_core.users.model import User
@@ -36,6 +40,7 @@ async def add(database: PostgresDatabase, user: User) -> None:
         ("40P01", "unavailable", "busy"),
         ("55P03", "unavailable", "busy"),
         ("57014", "unavailable", "too long"),
+        ("57P01", "unavailable", "ended the connection"),
         ("57P03", "unavailable", "starting or stopping"),
         ("25006", "not_writable", "read-only"),
         ("42501", "unavailable", "grant"),
@@ -63,6 +68,48 @@ async def test_server_errors_have_messages_of_the_service(
         assert await tx.permissions.count() == 0
     await postgres.ask(url, "DROP FUNCTION fail CASCADE")
     await add_both()
+
+
+async def test_terminated_backend_is_not_called_a_stop_of_the_server(
+    database: PostgresDatabase, url: str
+) -> None:
+    terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1"
+    ended = []
+    for sql, values in ((terminate, ["phoneprov"]), ("SELECT 1", [])):
+        try:
+            await database.answered(sql, values)
+        except Unavailable as error:
+            ended.append(error.message)
+
+    assert ended
+    assert all("connection" in one and "stopping" not in one for one in ended)
+
+
+def test_statement_mode_of_pgbouncer_is_named() -> None:
+    text = "transaction blocks not allowed in statement pooling mode"
+    error = asyncpg.ProtocolViolationError(text)
+
+    assert "statement mode" in unavailable(error).message
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+async def test_database_of_another_encoding_is_refused_with_the_statement_that_makes_one(
+    encoding: str,
+) -> None:
+    on = postgres.server()
+    where = "LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+    await on.run(f"CREATE DATABASE other_encoding ENCODING '{encoding}' {where}")
+    try:
+        url = on.url("other_encoding")
+        for refused in (database_at(url).open, lambda: migrate.upgrade(url)):
+            with pytest.raises(NotUtf8, match=f"has the encoding {encoding}") as error:
+                await refused()
+        _, _, statement = error.value.message.partition("PHONEPROV_DATABASE_URL: ")
+        await on.run(statement)
+        await migrate.upgrade(on.url("other_encoding_utf8"))
+    finally:
+        await on.run("DROP DATABASE other_encoding WITH (FORCE)")
+        await on.run("DROP DATABASE IF EXISTS other_encoding_utf8 WITH (FORCE)")
 
 
 async def test_database_without_schema_is_unavailable() -> None:

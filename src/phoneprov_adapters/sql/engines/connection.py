@@ -28,7 +28,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.revisions import REVISION
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_core.kernel.actor import Trail
-from phoneprov_core.kernel.errors import AlreadyExists, NotFound, already_taken
+from phoneprov_core.kernel.errors import AlreadyExists, Invalid, NotFound, already_taken
 
 Row = Sequence[Any]
 
@@ -57,6 +57,14 @@ def foreign_key_violation() -> NotFound:
     """The error of a record that refers to one that does not exist, or would lose the record that
     it refers to."""
     return NotFound("A record that this one refers to does not exist.")
+
+
+def not_utf8() -> Invalid:
+    """The error of a text that was made of other bytes than UTF-8, as an argument of a command may
+    be."""
+    return Invalid(
+        "A text is not in UTF-8: it comes from a terminal or a file with another character set."
+    )
 
 
 def first(rows: Sequence[Row]) -> Row | None:

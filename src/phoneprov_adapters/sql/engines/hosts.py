@@ -27,12 +27,18 @@ _TIMELINE = """
            ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint
     WHERE NOT pg_is_in_recovery()"""
 
+_ENCODING = "SELECT current_setting('server_encoding'), current_database()"
 _STANDBY = asyncpg.TargetServerAttributeNotMatched
 
 
 class NotPostgres(Unavailable):
     """The server is not PostgreSQL: it lacks locks, isolation or types that the statements rely on.
     The message contains its version."""
+
+
+class NotUtf8(NotPostgres):
+    """The database cannot store every character. The message has the statement that makes one that
+    can."""
 
 
 class OldTimeline(Exception):
@@ -121,6 +127,7 @@ class Hosts:
                 raise NotPostgres(
                     f"PHONEPROV_DATABASE_URL names a server that is not PostgreSQL: {version[:80]}"
                 )
+            await _require_utf8(driver)
             self._known_postgres.add(host)
         try:
             row = await driver.fetchrow(_TIMELINE)
@@ -163,6 +170,17 @@ class Hosts:
     def _put_first(self, host: Host) -> None:
         self._order.remove(host)
         self._order.insert(0, host)
+
+
+async def _require_utf8(driver: asyncpg.Connection) -> None:
+    encoding, name = await driver.fetchrow(_ENCODING)
+    if encoding != "UTF8":
+        quoted = '"' + name.replace('"', '""') + '_utf8"'
+        raise NotUtf8(
+            f"The database {name} has the encoding {encoding}, and phoneprov needs UTF8. Make one, "
+            f"and name it in PHONEPROV_DATABASE_URL: CREATE DATABASE {quoted} ENCODING 'UTF8' "
+            "LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;"
+        )
 
 
 def log_host_failure(host: Host, error: Exception) -> None:

@@ -6,7 +6,11 @@ import asyncpg
 from sqlalchemy import PrimaryKeyConstraint, UniqueConstraint
 from sqlalchemy.dialects import postgresql
 
-from phoneprov_adapters.sql.engines.connection import foreign_key_violation, unique_violation
+from phoneprov_adapters.sql.engines.connection import (
+    foreign_key_violation,
+    not_utf8,
+    unique_violation,
+)
 from phoneprov_adapters.sql.engines.revisions import UNFIT, revision_table
 from phoneprov_adapters.sql.tables import metadata
 from phoneprov_core.kernel.errors import DiskFull, NotWritable, Unavailable
@@ -21,6 +25,11 @@ _LOST = "The connection to the database was lost; try again."
 _PGBOUNCER = (
     "The database seems to be reached through pgbouncer: "
     "add ?pgbouncer=true to PHONEPROV_DATABASE_URL."
+)
+
+_STATEMENT_MODE = (
+    "The pgbouncer of PHONEPROV_DATABASE_URL is in statement mode, which has no transactions: "
+    "set its pool_mode to transaction or session."
 )
 
 # By SQLSTATE, or by its class, the first two characters.
@@ -42,6 +51,9 @@ _SENTENCES = {
     "53300": "The database server has no free connection; try again.",
     "55P03": _BUSY,
     "57": "The database is starting or stopping; try again.",
+    "57P01": "The database server ended the connection; try again.",
+    "57P04": "The database was dropped while it was used.",
+    "57P05": "The database server ended the connection; try again.",
     "57014": "The database took too long to answer; nothing was changed.",
 }
 
@@ -57,7 +69,7 @@ _LAST_COLUMN = {
 
 
 def translated(error: Exception) -> Exception:
-    """The error of a statement for the stores: ``AlreadyExists``, ``NotFound`` or
+    """The error of a statement for the stores: ``AlreadyExists``, ``NotFound``, ``Invalid`` or
     ``Unavailable``."""
     if isinstance(error, asyncpg.UniqueViolationError):
         column = _LAST_COLUMN.get(error.constraint_name)
@@ -68,6 +80,8 @@ def translated(error: Exception) -> Exception:
         return foreign_key_violation()
     if isinstance(error, asyncpg.NotNullViolationError) and error.table_name == revision_table.name:
         return Unavailable(UNFIT)  # See ``REQUIRE_REVISION``.
+    if isinstance(error, asyncpg.DataError) and isinstance(error.__cause__, UnicodeEncodeError):
+        return not_utf8()
     return unavailable(error)
 
 
@@ -77,6 +91,8 @@ def unavailable(error: Exception | None) -> Unavailable:
         state = error.sqlstate or ""
         if state == "08P01" and "startup parameter" in str(error):
             return Unavailable(_PGBOUNCER)
+        if state == "08P01" and "statement pooling" in str(error):
+            return Unavailable(_STATEMENT_MODE)
         sentence = _SENTENCES.get(state) or _SENTENCES.get(state[:2])
         if sentence is not None:
             return _KINDS.get(sentence, Unavailable)(sentence)

@@ -20,12 +20,13 @@ from phoneprov_adapters.sql.engines.connection import (
     Row,
     foreign_key_violation,
     log_failure,
+    not_utf8,
     unique_violation,
 )
 from phoneprov_adapters.sql.engines.revisions import REQUIRE_REVISION, REVISION_COLUMN, UNFIT
 from phoneprov_adapters.sql.engines.sqlite_file import damages, why_not_writable
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_core.kernel.errors import DiskFull, NotWritable, Unavailable
+from phoneprov_core.kernel.errors import DiskFull, Invalid, NotWritable, Unavailable
 
 DAMAGED = "The database file is damaged; restore a backup."
 REPLACED = (
@@ -176,8 +177,11 @@ def _violation(error: sqlite3.IntegrityError) -> Exception:
     return error
 
 
-def unavailable(error: Exception, path: Path) -> Unavailable:
-    """The reason why the file cannot be used, as one sentence; the cause is logged."""
+def unavailable(error: Exception, path: Path) -> Unavailable | Invalid:
+    """The reason why the file cannot be used, as one sentence; the cause is logged. ``Invalid`` for
+    a text that no database can store."""
+    if isinstance(error, UnicodeEncodeError):
+        return not_utf8()
     name = getattr(error, "sqlite_errorname", "")
     if name == "SQLITE_FULL":
         failure: Unavailable = DiskFull()

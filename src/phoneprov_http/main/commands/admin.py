@@ -57,7 +57,10 @@ async def _create_admin(
 
 def _password(*, from_stdin: bool) -> str:
     if from_stdin:
-        return sys.stdin.readline().rstrip("\r\n")
+        try:
+            return sys.stdin.buffer.readline().decode("utf-8-sig").rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise click.UsageError("The password on standard input is not in UTF-8.") from None
     return str(click.prompt("Password", hide_input=True, confirmation_prompt=True))
 
 

@@ -15,11 +15,13 @@ from phoneprov_adapters.composition.installation import require_keys
 from phoneprov_adapters.composition.lifecycle import opened, prepare
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.table import HASH_THREADS
+from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.sql.engines.address import is_embedded
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
 from phoneprov_http.main.commands.options import PORT
 from phoneprov_http.main.commands.settings import settings_of_environment
+from phoneprov_http.main.serving.connections import LEAST_FILES, raise_file_limit
 from phoneprov_http.main.serving.logs import set_up_logs
 from phoneprov_http.main.serving.metrics import counts_of, metrics_listeners
 from phoneprov_http.main.serving.server import Server
@@ -67,6 +69,11 @@ def serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared:
     for number in stop_signals():
         signal(number, _leave)
     settings = settings_of_environment()
+    if (files := raise_file_limit()) < LEAST_FILES:
+        raise SettingsError(
+            f"The service may open {files} files and needs at least {LEAST_FILES}: raise the limit "
+            "(ulimit -n, or LimitNOFILE of systemd)."
+        )
     set_up_logs()
     asyncio.run(_make_ready(settings, migrate_shared=migrate_shared))
     listeners = listeners or [bound(host, port)]
@@ -80,7 +87,7 @@ def serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared:
 
     with counts_of(workers, settings):
         if workers == 1:
-            Server(every, settings.speakers, on_started=on_started).run()
+            _server(every, settings, on_started).run()
             return
         if not Workers(_serve_beside_others, workers, every, on_started).run():
             sys.exit(1)
@@ -106,8 +113,15 @@ def _leave(*_: object) -> None:
 def _serve_beside_others(
     listeners: Sequence[socket.socket], on_started: Callable[[], None]
 ) -> None:
-    speakers = settings_of_environment().speakers
-    Server(listeners, speakers, on_started=on_started).run()
+    _server(listeners, settings_of_environment(), on_started).run()
+
+
+def _server(
+    listeners: Sequence[socket.socket], settings: Settings, on_started: Callable[[], None]
+) -> Server:
+    return Server(
+        listeners, settings.speakers, keep_alive=settings.keep_alive, on_started=on_started
+    )
 
 
 async def _make_ready(settings: Settings, *, migrate_shared: bool) -> None:

@@ -32,6 +32,10 @@ class Closable(Protocol):
         """Close the connection without sending what is buffered."""
 
 
+LEAST_FILES = 64
+"""Open files below which the service does not start: its database alone needs about 20."""
+
+
 def raise_file_limit() -> int:
     """Raise the soft limit of open files to the hard one, up to ``MOST_FILES``; the limit then."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -42,7 +42,8 @@ _TICK = 0.02
 
 
 class Server(uvicorn.Server):
-    """Serves on these sockets. ``on_started`` is called when it accepts connections. ``app`` is
+    """Serves on these sockets. An idle connection is closed after ``keep_alive`` seconds.
+    ``on_started`` is called when it accepts connections. ``app`` is
     an application without lifespan events; by default the HTTP service of the environment."""
 
     def __init__(
@@ -50,6 +51,7 @@ class Server(uvicorn.Server):
         listeners: Sequence[socket.socket],
         trusted_proxies: Sequence[Network] = (),
         *,
+        keep_alive: int = 5,
         on_started: Callable[[], None],
         app: ASGIApp | None = None,
     ) -> None:
@@ -67,6 +69,7 @@ class Server(uvicorn.Server):
                 access_log=False,
                 log_config=None,
                 log_level="warning",
+                timeout_keep_alive=keep_alive,
             )
         )
         self._listeners = listeners
