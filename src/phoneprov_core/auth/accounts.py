@@ -65,19 +65,21 @@ class CreateAdminTransaction(UsersTransaction, Protocol):
 
 
 class AdminCreated(Struct, frozen=True):
-    """The superadmin, and whether this call created the account."""
+    """The superadmin, whether this call created the account, and whether the account has the given
+    password now."""
 
     user: User
     is_new: bool
+    has_new_password: bool
 
 
 @dataclass(frozen=True)
 class CreateAdmin:
     """Create an account that holds the level-0 permission ``superadmin``; safe to repeat.
 
-    An existing account of that name keeps its password and all other fields; it gets the permission
-    if it lacks it, is activated, and its login is unlocked. No actor is needed: the administrator
-    of the host runs this.
+    An existing account of that name keeps its password, if it has one, and all other fields; it
+    gets the permission if it lacks it, is activated, and its login is unlocked. No actor is needed:
+    the administrator of the host runs this.
     """
 
     database: ReadAndWrite[CreateAdminTransaction]
@@ -86,15 +88,15 @@ class CreateAdmin:
     clock: Clock
     new_id: NewId
 
-    async def exists(self, username: str) -> bool:
-        """Whether an account of this name exists; then no password is needed."""
+    async def has_password(self, username: str) -> bool:
+        """Whether an account of this name exists and has a password; then none is needed."""
         async with self.database.read() as tx:
-            return await tx.users.by_username(username) is not None
+            return await tx.users.with_password(username) is not None
 
     async def __call__(self, account: Registration) -> AdminCreated:
         """Raises ``Conflict`` if the e-mail address belongs to another account."""
         hash_ = None
-        if not await self.exists(account.username):
+        if not await self.has_password(account.username):
             obey(self.policy.rules_of_new, account)
             self.policy.require_own(account.password, account.username, account.email)
             hash_ = await self.hasher.hash(account.password)
@@ -108,6 +110,9 @@ class CreateAdmin:
             elif not user.is_active:
                 user = replace(user, is_active=True, updated_at=now)
                 await tx.users.put(user)
+            is_open = await tx.users.password_hash(user.uuid) is None
+            if is_open and hash_ is not None:
+                await tx.users.set_password_hash(user.uuid, hash_)
             await tx.attempts.clear(account_key(user.username))
             permission = await self._permission(tx, now)
             current = await tx.assignments.of_user(user.uuid)
@@ -122,7 +127,7 @@ class CreateAdmin:
                         now,
                     )
                 )
-        return AdminCreated(user, is_new)
+        return AdminCreated(user, is_new, is_new or (is_open and hash_ is not None))
 
     async def _permission(self, tx: CreateAdminTransaction, now: str) -> Permission:
         last: Permission | None = None

@@ -4,6 +4,7 @@ import ast
 import errno
 import gc
 import importlib
+import io
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -104,6 +105,7 @@ class Commands(click.Group):
         parent: click.Context | None = None,
         **extra: Any,
     ) -> click.Context:
+        _escape_what_is_not_shown()
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
@@ -135,6 +137,13 @@ def _limit_of(error: Exception) -> str | None:
     if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
         return "another thread (ulimit -u, TasksMax of systemd, or the limit of the container)"
     return None
+
+
+def _escape_what_is_not_shown() -> None:
+    """Standard output, like standard error, escapes letters that the locale lacks; without that, a
+    name ends a command in a traceback."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _summary(module: str, function: str) -> str:

@@ -1,6 +1,7 @@
 """``phoneprov import`` and ``export`` for scripts."""
 
 import os
+import pty
 import subprocess
 import time
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from support.command_line import run, spawn
+from support.command_line import PROGRAM, run, spawn, without_settings
 from support.data_folder import populate
 from support.scale import note, rounds
 
@@ -177,6 +178,91 @@ def test_import_quotation_mark_that_swallows_rows_writes_nothing(
     lines = [line.split(":")[:2] for line in done.stderr.splitlines()]
     assert lines == [["p.csv", str(line)] for line in wrong]
     assert "quotation mark" in done.stderr
+
+
+def in_a_process(*arguments: str, stdout: int, **environment: str) -> bytes:
+    """What a command writes with an encoding of its own."""
+    done = subprocess.run(
+        [*PROGRAM, *arguments],
+        env=without_settings(PHONEPROV_DATA_DIR="data", **environment),
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout or b""
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_output_of_commands_does_not_depend_on_the_locale(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "u.csv").write_text(
+        "username,first_name,last_name,email\nlos,\u0141ukasz,\u041b,l@example.com\n", "utf-8"
+    )
+    phoneprov("import", "users", "u.csv")
+    locale = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "LC_ALL": "C"}
+
+    def output(*arguments: str) -> bytes:
+        return in_a_process(*arguments, stdout=subprocess.PIPE, **locale)
+
+    exported = output("export", "users", "-")
+    (tmp_path / "back.csv").write_bytes(exported)
+    back = phoneprov("import", "users", "back.csv")
+
+    assert "\u0141ukasz" in exported.decode()
+    assert back.stdout == "Imported: 0 new, 0 changed, 1 unchanged, 0 wrong.\n"
+    assert "\u0141ukasz" in output("audit", "--json").decode()
+    if encoding == "latin-1":
+        assert b"\\u0141ukasz" in output("audit")
+
+
+def test_export_to_a_terminal_is_utf_8(tmp_path: Path) -> None:
+    (tmp_path / "u.csv").write_text("name\n\u0141ukasz\n", "utf-8")
+    phoneprov("import", "company-directory", "u.csv")
+    ours, theirs = pty.openpty()
+
+    in_a_process("export", "company-directory", "-", stdout=theirs, PYTHONIOENCODING="latin-1")
+    os.close(theirs)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+
+    assert "\u0141ukasz" in shown
+
+
+def test_import_of_pins_and_links_and_export_of_links(tmp_path: Path) -> None:
+    files = {
+        "users": "username,first_name,last_name,email\nada,A,L,a@example.com\n",
+        "pins": "username\tpin_code\nada\t4711\n",
+        "extensions": "extension,type,name,password\n1001,custom,Hall,pw\n",
+        "user-extensions": "username;extension\nada;1001\n",
+    }
+    for kind, text in files.items():
+        (tmp_path / f"{kind}.csv").write_text(text)
+        done = phoneprov("import", kind, f"{kind}.csv")
+        assert done.stdout == "Imported: 1 new, 0 changed, 0 unchanged, 0 wrong.\n", done.stderr
+
+    out = phoneprov("export", "user-extensions", "links.csv")
+    assert out.stdout == "1 record(s) were written to links.csv.\n"
+    assert (tmp_path / "links.csv").read_bytes() == (b'"username","extension"\r\n"ada","1001"\r\n')
+    assert (
+        "4711" not in phoneprov("import", "pins", "-", stdin="username,pin_code\nx,4711\n").stderr
+    )
+    assert phoneprov("export", "pins", "p.csv").exit_code == 2
+
+
+def test_import_of_cards_names_each_number_that_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "c.vcf").write_text(
+        "BEGIN:VCARD\nVERSION:4.0\nFN:Ada\nTEL;TYPE=work;PREF=2:+4930111\n"
+        "TEL;TYPE=work;PREF=1:+4930222\nTEL;TYPE=fax:+4930333\nEND:VCARD\n"
+    )
+
+    done = phoneprov("import", "company-directory", "c.vcf")
+
+    assert (done.exit_code, done.stdout[:15]) == (0, "Imported: 1 new")
+    assert done.stderr.splitlines() == [
+        "c.vcf:1: work +4930111 was left out: a contact has one of each kind.",
+        "c.vcf:1: The number +4930333 was left out: its type is fax.",
+    ]
 
 
 def test_import_reads_standard_input(tmp_path: Path) -> None:

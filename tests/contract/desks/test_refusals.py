@@ -194,6 +194,33 @@ async def test_numbers_are_shown_as_dialled(
     assert page.entries == ([("Ada", dialled)] if dialled else [])
 
 
+@pytest.mark.parametrize(
+    ("number", "dialled"),
+    [
+        ("+49 30 1 / +49 30 2", "+49301"), ("030-1 (Reception)", "0301"), ("sip:1001@pbx", "1001"),
+        ("+49 30 1;ext=5", "+49301"), ("555 x5", "555"), ("\u0660\u0661", "01"),
+        ("Reception", None),
+    ],
+)  # fmt: skip
+async def test_only_numbers_that_a_phone_can_dial_are_offered(
+    office: Hotdesk, number: str, dialled: str | None
+) -> None:
+    await office.admin.post("/company-directory", {"name": "Ada M\u00fcller", "mobile": number})
+    form = await office.phone().first("/phone/directories/company")
+
+    page = await office.phone().submit(form, Name="mueller")
+
+    assert page.entries == ([("Ada M\u00fcller (mobile)", dialled)] if dialled else [])
+
+
+async def test_field_of_the_user_takes_letters_and_digits(office: Hotdesk) -> None:
+    url = f"/phone/login?device=SEP{MAC.replace(':', '')}"
+    reply = await office.phone().client.get(url)
+
+    user = reply.text.partition("<DisplayName>User<")[2].partition("</InputItem>")[0]
+    assert "<InputFlags>A</InputFlags>" in user  # text of the keypad, letters and digits
+
+
 async def test_head_response_has_the_length_of_the_page(office: Hotdesk) -> None:
     url = f"/phone/services?name=SEP{MAC.replace(':', '')}"
     client = office.phone().client

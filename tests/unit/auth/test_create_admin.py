@@ -6,10 +6,12 @@ import pytest
 
 from phoneprov_core.access.model import CreatePermission
 from phoneprov_core.auth.accounts import CreateAdmin
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.users.model import Registration
 from phoneprov_core.users.passwords import AccountPolicy
+from phoneprov_core.users.use_cases import add_user, created_user
 from support.office import COMMON, PASSWORD, Office
 
 
@@ -31,12 +33,12 @@ def create_admin(office: Office) -> CreateAdmin:
 
 
 async def test_first_account_holds_level_0(office: Office, create_admin: CreateAdmin) -> None:
-    assert not await create_admin.exists("chief")
+    assert not await create_admin.has_password("chief")
 
     created = await create_admin(account())
 
     assert created.is_new
-    assert await create_admin.exists("CHIEF")
+    assert await create_admin.has_password("CHIEF")
     actor = await office.actor_of(await office.log_in("chief"))
     assert (actor.user_uuid, actor.level) == (created.user.uuid, 0)
     permission = await office.user_permissions.get(actor, created.user.uuid)
@@ -87,7 +89,7 @@ async def test_email_of_another_account_is_refused_and_nothing_is_stored(
     with pytest.raises(Conflict):
         await create_admin(account(email="ADA@example.com"))
 
-    assert not await create_admin.exists("chief")
+    assert not await create_admin.has_password("chief")
     names = [p.name for p in await (await office.permissions.all(root)).everything()]
     assert "superadmin" not in names
 
@@ -96,4 +98,20 @@ async def test_weak_password_is_refused(create_admin: CreateAdmin) -> None:
     with pytest.raises(Invalid):
         await create_admin(account(password=COMMON))
 
-    assert not await create_admin.exists("chief")
+    assert not await create_admin.has_password("chief")
+
+
+async def test_create_admin_gives_an_account_without_a_password_the_given_one(
+    office: Office, create_admin: CreateAdmin
+) -> None:
+    user = created_user(account(), office.new_id(), shown(office.clock()), "::1", None)
+    async with office.database.write(by=SYSTEM_ACTOR) as tx:
+        await add_user(tx.users, user, create_admin.policy, None)
+    assert not await create_admin.has_password("chief")
+
+    made = await create_admin(account())
+    again = await create_admin(account(password="another one, for nothing"))
+
+    assert (made.user.uuid, made.is_new, made.has_new_password) == (user.uuid, False, True)
+    assert not again.has_new_password
+    assert (await office.actor_of(await office.log_in("chief"))).user_uuid == user.uuid

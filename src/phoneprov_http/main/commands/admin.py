@@ -31,12 +31,14 @@ def create_admin(username: str, email: str, *, password_stdin: bool) -> None:
     """Create a superadmin account.
 
     It holds the level-0 permission "superadmin". Works before the first start of the service. Can
-    be repeated: an existing account keeps its password. Creates the data folder if it does not
-    exist.
+    be repeated: an existing account keeps its password, if it has one. Creates the data folder if
+    it does not exist.
     """
     settings = settings_of_environment()
     made = asyncio.run(_create_admin(settings, username, email, password_stdin=password_stdin))
-    did = "was created" if made.is_new else "exists, keeps its password"
+    did = "was created"
+    if not made.is_new:
+        did = f"exists, {'has this' if made.has_new_password else 'keeps its'} password"
     click.echo(f"{made.user.username} {did} and is a superadmin.")
 
 
@@ -47,7 +49,9 @@ async def _create_admin(
     await create_database(settings)
     async with running(container):
         create = container.create_admin()
-        password = "" if await create.exists(username) else _password(from_stdin=password_stdin)
+        password = (
+            "" if await create.has_password(username) else _password(from_stdin=password_stdin)
+        )
         new = Registration(
             first_name=username, last_name="Administrator", username=username, email=email,
             password=password,

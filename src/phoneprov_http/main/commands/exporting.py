@@ -1,6 +1,7 @@
 """``phoneprov export``: all records of a kind as a file."""
 
 import asyncio
+import io
 import os
 import sys
 import tempfile
@@ -112,10 +113,15 @@ async def _write_sections(
 @contextmanager
 def written(file: Path, *, private: bool) -> Iterator[TextIO]:
     """Standard output for ``-``; what exists at ``file`` if that is no regular file (a pipe, a
-    device); else a new file that replaces ``file``, or the target of a link, when complete."""
+    device); else a new file that replaces ``file``, or the target of a link, when complete. All in
+    UTF-8."""
     if str(file) == "-":
-        yield sys.stdout
-        sys.stdout.flush()
+        # Not in the encoding of the locale: it may lack letters, and no import could read it.
+        out = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="")
+        try:
+            yield out
+        finally:
+            out.detach()  # flushes, and leaves standard output open
         return
     if _is_special(file):
         with file.open("w", encoding="utf-8", newline="") as special:

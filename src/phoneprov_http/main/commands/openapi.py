@@ -13,7 +13,7 @@ from phoneprov_http.openapi.document import document
 @click.command()
 def openapi() -> None:
     """Print the OpenAPI document of the HTTP interface as JSON."""
-    click.echo(msgspec.json.format(msgspec.json.encode(describe()), indent=2).decode())
+    click.echo(msgspec.json.format(msgspec.json.encode(describe()), indent=2))
 
 
 def describe() -> dict[str, object]:

@@ -82,7 +82,8 @@ def print_json(thing: object) -> None:
     """Print indented JSON. Characters that a terminal acts on are escaped."""
     text = msgspec.json.format(msgspec.json.encode(thing), indent=2).decode()
     # JSON itself escapes the other control characters.
-    click.echo(_ACTED_ON.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    escaped = _ACTED_ON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    click.echo(escaped.encode())  # JSON is UTF-8 in every locale
 
 
 _ACTED_ON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
