@@ -119,7 +119,7 @@ import pytest
 
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS
-from support.phone_records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.api import Refused
 
 
@@ -185,6 +185,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
         timeout=400,
         check=False,
     )
+    # With an error during collection, pytest runs no test at all.
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
     found: Results = {name: {"PASSED": set(), "FAILED": set(), "ERROR": set()} for name in FILES}
     pattern = r"^(PASSED|FAILED|ERROR) test_(\w+)\.py::\S*?::(test_\w+)"
     for outcome, file, name in re.findall(pattern, done.stdout, re.MULTILINE):

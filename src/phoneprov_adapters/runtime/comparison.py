@@ -51,7 +51,7 @@ def _in_process(comparison: Comparison, seconds: float) -> Compared:
         name: value for name, value in os.environ.items() if not name.startswith("PHONEPROV_")
     }
     environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
-    done = subprocess.run(  # noqa: S603 - no argument comes from outside
+    done = subprocess.run(  # noqa: S603 - no argument comes from outside  # nosec B603
         [sys.executable, "-P", "-m", __name__],
         input=msgspec.msgpack.encode(comparison),
         stdout=subprocess.PIPE,

@@ -87,7 +87,7 @@ class Screen:
 def _read(content: bytes) -> ScreenPage:
     """The page in a document. Raises ``ValueError`` for anything else."""
     try:
-        root = ElementTree.fromstring(content)  # noqa: S314 - a page of this service
+        root = ElementTree.fromstring(content)  # noqa: S314 - a page of this service  # nosec B314
     except ElementTree.ParseError:
         raise ValueError("XML Error[4]: the reply is not a page.") from None
 

@@ -35,7 +35,11 @@ def schemas_of(structs: Collection[Any]) -> Json:
     """The schemas of these Structs, and of those in them. ``JSON_SCHEMA`` of a Struct says which
     fields need and which exclude each other."""
     _, components = msgspec.json.schema_components(structs, ref_template=_REF)
-    together = {one.__name__: getattr(one, "JSON_SCHEMA", {}) for one in structs}
+    together = {
+        one.__name__: _conditional(one.JSON_SCHEMA)
+        for one in structs
+        if hasattr(one, "JSON_SCHEMA")
+    }
     tidied = _tidied(components)
     for one in structs:
         if isinstance(one, type) and issubclass(one, Command):
@@ -45,6 +49,13 @@ def schemas_of(structs: Collection[Any]) -> Json:
         name: {**schema, "additionalProperties": False, **together.get(name, {})}
         for name, schema in tidied.items()
     }
+
+
+def _conditional(rule: Json) -> Json:
+    """The rule as the condition of an ``if``: generators of clients make a type of
+    alternatives from ``oneOf``, ``anyOf`` or ``allOf`` beside ``properties``, and lose fields."""
+    condition = {name: value for name, value in rule.items() if name != "examples"}
+    return {"if": condition, "else": {"not": {}}, "examples": rule["examples"]}
 
 
 def _or_empty(schema: Json) -> Json:

@@ -3,6 +3,8 @@
 import ast
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -106,6 +108,47 @@ def test_schemas_are_usable_by_go_clients() -> None:
     assert {f"New{name}" for name in names} & names == set()
     fields = [field for one in SCHEMAS.values() for field in one.get("properties", {}).values()]
     assert [field for field in fields if isinstance(field.get("default"), dict)] == []
+
+
+def test_no_combination_stands_beside_properties() -> None:
+    """openapi-generator and openapi-python-client make a type of alternatives from it, and lose the
+    fields."""
+    combinations = {"oneOf", "anyOf", "allOf"}
+    assert [name for name, one in SCHEMAS.items() if combinations & set(one)] == []
+    accepted = SCHEMAS["CreateProfile"]
+    text = {"user_uuid": accepted["examples"][0]["user_uuid"], "name": "x", "cnf_xml": "<a/>"}
+    assert problems(accepted, text) == []
+    assert problems(accepted, {**text, "template": "office"})
+    assert problems(accepted, {**text, "cnf_xml": None})
+
+
+def patterns(thing: Any) -> Iterator[str]:
+    if isinstance(thing, dict):
+        if isinstance(thing.get("pattern"), str):
+            yield thing["pattern"]
+        thing = list(thing.values())
+    for one in thing if isinstance(thing, list) else ():
+        yield from patterns(one)
+
+
+_COMPILE = """
+const patterns = JSON.parse(require("fs").readFileSync(0, "utf8"));
+for (const pattern of patterns) for (const flags of ["", "u"]) new RegExp(pattern, flags);
+console.log(patterns.length);
+"""
+
+
+def test_patterns_are_those_of_javascript_with_and_without_the_flag_u() -> None:
+    """Generators of zod write them without the flag, validators of JSON schema with it."""
+    every = sorted(set(patterns(DOCUMENT)))
+    assert len(every) > 20
+    assert [one for one in every if max(one) > "\uffff"] == []
+    if node := shutil.which("node"):
+        done = subprocess.run(
+            [node, "-e", _COMPILE], input=json.dumps(every), capture_output=True, text=True,
+            timeout=60, check=False,
+        )  # fmt: skip
+        assert (done.stdout.strip(), done.stderr) == (str(len(every)), "")
 
 
 def test_field_examples_match_their_schemas() -> None:

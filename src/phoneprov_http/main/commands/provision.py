@@ -26,7 +26,7 @@ from phoneprov_http.phone.files import PhoneFiles
 
 
 @click.command()
-@click.option("--host", default="0.0.0.0", show_default=True, help="Address to listen on.")  # noqa: S104
+@click.option("--host", default="0.0.0.0", show_default=True, help="Address to listen on.")  # noqa: S104  # nosec B104
 @click.option(
     "--http-port", type=PORT, default=6970, show_default=True, help="Port for HTTP; 0 for none."
 )

@@ -129,7 +129,7 @@ async def fill_office(environment: Mapping[str, str], folders: Mapping[str, Path
         actor = await _admin(use_cases)
         profiles = await _records(use_cases, actor)
         # A demonstration needs no secrecy, and the same office each time.
-        chance = random.Random(1843)  # noqa: S311
+        chance = random.Random(1843)  # noqa: S311  # nosec B311
         for number in range(SWITCHES):
             past.advance(_DAYS * 24 * 3600 / (SWITCHES + 1))
             phone = mac(chance.randint(1, PHONES))
