@@ -162,6 +162,7 @@ class Office:
             self.journal.append,
             clock,
             new_id,
+            self.pause,
             rendering=Rendering(JinjaRenderer(), "", chosen.largest_xml),
             limits=chosen.limits,
         )
@@ -176,13 +177,14 @@ class Office:
         self.run_batches = self.another_runner()
         self.batches = Batches(database, self.run_batches, self.background, clock, new_id)
 
+    async def pause(self, seconds: float) -> None:
+        """Let other tasks run first, and advance the clock."""
+        for _ in range(20):
+            await asyncio.sleep(0)
+        self.clock.advance(seconds)
+
     def another_runner(self) -> RunBatches:
         """A batch worker of another process of the same service. Waiting advances the clock."""
-
-        async def pause(seconds: float) -> None:
-            for _ in range(20):  # other tasks run first
-                await asyncio.sleep(0)
-            self.clock.advance(seconds)
 
         work = PhoneWork(
             self.database,
@@ -197,7 +199,7 @@ class Office:
             self.database,
             work,
             await_directly,
-            pause,
+            self.pause,
             self.batch_journal.append,
             self.clock,
             self.new_id,

@@ -8,6 +8,7 @@ from phoneprov_adapters.composition.adapters import (
     driver,
     journal,
     new_id,
+    pause,
     setting,
 )
 from phoneprov_adapters.composition.checked import of, singleton
@@ -35,7 +36,7 @@ class SwitchingContainer(InventoryContainer):
         Deploy, database=database, uploader=of(Adapters.uploader), driver=driver,
         rendering=of(Adapters.rendering), confirm=of(confirm),
         run_to_end=of(Adapters.tasks, lambda it: it.run),
-        journal=journal, clock=clock, new_id=new_id,
+        journal=journal, clock=clock, new_id=new_id, pause=pause,
         filename_template=setting(lambda it: it.ftp_filename), limits=of(limits),
         serves_lines=setting(lambda it: it.serves_lines),
         several_logins=setting(lambda it: it.desks.elsewhere is Elsewhere.ALLOW))

@@ -14,6 +14,7 @@ from phoneprov_adapters.ftp.session import FtpServer, FtpSession
 from phoneprov_adapters.ftp.steps import ADVICE, NEW_NAME, RENAMING
 from phoneprov_adapters.runtime.tasks import to_its_end
 from phoneprov_core.devices.errors import RefusedMidway, TimedOutMidway
+from phoneprov_core.devices.ports import Proceed
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 
 NOT_ATOMIC = (
@@ -39,7 +40,7 @@ class Replacement:
         self._overwritten = False
         self._may_move_later = False
 
-    async def perform(self, session: FtpSession) -> None:
+    async def perform(self, session: FtpSession, proceed: Proceed) -> None:
         """Makes ``final`` the new file. After an error it is the old one or, when only a reply was
         lost, the new one, whole.
 
@@ -51,6 +52,7 @@ class Replacement:
         old = await session.read(self._final, _OLD_LIMIT, RENAMING)
         if old is None:
             raise self._refused()  # There is no old file: the name itself is refused.
+        await proceed()
         await to_its_end(self._swap(session, old))
 
     async def _swap(self, session: FtpSession, old: bytes) -> None:

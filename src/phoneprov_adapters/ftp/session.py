@@ -3,7 +3,7 @@
 import hashlib
 import re
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple
 
@@ -150,11 +150,16 @@ class FtpSession:
             return None
         return bytes(content)
 
-    async def rename(self, source: str, target: str) -> bool:
+    async def rename(
+        self, source: str, target: str, proceed: Callable[[], Awaitable[None]] | None = None
+    ) -> bool:
         """Rename a file. False when the server refuses the new name (550, 553), which some
-        do when a file of that name exists."""
+        do when a file of that name exists. ``proceed`` is awaited before the command that changes
+        the files."""
         async with self.steps.step(RENAMING, NEW_NAME):
             await self._client.command(f"RNFR {source}", "350")
+        if proceed is not None:
+            await proceed()
         self.rename_sent, self.rename_refused = True, False
         try:
             async with self.steps.step(RENAMING, NEW_NAME):

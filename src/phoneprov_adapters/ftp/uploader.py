@@ -195,9 +195,9 @@ async def _put(
             # The rename and the second read back would not end in time. Without the rename, the
             # outcome is known.
             raise steps.late(RENAMING)
-        if not await session.rename(names.temporary, upload.filename):
+        if not await session.rename(names.temporary, upload.filename, upload.proceed):
             notes += (NOT_ATOMIC,)
-            await Replacement(server, upload.filename, names).perform(session)
+            await Replacement(server, upload.filename, names).perform(session, upload.proceed)
         await session.verify(upload.filename, size, digest)
     except PhoneprovError as error:
         if error.code == OUTCOME_UNKNOWN:

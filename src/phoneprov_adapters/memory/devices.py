@@ -149,6 +149,7 @@ class MemoryUploader(ConfigUploader, ReadsFiles):
         await asyncio.sleep(0)
         if self._planned:
             raise self._planned.popleft()
+        await upload.proceed()
         old = folder.get(upload.filename)
         folder[upload.filename] = upload.content
         self.uploads.append(upload)

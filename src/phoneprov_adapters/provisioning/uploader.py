@@ -5,11 +5,13 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Protocol
 
+from phoneprov_core.devices.errors import RefusedMidway
 from phoneprov_core.devices.names import check_segments
 from phoneprov_core.devices.ports import (
     REPLACED_ANOTHER,
     ConfigUploader,
     FilesOnServer,
+    LeaseCheck,
     ReadsFiles,
     Upload,
     Uploaded,
@@ -25,10 +27,12 @@ PLACE = "served"
 
 
 class ServedFilesTransaction(Protocol):
-    """The one store that the uploader writes."""
+    """The one store that the uploader writes, and the leases that it looks at."""
 
     @property
     def served_files(self) -> ServedFileStore: ...
+    @property
+    def leases(self) -> LeaseCheck: ...
 
 
 class ServedUploader(ConfigUploader, ReadsFiles):
@@ -41,19 +45,31 @@ class ServedUploader(ConfigUploader, ReadsFiles):
         check_segments(upload.filename, upload.attempt)
         file = ServedFile(upload.filename, upload.content, upload.attempt)
         notes: tuple[str, ...] = ()
+        is_put, lost = False, None
         try:
             async with self._open.write(by=SYSTEM_ACTOR) as tx:
                 if upload.replaces is not None:
                     old = await tx.served_files.find(upload.filename)
                     found = hashlib.sha256(old.content if old else b"").hexdigest()
                     notes = (REPLACED_ANOTHER,) if found != upload.replaces.sha256 else ()
+                await upload.proceed(tx)
+                is_put = True
                 await tx.served_files.put(file)
+        except Unavailable as error:
+            lost = Refused(f"Storing the file failed: {error.message}")
+            if not is_put:
+                raise lost from None
+        try:
             async with self._open.read() as tx:
                 stored = await tx.served_files.find(upload.filename)
-        except Unavailable as error:
-            raise Refused(f"Storing the file failed: {error.message}") from None
+        except Unavailable:
+            # The transaction may have been committed.
+            raise RefusedMidway(
+                "The database went away while the file was stored. It is not known whether "
+                f"{upload.filename} is the new file or the old one."
+            ) from None
         if stored is None or stored.content != upload.content:
-            raise Refused(
+            raise lost or Refused(
                 "Verifying failed: the database returned different content than was stored."
             )
         digest = hashlib.sha256(stored.content).hexdigest()

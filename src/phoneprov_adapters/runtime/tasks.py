@@ -52,13 +52,18 @@ class OwnedTasks:
         for task in self._background:
             _end(task)
         loop = asyncio.get_running_loop()
-        timers = [
-            loop.call_at(since + seconds, task.cancel) for task, since in self._running.items()
-        ]
-        if timers:
-            await asyncio.wait(set(self._running), timeout=seconds + _CANCEL_SECONDS)
-        for timer in timers:
-            timer.cancel()
+        last = loop.time() + seconds
+        while running := set(self._running):  # one may start another, which ends it
+            timers = [
+                loop.call_at(min(since + seconds, last), task.cancel)
+                for task, since in self._running.items()
+            ]
+            left = last + _CANCEL_SECONDS - loop.time()
+            done, _ = await asyncio.wait(running, timeout=max(0.0, left))
+            for timer in timers:
+                timer.cancel()
+            if not done:
+                break
         if self._background:
             await asyncio.wait(set(self._background), timeout=_CANCEL_SECONDS)
         self._draining = False

@@ -19,6 +19,7 @@ from phoneprov_adapters.testing.uploader_rig import (
     UploaderRig,
     an_upload,
 )
+from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.devices.ports import REPLACED_ANOTHER, ConfigUploader, Content, Upload
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 
@@ -92,6 +93,25 @@ class UploaderContract:
 
         assert (REPLACED_ANOTHER in uploaded.notes) is is_another
         assert rig.read() == {NAME: PROFILE}
+
+    async def test_upload_that_may_not_proceed_leaves_the_old_file(self, rig: UploaderRig) -> None:
+        lost = TimedOut("The phone was switched by another process.", code=OUTCOME_UNKNOWN)
+        found: list[bytes | None] = []
+
+        async def refuse(tx: object = None) -> None:  # noqa: ARG001
+            found.append(rig.read().get(NAME))
+            raise lost
+
+        for old in (None, OLD):
+            if old is not None:
+                rig.write(NAME, old)
+            upload = Upload(IP, NAME, PROFILE, "p-1", proceed=refuse)
+            with pytest.raises(TimedOut) as caught:
+                await rig.uploader.upload(upload)
+
+            assert caught.value is lost
+            assert rig.read().get(NAME) == found[-1] == old
+        assert len(found) == 2
 
     async def test_upload_of_equal_content_succeeds(self, rig: UploaderRig) -> None:
         for attempt in ("a-1", "a-2"):

@@ -120,6 +120,9 @@ class Transition(Struct, frozen=True):
     due_after: int | None = None
 
 
+UNMOVED = Transition(PhoneState.RUNNING, PhoneState.RUNNING)
+"""The phone is still running under its claim."""
+
 SKIPPED = Transition(PhoneState.WAITING, PhoneState.LEFT_OUT)
 """The batch no longer starts phones."""
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from datetime import timedelta
 
 from msgspec.structs import replace
 
@@ -16,9 +17,10 @@ from phoneprov_core.batches.rules import (
     RESTARTING_SECONDS,
     waited_long_enough,
 )
-from phoneprov_core.batches.transitions import Claim, ended
+from phoneprov_core.batches.transitions import UNMOVED, Claim, ended
 from phoneprov_core.deployments.deploy import LEASE_SECONDS, Deploy
-from phoneprov_core.deployments.errors import PhoneInactive, RightsChanged
+from phoneprov_core.deployments.errors import LeaseLost, PhoneInactive, RightsChanged
+from phoneprov_core.deployments.holding import Holding, persistently
 from phoneprov_core.deployments.model import (
     RESTARTED,
     Action,
@@ -199,20 +201,37 @@ class PhoneWork:
             raise _LeftAlone(f"{changed} {_LEFT_AS_IS}")
         return replace(order, uuid=claim.attempt_uuid)
 
-    async def _taken(self, claim: Claim, phone: Phone) -> tuple[int | None, str | None]:
-        """The fence of the phone's lease, None while another process holds it; and the firmware
-        family of the phone, as far as is known."""
+    async def _taken(
+        self, claim: Claim, phone: Phone
+    ) -> tuple[Holding[BatchesTransaction] | None, str | None]:
+        """The lease of the phone, None while another process holds it; and the firmware family of
+        the phone, as far as is known. Raises ``LeaseLost`` if another worker took over the phone:
+        it may have restarted it already."""
+        until = self.clock() + timedelta(seconds=LEASE_SECONDS)
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             fence = await tx.leases.take(phone.mac, claim.attempt_uuid, LEASE_SECONDS)
+            if not await tx.batches.move(claim, UNMOVED):
+                raise LeaseLost
             current = await tx.deployments.current(phone.mac)
             on_it = None if current is None else await tx.profiles.find(current.profile_uuid)
-        return fence, software_type_of(phone, on_it.software_type if on_it else None)
+        family = software_type_of(phone, on_it.software_type if on_it else None)
+        if fence is None:
+            return None, family
+        holder = claim.attempt_uuid
+        return Holding(self.database, self.clock, phone.mac, holder, fence, until), family
 
     async def _restart(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> bool:
-        fence, family = await self._taken(claim, phone)
-        if fence is None:
+        try:
+            return await self._restarted(actor, batch, claim, phone)
+        except LeaseLost:
+            return True  # the worker that follows tries the phone again
+
+    async def _restarted(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> bool:
+        holding, family = await self._taken(claim, phone)
+        if holding is None:
             await self._later(batch, claim, _BUSY)
             return False
+        await holding.look()
         state, message = PhoneState.DONE, None
         try:
             await self.driver.restart(phone, family)
@@ -220,12 +239,16 @@ class PhoneWork:
             state, message = _state_after(error), error.message
         except OSError as error:
             state, message = PhoneState.UNKNOWN, unexpected(StepName.RESTART, error).message
-        async with self.database.write(by=actor) as tx:
-            # In one transaction: a free phone has its lease and its restart recorded together.
-            fields = {"batch_uuid": batch.uuid, "result": message or RESTARTED}
-            tx.trail.note(Event("phone.restarted", "phone", phone.mac, fields))
-            await tx.leases.release(phone.mac, claim.attempt_uuid, fence)
-            await tx.batches.move(claim, ended(state, shown(self.clock()), message=message))
+
+        async def store() -> None:
+            async with holding.write(actor, even_expired=True) as tx:
+                # In one transaction: a free phone has its lease and its restart recorded together.
+                if await tx.batches.move(claim, ended(state, shown(self.clock()), message=message)):
+                    fields = {"batch_uuid": batch.uuid, "result": message or RESTARTED}
+                    tx.trail.note(Event("phone.restarted", "phone", phone.mac, fields))
+                await tx.leases.release(phone.mac, claim.attempt_uuid, holding.fence)
+
+        await persistently(store, self.deploy.pause)
         return True
 
     async def _later(self, batch: Batch, claim: Claim, why: str) -> None:

@@ -92,11 +92,18 @@ class Confirm:
         return replace(record, confirmation=Confirmation.PENDING, confirmation_by=shown(by))
 
     def later(
-        self, record: Deployment, watching: Watching, software_type: str | None = None
+        self,
+        record: Deployment,
+        watching: Watching,
+        software_type: str | None = None,
+        *,
+        after: asyncio.Future[Deployment] | None = None,
     ) -> None:
-        """Wait for the phone in the background."""
+        """Wait for the phone in the background, and complete the record once ``after`` has stored
+        it."""
         self.watched.add(record.uuid)
-        self.background(self._confirm(record, watching, software_type, self.watch.seconds))
+        watch = self._confirm(record, watching, software_type, self.watch.seconds, after=after)
+        self.background(watch)
 
     async def resume(self) -> None:
         """Watch the phones again whose watch was in a process that ended, for the rest of their
@@ -142,6 +149,7 @@ class Confirm:
         seconds: float,
         *,
         is_resumed: bool = False,
+        after: asyncio.Future[Deployment] | None = None,
     ) -> None:
         """Wait for the phone, and record whether it was seen, and with which lines."""
         try:
@@ -153,6 +161,10 @@ class Confirm:
         finally:
             self.watched.discard(record.uuid)
             await watching.close()
+        if after is not None:
+            await asyncio.wait({after})
+            if after.cancelled() or after.exception() is not None:
+                return  # another holder followed, or the end could not be stored
         steps: tuple[Step, ...] = ()
         if confirmation is Confirmation.CONFIRMED and not speaks_sip(software_type):
             steps = await self._lines(record.mac)

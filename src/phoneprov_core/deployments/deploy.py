@@ -1,13 +1,17 @@
 """Deployment of one revision of a profile to one phone, step by step, with its record."""
 
 import asyncio
+import logging
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
+from datetime import timedelta
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from phoneprov_core.deployments.confirm import Confirm
-from phoneprov_core.deployments.errors import PhoneInactive
+from phoneprov_core.deployments.errors import LeaseLost, NotRecorded, PhoneInactive
+from phoneprov_core.deployments.holding import MOST_TRIES, Holding, persistently
 from phoneprov_core.deployments.limits import DEFAULT_LIMITS, SwitchLimits
 from phoneprov_core.deployments.model import RESTARTED, Action, Deployment, Outcome, StepName
 from phoneprov_core.deployments.observation import Watching
@@ -35,17 +39,27 @@ from phoneprov_core.devices.ports import (
     Upload,
     Uploaded,
 )
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound, PhoneprovError, Unavailable, found
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, millis, shown
+from phoneprov_core.kernel.system import Clock, NewId, Pause, millis, shown
 from phoneprov_core.phones.model import Phone, software_type_of
 from phoneprov_core.phones.ports import PhoneBusy
 from phoneprov_core.templates.recipes import Rendering
 
 LEASE_SECONDS = 60
 """Seconds; longer than all deadlines of a deployment together (30 s). A process whose lease expires
-no longer runs."""
+has ended, or stands still: it looks at its lease before it goes on."""
+
+STORING_SECONDS = 3.0
+"""How long a deployment that runs waits for the database."""
+
+CLOSING_SECONDS = 4.0
+"""How long the caller waits until the end is stored; it is tried again after that."""
+
+Held: TypeAlias = Holding[DeploymentsTransaction]
+
+log = logging.getLogger("phoneprov.deployments")
 
 
 @dataclass(frozen=True)
@@ -58,6 +72,10 @@ class Deploy:
     record, and so is a command whose reply was lost: then the watch of the phone decides. A
     deployment runs to its end, also when its caller is cancelled. Whether the phone
     registered again is observed in the background and recorded later.
+
+    Each write after the first compares the fence of the lease in its transaction, and so does the
+    uploader before it renames: a process that stood still for longer than its lease changes nothing
+    more. While the database is away, the deployment goes on; its end is stored later.
     """
 
     database: ReadAndWrite[DeploymentsTransaction]
@@ -68,6 +86,7 @@ class Deploy:
     journal: Journal
     clock: Clock
     new_id: NewId
+    pause: Pause
     _: KW_ONLY
     rendering: Rendering
     filename_template: str = DEFAULT_FILENAME_TEMPLATE
@@ -93,7 +112,8 @@ class Deploy:
         the user may not be logged in twice (code ``logged_in_elsewhere``); ``TooManyAttempts``
         beyond ``limits``; ``NotFound`` if the phone or the revision was removed meanwhile;
         ``Refused`` and ``TimedOut`` if the upload failed. Then the complete old file is in place,
-        or, with the code ``OUTCOME_UNKNOWN``, either file.
+        or, with the code ``OUTCOME_UNKNOWN``, either file. ``LeaseLost`` if the process stood still
+        for longer than its lease; ``NotRecorded`` if the file is in place and the database is away.
         """
         require_fitting(order.profile, order.phone)
         order = await self.rendered(order)
@@ -128,11 +148,11 @@ class Deploy:
 
     async def _run(self, actor: Actor, order: Order, progress: Progress) -> Deployment:
         phone = order.phone
-        record, replaces = await self._begin(actor, order)
+        record, holding, replaces = await self._begin(actor, order)
         recorder = StepRecorder(self.clock, progress)
         watching: Watching | None = None
-        in_use = asyncio.Event()
         unwatched: str | None = None
+        failure: PhoneprovError | None = None
 
         async def watch() -> None:
             nonlocal watching, unwatched
@@ -142,11 +162,12 @@ class Deploy:
                 unwatched = error.message
 
         async def clear_session() -> None:
-            work = self._clear_session(actor, order, record, in_use)
+            work = self._clear_session(actor, order, record, holding)
             await recorder.attempt(StepName.CLEAR_SESSION, work)
 
         try:
-            uploaded = await recorder.step(StepName.UPLOAD, self._upload(order, record, replaces))
+            upload = self._upload(order, record, replaces, holding)
+            uploaded = await recorder.step(StepName.UPLOAD, upload)
             record = replace(
                 record, outcome=Outcome.DEPLOYED, place=uploaded.place, steps=tuple(recorder.steps)
             )
@@ -154,11 +175,20 @@ class Deploy:
             # Concurrently: the duration is that of the slower one.
             await asyncio.gather(clear_session(), watch())
             record = replace(record, steps=tuple(recorder.steps))
-            await self._store_steps(actor, order, record, in_use)
+            # The steps so far, so that a caller can watch them.
+            if not await self._stored(actor, order, record, holding):
+                holding.require_time()
             restarted = await recorder.attempt(StepName.RESTART, self.driver.restart(phone, family))
             record = replace(record, restart=restarted.message or RESTARTED)
+        except LeaseLost:
+            if watching is not None:
+                await watching.close()
+            await self._interrupt()
+            self.journal(self._ended(replace(record, outcome=Outcome.RUNNING), recorder))
+            raise
         except PhoneprovError as error:
             is_unknown = error.code == OUTCOME_UNKNOWN
+            failure = error
             record = replace(
                 record,
                 outcome=Outcome.UNKNOWN if is_unknown else Outcome.FAILED,
@@ -166,30 +196,41 @@ class Deploy:
                 failed_step=recorder.steps[-1].name,
                 message=error.message,
             )
-            raise
-        finally:
-            record = self._ended(record, recorder)
-            if watching is not None and record.restarted is False:
-                await watching.close()
-                watching, unwatched = None, "The phone was not restarted."
+        except BaseException:  # cancelled, or a fault of an adapter
             if watching is not None:
-                record = self.confirm.awaited(record)
-            elif record.restart is not None:
-                record = replace(record, confirmation_message=unwatched)
-            try:
-                await self._complete(actor, order, record, is_used=in_use.is_set())
-            except BaseException:
-                if watching is not None:
-                    await watching.close()
-                raise
+                await watching.close()
+            record = self._ended(record, recorder)
+            with suppress(Unavailable, LeaseLost):
+                await self._complete(actor, order, record, holding)
             self.journal(record)
+            raise
+        record = self._ended(record, recorder)
+        if watching is not None and record.restarted is False:
+            await watching.close()
+            watching, unwatched = None, "The phone was not restarted."
         if watching is not None:
-            self.confirm.later(record, watching, family)
-        return record
+            record = self.confirm.awaited(record)
+        elif record.restart is not None:
+            record = replace(record, confirmation_message=unwatched)
+        # A database that is away now does not change what happened to the phone.
+        closing = asyncio.ensure_future(self.run_to_end(self._close(actor, order, record, holding)))
+        if watching is not None:
+            self.confirm.later(record, watching, family, after=closing)
+        await asyncio.wait({closing}, timeout=CLOSING_SECONDS)
+        if failure is not None:
+            closing.add_done_callback(_retrieved)
+            raise failure
+        if not closing.done():
+            raise _not_recorded(record, closing)
+        try:
+            return closing.result()
+        except Unavailable:
+            raise _not_recorded(record, closing) from None
 
-    async def _begin(self, actor: Actor, order: Order) -> tuple[Deployment, Content | None]:
+    async def _begin(self, actor: Actor, order: Order) -> tuple[Deployment, Held, Content | None]:
         """Create the record and acquire the lease of the phone. Returns also the content that the
         file on the server has, if no other program changed it; None if it is not known."""
+        until = self.clock() + timedelta(seconds=self.lease_seconds)
         uuid, filename = order.uuid or self.new_id(), self.filename(order.phone)
         replaces: Content | None = None
         record = new_record(order, uuid, actor.user_uuid, filename, shown(self.clock()))
@@ -229,44 +270,61 @@ class Deploy:
                 tx.trail.note(begun_event(record))
         if fence is None:
             raise PhoneBusy
-        return record, replaces
+        holding = Holding(self.database, self.clock, record.mac, record.uuid, fence, until)
+        return record, holding, replaces
 
-    async def _upload(self, order: Order, record: Deployment, replaces: Content | None) -> Uploaded:
+    async def _upload(
+        self, order: Order, record: Deployment, replaces: Content | None, holding: Held
+    ) -> Uploaded:
         content = order.cnf_xml.encode()
-        return await self.uploader.upload(
-            Upload(order.phone.phone_ip, record.filename, content, record.uuid, replaces)
-        )
+        ip, name = order.phone.phone_ip, record.filename
+        upload = Upload(ip, name, content, record.uuid, replaces, holding.look)
+        return await self.uploader.upload(upload)
 
     async def _clear_session(
-        self, actor: Actor, order: Order, record: Deployment, in_use: asyncio.Event
+        self, actor: Actor, order: Order, record: Deployment, holding: Held
     ) -> None:
-        """Record the file's place and who uses the phone from now on, in one transaction, and set
-        ``in_use``. Then have the phone leave its services, and forget its calls if it changes
-        hands."""
+        """Record the file's place and who uses the phone from now on, in one transaction. Then have
+        the phone leave its services, and forget its calls if it changes hands."""
         phone, desk = order.phone, order.desk
-        try:
-            async with self.database.write(by=actor) as tx:
-                await tx.deployments.put(replace(record, outcome=Outcome.RUNNING))
-                await self._change_use(tx, order, record)
-            in_use.set()
-        finally:
-            if desk is not None:
-                await desk.answer()
+        is_recorded = await self._stored(actor, order, record, holding, tries=MOST_TRIES)
+        if desk is not None:
+            await desk.answer(is_recorded)
+            await holding.look()
         await self.driver.leave_services(phone)
         if desk is not None and desk.forget_calls and isinstance(self.driver, ForgetsCalls):
             await self.driver.forget_calls(phone)
 
-    async def _store_steps(
-        self, actor: Actor, order: Order, record: Deployment, in_use: asyncio.Event
-    ) -> None:
-        """Store the steps so far, so that a caller can watch them, and who uses the phone if this
-        is not recorded yet. An unavailable database does not stop the restart."""
-        with suppress(Unavailable):
-            async with self.database.write(by=actor) as tx:
-                await tx.deployments.put(replace(record, outcome=Outcome.RUNNING))
-                if not in_use.is_set():
-                    await self._change_use(tx, order, record)
-            in_use.set()
+    async def _stored(
+        self, actor: Actor, order: Order, record: Deployment, holding: Held, *, tries: int = 1
+    ) -> bool:
+        """Store what is known while the deployment runs. Returns False if the database is away,
+        which does not stop the restart."""
+
+        async def store() -> None:
+            async with holding.write(actor) as tx:
+                await self._put(tx, order, replace(record, outcome=Outcome.RUNNING))
+
+        try:
+            async with asyncio.timeout(STORING_SECONDS):
+                await persistently(store, self.pause, tries)
+        except (Unavailable, TimeoutError):
+            return False
+        return True
+
+    async def _put(
+        self, tx: DeploymentsTransaction, order: Order, record: Deployment
+    ) -> Deployment:
+        """Store the record, and with the place of the file who uses the phone from now on. Returns
+        the record that was stored before."""
+        before = found(await tx.deployments.find(record.uuid), "deployment")
+        if before.outcome is record.outcome is not Outcome.RUNNING:
+            return before  # an earlier try was committed, and its reply was lost
+        is_placed = record.place is not None and record.outcome is not Outcome.UNKNOWN
+        if is_placed and before.place is None:
+            await self._change_use(tx, order, record)
+        await tx.deployments.put(record)
+        return before
 
     async def _change_use(
         self, tx: DeploymentsTransaction, order: Order, record: Deployment
@@ -280,23 +338,69 @@ class Deploy:
         now = shown(self.clock())
         return replace(record, steps=tuple(recorder.steps), ended_at=now)
 
+    async def _close(
+        self, actor: Actor, order: Order, record: Deployment, holding: Held
+    ) -> Deployment:
+        """Complete the record, as soon as the database takes it."""
+        try:
+            await persistently(lambda: self._complete(actor, order, record, holding), self.pause)
+        except LeaseLost:
+            await self._interrupt()
+            self.journal(replace(record, outcome=Outcome.INTERRUPTED))
+            raise
+        except Unavailable:
+            log.error("The end of the deployment %s could not be stored.", record.uuid)
+            self.journal(record)
+            raise
+        self.journal(record)
+        return record
+
     async def _complete(
-        self, actor: Actor, order: Order, record: Deployment, *, is_used: bool
+        self, actor: Actor, order: Order, record: Deployment, holding: Held
     ) -> None:
         """Complete the record and release the phone. Who uses it is recorded now, if the database
-        was unavailable when the file was in place."""
-        async with self.database.write(by=actor) as tx:
-            if record.outcome is Outcome.DEPLOYED and not is_used:
-                await self._change_use(tx, order, record)
-            await tx.deployments.put(record)
+        was unavailable when the file was in place. What is known is stored even if the lease has
+        expired, unless another holder followed."""
+        async with holding.write(actor, even_expired=True) as tx:
+            before = await self._put(tx, order, record)
+            if before.outcome is record.outcome:
+                return
             tx.trail.note(ended_event(record))
             await tx.leases.release(record.mac, record.uuid, record.number)
             # A phone that restarted before its lines were known is repaired: restarted again.
-            is_early = self.serves_lines and record.outcome is Outcome.DEPLOYED and not is_used
+            was_placed = before.place is not None
+            is_early = self.serves_lines and record.outcome is Outcome.DEPLOYED and not was_placed
             is_settled = record.outcome in (_SETTLED if order.desk is not None else _REPORTED)
             if is_settled and not is_early:
                 desk = await tx.desks.find(record.mac)
                 await tx.desks.put(desk.changed(record.uuid))
+
+    async def _interrupt(self) -> None:
+        """Another holder may have followed: the deployment ends like that of a process that
+        ended."""
+        with suppress(Unavailable):  # then another process does it
+            async with self.database.write(by=SYSTEM_ACTOR) as tx:
+                await tx.deployments.interrupt_abandoned(shown(self.clock()))
+
+
+def _retrieved(closing: "asyncio.Future[Deployment]") -> None:
+    if not closing.cancelled():
+        closing.exception()
+
+
+def _not_recorded(record: Deployment, closing: "asyncio.Future[Deployment]") -> NotRecorded:
+    closing.add_done_callback(_retrieved)
+    if record.restarted:
+        restarted = "and the phone accepted the restart"
+    elif record.restarted is None:
+        restarted = f"and it is not known whether the phone restarts: {record.restart}"
+    else:
+        restarted = f"but the phone was not restarted: {record.restart}"
+    return NotRecorded(
+        f"The configuration is in place, {restarted.rstrip('.')}. The record of this could not be "
+        "stored, because the database is not available.",
+        closing,
+    )
 
 
 _SETTLED = frozenset({Outcome.DEPLOYED, Outcome.FAILED})

@@ -1,12 +1,23 @@
 """Errors of a switch."""
 
+from collections.abc import Awaitable
+
+from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.devices.errors import (
+    NOT_RECORDED,
+    OUTCOME_UNKNOWN,
     AddressNotAllowed,
     NoAddress,
     RefusedMidway,
     TimedOutMidway,
 )
-from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut, TooManyAttempts
+from phoneprov_core.kernel.errors import (
+    Conflict,
+    Refused,
+    TimedOut,
+    TooManyAttempts,
+    Unavailable,
+)
 from phoneprov_core.phones.ports import PhoneBusy
 from phoneprov_core.templates.model import NoTemplateFits, TemplateFails
 
@@ -43,6 +54,33 @@ class TooManySwitches(TooManyAttempts):
     usual = "This phone was switched too often; try again in 120 seconds."
 
 
+class LeaseLost(TimedOut):
+    """The service stood still in the middle of the switch for longer than its lease of the phone:
+    another switch may have followed."""
+
+    code = OUTCOME_UNKNOWN
+    usual = (
+        "The switch was interrupted: the service stood still for too long. Another switch of this "
+        "phone may have followed, and it is not known which configuration the phone has."
+    )
+
+
+class NotRecorded(Unavailable):
+    """The configuration is in place, and the record of it is not stored yet: the database is
+    unavailable. The service tries to store it again."""
+
+    code = NOT_RECORDED
+    usual = (
+        "The configuration is in place, and the phone accepted the restart. The record of this "
+        "could not be stored, because the database is not available."
+    )
+
+    def __init__(self, message: str = "", closing: Awaitable[Deployment] | None = None) -> None:
+        super().__init__(message)
+        self.closing = closing
+        """The further tries: the record once it is stored. Raises ``Unavailable``."""
+
+
 OF_A_SWITCH = (
     PhoneInactive,
     ProfileDoesNotFit,
@@ -56,5 +94,7 @@ OF_A_SWITCH = (
     RefusedMidway,
     TimedOut,
     TimedOutMidway,
+    LeaseLost,
+    NotRecorded,
 )
 """What a switch raises beside ``NotFound`` and ``Unavailable``."""

@@ -41,8 +41,9 @@ class Outcome(Enum):
     """The upload failed after the rename was sent, or an adapter failed without a known error: the
     file is the old one or the new one. ``place`` is the file's name."""
     INTERRUPTED = "interrupted"
-    """The process ended before the deployment did. With a ``place`` the new file is in place;
-    without one it is the old or the new file, complete in both cases."""
+    """The process ended before the deployment did, or stood still for longer than its lease. With a
+    ``place`` the new file was put in place; without one it is the old or the new file, complete in
+    both cases."""
 
 
 class StepName(Enum):

@@ -24,7 +24,7 @@ from phoneprov_core.templates.ports import Rendered
 from phoneprov_core.templates.recipes import Recipe, recipe_for
 
 
-async def _no_answer() -> None:
+async def _no_answer(_is_recorded: bool) -> None:
     """No phone waits for an answer."""
 
 
@@ -33,8 +33,9 @@ class DeskChange(Struct, frozen=True):
 
     ``turn`` is the turn of the phone in which it was asked for, None for any. ``left`` is whether
     the user of the profile has left the phone, which keeps it. ``answer`` is
-    awaited once the file is in place, before the phone is called: the phone that asked gets its
-    answer before it is restarted. ``forget_calls`` clears the phone's call history.
+    awaited once the file is in place, before the phone is called, with whether the use is recorded:
+    the phone that asked gets its answer before it is restarted. ``forget_calls`` clears the phone's
+    call history.
     """
 
     use: DeskUse
@@ -43,7 +44,7 @@ class DeskChange(Struct, frozen=True):
     refuse_elsewhere: bool = False
     end_elsewhere: bool = False
     forget_calls: bool = False
-    answer: Callable[[], Awaitable[None]] = _no_answer
+    answer: Callable[[bool], Awaitable[None]] = _no_answer
 
 
 _OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})

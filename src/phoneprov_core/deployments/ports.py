@@ -106,6 +106,13 @@ class LeaseStore(Protocol):
         """Let the next fence of a phone be greater than this one, too: that of another phone. It
         must have had a lease, and have none now."""
 
+    async def is_held(
+        self, mac: str, holder: str, fence: int, *, even_expired: bool = False
+    ) -> bool:
+        """Whether this is the lease of the phone: no other holder followed, and it was not released
+        and has not expired; with ``even_expired`` only whether no other one followed. In a writing
+        transaction no other acquires the phone until the transaction ends."""
+
     async def holder(self, mac: str) -> str | None:
         """The holder of the phone's lease, or None."""
 

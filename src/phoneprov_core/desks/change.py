@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,7 +21,7 @@ from phoneprov_core.desks.model import DeskPolicy, Elsewhere
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.devices.ports import Calls, ForgetsCalls, PhoneDriver, is_in_call
 from phoneprov_core.kernel.actor import Actor, Event
-from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, Pause, millis, shown
 from phoneprov_core.phones.model import Phone, speaks_sip
@@ -62,10 +63,12 @@ class After(Enum):
 
 class Changed(Struct, frozen=True):
     """A login or logout whose file is in place. ``answered`` is called once the phone has its
-    answer; without it the phone is restarted after ``ANSWER_SECONDS``."""
+    answer; without it the phone is restarted after ``ANSWER_SECONDS``. It ``is_recorded`` unless
+    the database is away."""
 
     after: After
     answered: Callable[[], None]
+    is_recorded: bool = True
 
 
 @dataclass(eq=False)
@@ -103,22 +106,19 @@ class ChangeDesk:
     async def put_and_answer(self, actor: Actor, order: Order) -> Changed:
         """Execute an order until its file is in place; the rest follows. Raises like ``put``."""
         assert order.desk is not None
-        answered, placed = asyncio.Event(), asyncio.Event()
+        answered = asyncio.Event()
+        placed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
-        async def answer() -> None:
-            placed.set()
+        async def answer(is_recorded: bool) -> None:
+            placed.set_result(is_recorded)
             await self._answered(answered)
 
         order = replace(order, desk=replace(order.desk, answer=answer))
-        work = self._start(self.put(actor, order))
-        waiting: asyncio.Future[object] = asyncio.ensure_future(placed.wait())
-        try:
-            await asyncio.wait({work, waiting}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            waiting.cancel()
-        if not placed.is_set():
+        work: asyncio.Future[Any] = self._start(self.put(actor, order))
+        await asyncio.wait({work, placed}, return_when=asyncio.FIRST_COMPLETED)
+        if not placed.done():
             await work  # raises
-        return Changed(After.RESTART, answered.set)
+        return Changed(After.RESTART, answered.set, placed.result())
 
     async def leave(self, actor: Actor, phone: Phone, turn: int | None) -> Changed:
         """End the use of a phone that has no default profile: it keeps its file, and leaves its
@@ -134,13 +134,16 @@ class ChangeDesk:
         return Changed(After.NOTHING, answered.set)
 
     async def _clear(self, actor: Actor, phone: Phone, turn: int, answered: asyncio.Event) -> None:
-        """Call the phone that a user has left, and settle its desk."""
+        """Call the phone that a user has left, and settle its desk. Nothing is called if another
+        use followed while this process stood still."""
         await self._answered(answered)
+        if not await self._is_in_turn(phone.mac, turn):
+            return
         with contextlib.suppress(PhoneprovError):
             await self.driver.leave_services(phone)
             if self.clear_calls and isinstance(self.driver, ForgetsCalls):
                 await self.driver.forget_calls(phone)
-        if self.has_lines(phone):
+        if self.has_lines(phone) and await self._is_in_turn(phone.mac, turn):
             try:
                 await self.driver.restart(phone, phone.software_type)
             except PhoneprovError as error:
@@ -149,6 +152,13 @@ class ChangeDesk:
             current = await tx.desks.find(phone.mac)
             if current.turn == turn:
                 await tx.desks.put(current.settled())
+
+    async def _is_in_turn(self, mac: str, turn: int) -> bool:
+        try:
+            async with self.database.read() as tx:
+                return (await tx.desks.find(mac)).turn == turn
+        except Unavailable:
+            return True
 
     async def default_order(
         self, desk: DeskRecord, phone: Phone, action: Action, turn: int | None

@@ -10,6 +10,10 @@ REPLY_LOST = "reply_lost"
 was sent, and its reply was lost, was late or cannot be read."""
 
 
+NOT_RECORDED = "not_recorded"
+"""Code of an error after which the new file is in place, and the record of it is not stored yet."""
+
+
 class NoAddress(Conflict):
     """The phone has no address, and no FTP server is set."""
 

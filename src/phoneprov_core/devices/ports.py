@@ -24,6 +24,34 @@ class Content(Struct, frozen=True):
     sha256: str
 
 
+class LeaseCheck(Protocol):
+    """The method of leases with which a holder finds out whether the lease was lost."""
+
+    async def is_held(
+        self, mac: str, holder: str, fence: int, *, even_expired: bool = False
+    ) -> bool:
+        """Whether the holder has the lease of the phone."""
+
+
+class LeasedTransaction(Protocol):
+    """A transaction in which a lease can be looked at."""
+
+    @property
+    def leases(self) -> LeaseCheck: ...
+
+
+class Proceed(Protocol):
+    """Asks whether an upload may change the file under its final name."""
+
+    async def __call__(self, tx: LeasedTransaction | None = None) -> None:
+        """Returns if it may; in the transaction ``tx`` if that is what changes the file. Else
+        raises an error with the code ``OUTCOME_UNKNOWN``."""
+
+
+async def _always(tx: LeasedTransaction | None = None) -> None:
+    """The upload belongs to no lease."""
+
+
 class Upload(Redacted, frozen=True):
     """One configuration file to be uploaded.
 
@@ -31,7 +59,8 @@ class Upload(Redacted, frozen=True):
     configured server ignores it. ``filename`` is one path segment of ``[A-Za-z0-9._-]``.
     ``content`` is the exact content of the file. ``attempt`` is unique to this upload and fit for a
     file name. ``replaces`` is the content of the file that this one should replace, None if it is
-    not known.
+    not known. ``proceed`` is awaited immediately before the rename: a process that stood still may
+    have lost the phone to another one.
     """
 
     phone_ip: str | None
@@ -39,6 +68,7 @@ class Upload(Redacted, frozen=True):
     content: Annotated[bytes, SECRET]
     attempt: str
     replaces: Content | None = None
+    proceed: Proceed = _always
 
 
 class Uploaded(Struct, frozen=True):
@@ -61,7 +91,10 @@ class ConfigUploader(Protocol):
         name and verified again, also when a file of the same size or content is there. Temporary
         files that earlier attempts for the same file name left are removed. The old file is
         unchanged until the rename. If it is another one than ``replaces``, or is missing, the note
-        ``REPLACED_ANOTHER`` says so. A cancellation is passed on within 20 seconds; after it
+        ``REPLACED_ANOTHER`` says so. Immediately before the rename ``proceed`` of the upload is
+        awaited; what that raises is passed on, and no further command is sent.
+
+        A cancellation is passed on within 20 seconds; after it
         nothing is written, and the final name is the old file or the new one, whole. The event
         loop is not blocked.
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from phoneprov_adapters.composition.variables import SettingsError
-from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
+from phoneprov_core.devices.errors import NOT_RECORDED, OUTCOME_UNKNOWN
 from phoneprov_core.kernel.errors import PhoneprovError
 
 HELP = """Switch the desk phones of an office to the profiles of their users.
@@ -69,6 +69,8 @@ _FOLDER = Path(__file__).parent / "commands"
 
 UNKNOWN = 4
 """Exit code of a switch after which the old file or the new one is there."""
+_IN_PLACE = 3
+_EXITS = {OUTCOME_UNKNOWN: UNKNOWN, NOT_RECORDED: _IN_PLACE}
 
 
 class Commands(click.Group):
@@ -120,7 +122,7 @@ class Commands(click.Group):
             fail(str(error), 2)
         except PhoneprovError as error:
             details = "".join(f" {p.field}: {p.message}." for p in error.problems[1:])
-            fail(error.message + details, UNKNOWN if error.code == OUTCOME_UNKNOWN else 1)
+            fail(error.message + details, _EXITS.get(error.code, 1))
         except (OSError, RuntimeError, MemoryError) as error:
             if (limit := _limit_of(error)) is None:
                 raise

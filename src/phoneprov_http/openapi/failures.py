@@ -43,6 +43,8 @@ def specified(raises: Iterable[type[PhoneprovError]]) -> dict[int, ResponseSpec]
         kind = kind_of(error)
         assert kind is not None, error
         of_status.setdefault(STATUS[kind], []).append(error)
+    if 503 in of_status:  # nothing that an operation is for excludes the shared ones
+        of_status[503] = list(dict.fromkeys([*SHARED[503], *of_status[503]]))
     return {status: _spec(errors) for status, errors in of_status.items()}
 
 

@@ -100,6 +100,17 @@ _LOGGED_OUT = {
 }
 
 
+_NOT_RECORDED = "Not recorded"
+_LOGIN_NOT_RECORDED = (
+    "Your profile is in place and the phone restarts now, but your login could not be recorded. "
+    "If the phone loses your profile later, log in again."
+)
+_LOGOUT_NOT_RECORDED = (
+    "The phone gets its default profile and restarts now, but your logout could not be recorded. "
+    "If you are still logged in then, log out again."
+)
+
+
 class AdoptionPages:
     """The pages of a phone that belongs to no user yet."""
 
@@ -201,8 +212,10 @@ class Pages:
 
     async def _log_out(self, request: PhoneRequest, at: AtPhone) -> Reply:
         changed = await self._services.log_out.at_phone(at, request["token"])
-        text = _LOGGED_OUT[changed.after]
-        return Reply(Text("Logged out", "", text, (_EXIT,)), fleeting=True, changed=changed)
+        title, text = "Logged out", _LOGGED_OUT[changed.after]
+        if not changed.is_recorded:
+            title, text = _NOT_RECORDED, _LOGOUT_NOT_RECORDED
+        return Reply(Text(title, "", text, (_EXIT,)), fleeting=True, changed=changed)
 
     async def _pin_form(self, request: PhoneRequest, at: AtPhone) -> Reply:
         token = self._services.change_pin.form(at)
@@ -268,8 +281,10 @@ def _adopted(changed: Changed) -> Reply:
 
 
 def _logged_in(changed: Changed) -> Reply:
-    text = "Your profile is in place. The phone restarts now."
-    return Reply(Text("Logged in", "", text, (_EXIT,)), fleeting=True, changed=changed)
+    title, text = "Logged in", "Your profile is in place. The phone restarts now."
+    if not changed.is_recorded:
+        title, text = _NOT_RECORDED, _LOGIN_NOT_RECORDED
+    return Reply(Text(title, "", text, (_EXIT,)), fleeting=True, changed=changed)
 
 
 def _directory(title: str, found: LookupPage, url_after: Callable[[str], str]) -> Reply:

@@ -14,7 +14,7 @@ import schemathesis
 from hypothesis import given, settings, strategies as st
 
 import phoneprov_core
-from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
+from phoneprov_core.devices.errors import NOT_RECORDED, OUTCOME_UNKNOWN
 from phoneprov_core.kernel import addresses, fields, values
 from support.access_table import TABLE
 from support.document import DOCUMENT, problems, resolved
@@ -298,7 +298,7 @@ def test_every_raised_code_is_documented() -> None:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 named = node.targets[0].id == "code" and isinstance(node.value, ast.Constant)
                 raised |= {node.value.value} if named else set()  # type: ignore[attr-defined]
-    raised.add(OUTCOME_UNKNOWN)
+    raised |= {OUTCOME_UNKNOWN, NOT_RECORDED}
     about = set(re.findall(r"`(\w+)`", DOCUMENT["info"]["description"]))
     documented = {
         code
@@ -323,6 +323,10 @@ def test_codes_are_documented_where_they_occur() -> None:
     assert described["401 POST /auth/refresh"] == {"unauthenticated"}
     assert described["429 POST /auth/login"] == {"too_many_attempts", "locked"}
     assert described["429 POST /phone-profiles/switch"] == {"too_many_switches"}
+    shared = described["503 GET /phones"]
+    assert described["503 POST /phone-profiles/switch"] == shared | {"not_recorded"}
+    assert described["503 POST /phones/{mac}/rollback"] == shared | {"not_recorded"}
+    assert described["503 POST /phones/{mac}/desk/logout"] == shared | {"not_recorded"}
     assert described["409 DELETE /permissions/{uuid}"] == {"in_use"}
     assert described["409 DELETE /users/{uuid}"] == {"last_superadmin"}
     assert described["409 PUT /users/{uuid}"] == {"already_exists", "last_superadmin"}

@@ -188,6 +188,7 @@ questions = st.one_of(
     asked("deployments.interrupt_abandoned", moments),
     asked("leases.take", macs, ids, st.sampled_from([0, 60])),
     asked("leases.release", macs, ids, numbers),
+    asked("leases.is_held", macs, ids, numbers, even_expired=st.booleans()),
     asked("desks.find", macs),
     asked("desks.at", macs),
     asked("desks.put", desk_records),

@@ -45,6 +45,7 @@ def a_process(database: Database, uploader: MemoryUploader) -> RunBatches:
         lambda _: None,
         system_clock,
         random_id,
+        asyncio.sleep,
         rendering=Rendering(JinjaRenderer(), "", 1000),
     )
     work = PhoneWork(database, deploy, driver, None, await_directly, system_clock, random_id)

@@ -197,6 +197,43 @@ class TestLeases(DatabaseTests):
 
         assert all(earlier < later for earlier, later in pairwise(fences))
 
+    async def _is_held(self, fence: int, holder: str = ME, *, even_expired: bool = False) -> bool:
+        """Asked in a reading and in a writing transaction."""
+        async with self.database.read() as tx:
+            read = await tx.leases.is_held(PHONE, holder, fence, even_expired=even_expired)
+        written = await self.write(
+            lambda tx: tx.leases.is_held(PHONE, holder, fence, even_expired=even_expired)
+        )
+        assert read is written
+        return read
+
+    async def test_lease_is_held_until_it_is_released_expires_or_another_follows(self) -> None:
+        assert not await self._is_held(1, even_expired=True)
+        fence = await self._taken()
+        assert await self._is_held(fence)
+        assert not await self._is_held(fence, YOU)
+        assert not await self._is_held(fence + 1)
+
+        await self._release(fence)
+        assert not await self._is_held(fence)
+        assert await self._is_held(fence, even_expired=True)
+        expired = await self._taken(seconds=0)
+        assert not await self._is_held(fence, even_expired=True)
+        assert not await self._is_held(expired)
+        assert await self._is_held(expired, even_expired=True)
+        await self._taken(holder=YOU)
+        assert not await self._is_held(expired, even_expired=True)
+
+    async def test_expired_lease_is_not_acquired_while_its_holder_writes(self) -> None:
+        fence = await self._taken(seconds=0)
+        async with self.database.write() as tx:
+            assert await tx.leases.is_held(PHONE, ME, fence, even_expired=True)
+            waiting = asyncio.ensure_future(self._take(holder=YOU))
+            await asyncio.wait({waiting}, timeout=0.2)
+            assert not waiting.done()
+            await tx.leases.continue_after(PHONE, fence + 7)
+        assert await waiting == fence + 8
+
     async def test_lease_continues_after_the_fence_of_another_phone(self) -> None:
         fence = await self._taken()
         await self._release(fence)

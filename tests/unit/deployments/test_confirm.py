@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from phoneprov_core.deployments.confirm import CONFIRM_SECONDS
+from phoneprov_core.deployments.errors import NotRecorded
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome, Step, StepName
 from phoneprov_core.deployments.use_cases import SwitchProfile
 from phoneprov_core.devices.errors import REPLY_LOST
@@ -190,11 +191,13 @@ async def test_cancelled_switch_leaves_no_watch(desk: Desk, step: str) -> None:
     assert (await desk.last()).confirmation is Confirmation.NONE
 
 
-async def test_database_unavailable_at_the_end_leaves_no_watch(desk: Desk) -> None:
+async def test_end_that_is_never_stored_leaves_no_watch(desk: Desk) -> None:
     desk.at("restart", desk.database.close)
-    with pytest.raises(Exception, match="not open"):
+    with pytest.raises(NotRecorded):
         await desk.switched()
 
+    desk.watch.comes_back(MAC)
+    await desk.background.done()
     assert desk.watch.watched == []
 
 

@@ -4,14 +4,10 @@ import asyncio
 
 import pytest
 
-from phoneprov_core.deployments.errors import PhoneInactive
+from phoneprov_core.deployments.errors import NotRecorded, PhoneInactive
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.deployments.order import order_of
-from phoneprov_core.kernel.errors import (
-    Conflict,
-    NotFound,
-    Unavailable,
-)
+from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import Switched
 from support.switching import MAC, Desk
@@ -117,18 +113,6 @@ async def test_switch_has_no_open_transaction_during_network_calls(desk: Desk) -
 # Changes during a switch
 
 
-async def test_switch_lost_lease_is_not_taken_from_its_holder(desk: Desk) -> None:
-    async def lose_lease() -> None:
-        desk.clock.advance(61)
-        async with desk.database.write() as tx:
-            assert await tx.leases.take(MAC, "another", 60) is not None
-
-    desk.at("upload", lose_lease)
-    await desk.switched()
-
-    assert not await desk.is_free()
-
-
 async def test_owner_deleted_during_a_switch_keeps_the_record(desk: Desk) -> None:
     async def delete() -> None:
         await desk.users.delete(desk.root, desk.ada.user_uuid)
@@ -167,9 +151,9 @@ async def test_switch_cancelled_after_the_upload_is_deployed_and_before_is_inter
     assert await desk.is_free()
 
 
-async def test_database_lost_during_a_switch_leaves_a_running_record(desk: Desk) -> None:
+async def test_database_lost_for_ever_during_a_switch_leaves_a_running_record(desk: Desk) -> None:
     desk.at("restart", desk.database.close)
-    with pytest.raises(Unavailable):
+    with pytest.raises(NotRecorded):
         await desk.switched()
 
     await desk.database.open()

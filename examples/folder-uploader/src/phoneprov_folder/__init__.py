@@ -34,15 +34,22 @@ class FolderUploader(ConfigUploader):
                 raise Refused("The configuration file has a name that cannot be used.")
         # The disk must not block the event loop. A thread continues when its caller is cancelled,
         # so it is awaited: it must not write after the next upload.
-        writing = asyncio.ensure_future(asyncio.to_thread(self._write, upload))
+        writing = asyncio.ensure_future(self._put(upload))
         try:
             return await asyncio.shield(writing)
         except asyncio.CancelledError:
             await asyncio.wait({writing})
             raise
 
-    def _write(self, upload: Upload) -> Uploaded:
+    async def _put(self, upload: Upload) -> Uploaded:
         temporary = self._folder / f".{upload.filename}.{upload.attempt}.tmp"
+        notes = await asyncio.to_thread(self._write, upload, temporary)
+        await upload.proceed()  # if it raises, the next upload removes the temporary file
+        await asyncio.to_thread(self._rename, upload, temporary)
+        digest = hashlib.sha256(upload.content).hexdigest()
+        return Uploaded(f"{self._folder}/{upload.filename}", len(upload.content), digest, notes)
+
+    def _write(self, upload: Upload, temporary: Path) -> tuple[str, ...]:
         final = self._folder / upload.filename
         step = "uploading"
         notes: tuple[str, ...] = ()
@@ -59,7 +66,15 @@ class FolderUploader(ConfigUploader):
             temporary.chmod(0o644)
             step = "verifying"
             self._verify(temporary, upload.content)
-            step = "renaming"
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise Refused(f"The folder refused the configuration ({step}).") from error
+        return notes
+
+    def _rename(self, upload: Upload, temporary: Path) -> None:
+        final = self._folder / upload.filename
+        step = "renaming"
+        try:
             temporary.replace(final)
             step = "verifying"
             self._verify(final, upload.content)
@@ -67,8 +82,6 @@ class FolderUploader(ConfigUploader):
         except OSError as error:
             temporary.unlink(missing_ok=True)
             raise Refused(f"The folder refused the configuration ({step}).") from error
-        digest = hashlib.sha256(upload.content).hexdigest()
-        return Uploaded(f"{self._folder}/{upload.filename}", len(upload.content), digest, notes)
 
     @staticmethod
     def _verify(path: Path, content: bytes) -> None:

@@ -285,6 +285,11 @@ _RELEASE = update(leases).where(*held(leases, "mac")).values(expires_at=0).retur
 _HOLDER = select(leases.c.holder).where(
     leases.c.mac == bindparam("mac"), ~is_over(leases.c.expires_at)
 )
+_IS_LAST = select(is_over(leases.c.expires_at).label("is_over")).where(
+    leases.c.mac == bindparam("mac"),
+    leases.c.holder == bindparam("holder"),
+    leases.c.fence == bindparam("fence"),
+)
 _RELEASE_OF = release_of(leases)
 _CONTINUE = (
     update(leases)
@@ -304,6 +309,14 @@ class SqlLeases(SqlQueries, LeaseStore):
     async def release(self, mac: str, holder: str, fence: int) -> bool:
         values = {"the_mac": mac, "the_holder": holder, "the_fence": fence}
         return bool(await self._connection.fetch_all(_RELEASE, **values))
+
+    async def is_held(
+        self, mac: str, holder: str, fence: int, *, even_expired: bool = False
+    ) -> bool:
+        row = await self._connection.fetch_one(
+            self._held(_IS_LAST), mac=mac, holder=holder, fence=fence
+        )
+        return row is not None and (even_expired or not row[0])
 
     async def holder(self, mac: str) -> str | None:
         return await self._one(str, _HOLDER, mac=mac)

@@ -3,15 +3,18 @@
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import click
 from msgspec import UNSET, UnsetType
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from phoneprov_core.deployments.deploy import LEASE_SECONDS
+from phoneprov_core.deployments.errors import NotRecorded
 from phoneprov_core.deployments.model import Confirmation, Deployment, Step, StepName, Wanted
 from phoneprov_core.deployments.rollback import RollbackRequest
 from phoneprov_core.deployments.steps import Progress as OnStep
-from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.errors import NotFound, Unavailable
 from phoneprov_core.profiles.model import SwitchRequest
 from phoneprov_http.main.commands.local_access import (
     NOT_SEEN,
@@ -56,7 +59,8 @@ def switch(profile: str, mac: str, *, wait: bool, as_json: bool) -> None:
       0  deployed, and the phone is back
       1  not deployed: the old file is in place, unchanged
       2  the command or a setting is wrong
-      3  the file is in place, but the phone was not restarted, or is not known to be
+      3  the file is in place, but the phone was not restarted, or is not known to be, or
+         the record of it could not be stored
       4  unknown: the old or the new file is in place
 
     \b
@@ -135,6 +139,16 @@ async def _deployment_called(at: Acting, mac: str, text: str | None) -> str | Un
     raise NotFound(f"This phone has no deployment number {text}.")
 
 
+async def _recorded(error: NotRecorded) -> Deployment:
+    """The record, once it is stored; this process alone can do so. Raises the error if it is not
+    stored before the phone may be acquired by others."""
+    assert error.closing is not None
+    with suppress(Unavailable, TimeoutError):
+        async with asyncio.timeout(LEASE_SECONDS):
+            return await asyncio.shield(error.closing)
+    raise error
+
+
 def _deploy(work: Work, *, wait: bool, as_json: bool) -> None:
     """Show the steps of a deployment on a terminal, then its result. Exits with ``NOT_SEEN`` if
     the phone is not seen to be back."""
@@ -154,7 +168,11 @@ def _deploy(work: Work, *, wait: bool, as_json: bool) -> None:
             progress.update(task, description=STEPS[name], advance=done, refresh=True)
 
         async def confirmed(at: Acting) -> Deployment:
-            deployment = await work(at, on_step)
+            try:
+                deployment = await work(at, on_step)
+            except NotRecorded as error:
+                progress.update(task, description="wait for the database")
+                deployment = await _recorded(error)
             while deployment.confirmation is Confirmation.PENDING:
                 progress.update(task, description="wait for the phone")
                 await asyncio.sleep(_LOOK_SECONDS)
