@@ -7,6 +7,8 @@ from phoneprov_core.kernel.letters import digits_as_ascii
 from phoneprov_core.kernel.values import INVISIBLE
 
 LONGEST_NUMBER = 32
+LONGEST_FIELD = 255
+"""Characters of the field of a number; a longer text is not read."""
 _LONGEST_EXTENSION = 3
 """Digits of an extension that begins with 0, as far as it is told from a second number."""
 
@@ -34,6 +36,8 @@ def dialled(number: str) -> str:
     """The first number in the text, without the marks that people write between its digits: digits,
     ``*`` and ``#``, and ``+`` in front. Extensions (``;ext=``, ``x``, ``ext.``) are cut off. Empty
     if there is none, if it has letters, or if it is too long for a phone."""
+    if len(number) > LONGEST_FIELD:
+        return ""
     plain = number.replace(" ", "")
     if not _PLAIN.fullmatch(plain.removeprefix("+")):
         plain = next(_numbers(number), "")

@@ -39,6 +39,8 @@ _SPELLED = str.maketrans(
         "\u0111": "dj",
     }
 )
+# A word of letters only: the digits of a MAC in a host name are no readings.
+_OF_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]+(?![^\W_])")
 # The readings of two letters that a plain form has as one.
 _TWO_LETTERS = re.compile("a[ae]|oe|ue|dj")
 
@@ -76,7 +78,7 @@ def spellings(text: str) -> tuple[str, ...]:
     forms = [folded(text)]
     if not text.isascii():
         forms.append(folded(unicodedata.normalize("NFC", text).casefold().translate(_SPELLED)))
-    forms += [one_letter(form) for form in forms]
+    forms += [_OF_LETTERS.sub(lambda word: one_letter(word[0]), form) for form in forms]
     return tuple(dict.fromkeys(forms))
 
 

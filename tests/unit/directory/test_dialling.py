@@ -67,6 +67,10 @@ def test_text_without_a_number_is_not_offered(written: str) -> None:
     assert not_offered(written) == NO_NUMBER
 
 
+def test_text_longer_than_a_field_is_not_read() -> None:
+    assert dialled("1" + "a" * 5_000_000) == ""
+
+
 @given(st.text() | st.text(st.sampled_from("+0123 /()x;,:*#aZ\u0663.-@\u202a"), max_size=40))
 def test_offered_number_is_one_that_a_phone_can_dial(written: str) -> None:
     number = dialled(written)

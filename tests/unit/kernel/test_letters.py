@@ -24,6 +24,13 @@ def test_name_is_found_by_each_of_its_spellings(name: str, typed: str) -> None:
     assert folded(typed) in spellings(name)
 
 
+@pytest.mark.parametrize("name", ["SEP00AABBCCDDEE", "aa1", "1ae", "Hall", "aa_1"])
+def test_name_with_digits_has_one_spelling(name: str) -> None:
+    spelled = spellings(name)
+
+    assert spelled == ((name.lower(),) if name != "aa_1" else ("aa_1", "a_1"))
+
+
 @given(NAMES, st.integers(0, 20))
 def test_one_letter_of_a_beginning_is_a_beginning(name: str, length: int) -> None:
     assert one_letter(folded(name)).startswith(one_letter(folded(name)[:length]))
