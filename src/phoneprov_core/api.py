@@ -154,7 +154,11 @@ from phoneprov_core.directory.use_cases import (
     CompanyDirectory as CompanyDirectory,
     PersonalDirectory as PersonalDirectory,
 )
-from phoneprov_core.fleet.model import AdoptPhone as AdoptPhone, ReplacePhone as ReplacePhone
+from phoneprov_core.fleet.model import (
+    AdoptPhone as AdoptPhone,
+    PlacedPhone as PlacedPhone,
+    ReplacePhone as ReplacePhone,
+)
 from phoneprov_core.fleet.overview import (
     Fleet as Fleet,
     FleetDay as FleetDay,

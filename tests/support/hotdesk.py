@@ -81,7 +81,7 @@ class Hotdesk:
 
     def on_phone(self, ip: str = IP, mac: str = MAC) -> bytes:
         """The file at a phone."""
-        files: dict[str, bytes] = self.world.files[f"{ip}:21"]
+        files: dict[str, bytes] = self.world.files[self.world.server_of(ip)]
         return files[f"SEP{mac.replace(':', '')}.cnf.xml"]
 
 
@@ -94,7 +94,7 @@ async def hotdesk(
     folder: Path, *, database_kind: str = "memory", **environment: str
 ) -> AsyncIterator[Hotdesk]:
     """The office, with one phone that has the lobby's profile as its default."""
-    world = World()
+    world = World(host=environment.get("PHONEPROV_FTP_HOST"))
     adapters = {**world.adapters(), "pause": no_pause}
     environment = {"PHONEPROV_CONFIRM_TIMEOUT": "0", **environment}
     async with opened_api(

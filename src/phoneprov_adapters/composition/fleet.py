@@ -36,7 +36,9 @@ class FleetContainer(SwitchingContainer):
         holder=of(Adapters.database, lambda it: it.process),
         files=of(singleton(CompareFiles, database=database, uploader=of(Adapters.uploader),
         clock=clock, pause=pause)))
-    change_fleet = singleton(ChangeFleet, database=database, clock=clock, new_id=new_id)
+    change_fleet = singleton(
+        ChangeFleet, database=database, information=of(Adapters.phone_commands), clock=clock,
+        new_id=new_id)
     # fmt: on
 
 

@@ -154,6 +154,12 @@ def _check_together(settings: Settings, read: Variables) -> None:
     """Refuse valid settings that contradict each other. Raises ``SettingsError``."""
     if settings.restart is RestartBy.AMI and settings.manager is None:
         raise SettingsError("PHONEPROV_RESTART is ami, but PHONEPROV_AMI_HOST is not set.")
+    if settings.adopt and settings.uploader == "ftp" and not settings.ftp_host:
+        raise SettingsError(
+            "PHONEPROV_ADOPT is pin, but PHONEPROV_FTP_HOST is not set: configurations, and the "
+            "login of the FTP server, would go to addresses that level 0 has not confirmed. Set "
+            "PHONEPROV_FTP_HOST, or PHONEPROV_UPLOADER=served."
+        )
     if settings.uploader == "served" and not _is_requested(settings.ftp_filename):
         raise SettingsError(
             f"PHONEPROV_FTP_FILENAME ({settings.ftp_filename}) is no name that phoneprov provision "

@@ -20,7 +20,7 @@ from phoneprov_adapters.ftp.session import FtpServer, FtpSession
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.steps import RENAMING, ServerRefused
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, NoAddress
+from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, AddressNotConfirmed, NoAddress
 from phoneprov_core.devices.names import check_segments
 from phoneprov_core.devices.ports import (
     REPLACED_ANOTHER,
@@ -43,6 +43,11 @@ UNREADABLE = (
     "a TFTP or HTTP server that runs as another user cannot read it; set the umask of the FTP "
     "server to 022 (vsftpd: local_umask=022, anon_umask=022), or allow SITE CHMOD (vsftpd: "
     "chmod_enable=YES)"
+)
+
+NO_LOOK = (
+    "The phone's own FTP server is not looked at: PHONEPROV_FTP_PASSWORD is sent there with an "
+    "upload only."
 )
 
 _READ_AND_WRITE = 0o666
@@ -106,12 +111,16 @@ class FtpUploader(ConfigUploader, ReadsFiles):
         return Uploaded(place, len(upload.content), digest, notes)
 
     def server_of(self, phone_ip: str | None) -> str:
-        return self._server(phone_ip).name
+        server = self._server(phone_ip)
+        if self._settings.host is None and self._settings.password:
+            raise AddressNotConfirmed(NO_LOOK)
+        return server.name
 
     @asynccontextmanager
     async def opened(
         self, phone_ip: str | None, seconds: float | None = None
     ) -> AsyncIterator[FtpFiles]:
+        self.server_of(phone_ip)
         server, timeout = self._server(phone_ip), self._settings.timeout
         total = self._settings.total if seconds is None else seconds
         async with server.opened(server.steps(min(timeout, total), total)) as session:

@@ -85,21 +85,18 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
 
     A phone's certificate is self-signed or issued by its manufacturer for another name, so that
     verification always fails; old phones support TLS 1.0 only. HTTPS here protects against
-    eavesdropping, not against an impostor. Redirects are not followed, proxies of the environment
-    are not used, and every request has its own connection.
+    eavesdropping, not against an impostor. The login is sent with commands only. Redirects are not
+    followed, proxies of the environment are not used, and every request has its own connection.
     """
 
     def __init__(self, settings: PhoneWebSettings, networks: PhoneNetworks) -> None:
         self._settings = settings
         self._networks = networks
         self._tls = _unchecked_tls()
-        self._headers: Headers = _HEADERS
+        self._with_command: Headers = (*_HEADERS, _FORM)
         if settings.user:
-            login = f"{settings.user}:{settings.password}".encode()
-            self._headers = (
-                *_HEADERS,
-                ("Authorization", f"Basic {base64.b64encode(login).decode()}"),
-            )
+            login = base64.b64encode(f"{settings.user}:{settings.password}".encode())
+            self._with_command += (("Authorization", f"Basic {login.decode()}"),)
         self._in_flight: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def execute(
@@ -195,7 +192,8 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
     ) -> tuple[int, bytes]:
         tls = self._tls if self._settings.scheme == "https" else None
         server = Server(address, self._settings.port, tls)
-        headers = (*self._headers, _FORM) if body else self._headers
+        # A look carries no login: another host may have the address.
+        headers = self._with_command if body else _HEADERS
         return await ask(server, method, path, headers, body, limit=REPLY_LIMIT, sent=sent)
 
 

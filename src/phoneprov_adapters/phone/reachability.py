@@ -10,6 +10,7 @@ from phoneprov_core.deployments.observation import (
     Reachability,
     ServerFile,
 )
+from phoneprov_core.devices.errors import AddressNotConfirmed
 from phoneprov_core.devices.execute import require_phone
 from phoneprov_core.devices.ports import ConfigUploader, FilesOnServer, ReadsFiles
 from phoneprov_core.devices.restart import reachable_ip
@@ -79,10 +80,12 @@ async def timed(work: Awaitable[str]) -> Reach:
     """The result of the check, and its duration."""
     loop = asyncio.get_running_loop()
     began = loop.time()
-    reachable = False
+    reachable: bool | None = False
     try:
         message = await work
         reachable = True
+    except AddressNotConfirmed as error:  # not asked
+        reachable, message = None, error.message
     except PhoneprovError as error:
         message = error.message
     return Reach(reachable, message, int((loop.time() - began) * 1000))

@@ -29,7 +29,7 @@ from phoneprov_core.deployments.ports import DeploymentsTransaction, Journal, Ru
 from phoneprov_core.deployments.rights import require_rights
 from phoneprov_core.deployments.steps import Progress, StepRecorder, no_progress
 from phoneprov_core.deployments.use import begin_change, change_use
-from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
+from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, AddressNotConfirmed, NoAddress
 from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
 from phoneprov_core.devices.ports import (
     ConfigUploader,
@@ -276,10 +276,13 @@ class Deploy:
     async def _upload(
         self, order: Order, record: Deployment, replaces: Content | None, holding: Held
     ) -> Uploaded:
-        content = order.cnf_xml.encode()
-        ip, name = order.phone.phone_ip, record.filename
+        content, phone = order.cnf_xml.encode(), order.phone
+        ip, name = phone.login_ip, record.filename
         upload = Upload(ip, name, content, record.uuid, replaces, holding.look)
-        return await self.uploader.upload(upload)
+        try:
+            return await self.uploader.upload(upload)
+        except NoAddress:
+            raise NoAddress if phone.address_confirmed else AddressNotConfirmed from None
 
     async def _clear_session(
         self, actor: Actor, order: Order, record: Deployment, holding: Held

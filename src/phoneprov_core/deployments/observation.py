@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from phoneprov_core.devices.execute import elements_of
 from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.fields import DurationMs, schema
 from phoneprov_core.phones.model import Phone
@@ -28,6 +29,32 @@ class PhoneInformation(Protocol):
         """Send one request. If the reply cannot be parsed, or is an error, every field is None.
         Raises ``TimedOut`` if the reply is not complete within ``seconds``, ``Refused`` if there is
         no reply, ``Conflict`` if the address is not allowed to be called."""
+
+
+class Identity(Struct, frozen=True):
+    """Whether the phone at an address states the expected MAC, a sentence about it, and the model
+    that it states, None if it is not the phone or states none."""
+
+    is_confirmed: bool
+    message: str
+    model: str | None = None
+
+
+IDENTITY_SECONDS = 3.0
+"""Deadline of the question whether the phone is the one that it says."""
+
+
+async def identity_at(information: PhoneInformation, phone_ip: str, mac: str) -> Identity:
+    """Ask the phone at an address for its MAC. No login is sent."""
+    try:
+        found = await information.read(phone_ip, IDENTITY_SECONDS)
+    except PhoneprovError as error:
+        return Identity(False, f"{phone_ip} did not confirm the MAC address: {error.message}")
+    if found.mac is None:
+        return Identity(False, f"The web server at {phone_ip} does not state a MAC address.")
+    if found.mac != mac:
+        return Identity(False, f"Another phone, {found.mac}, answers at {phone_ip}.")
+    return Identity(True, f"The phone at {phone_ip} states this MAC address.", found.model)
 
 
 class Watching(Protocol):

@@ -184,7 +184,7 @@ class PreviewSwitch:
             return OnServer(_NOT_ASKED)
         async with self.database.read() as tx:
             in_place = await tx.deployments.in_place(order.phone.mac)
-        limit, ip = self.deploy.rendering.largest, order.phone.phone_ip
+        limit, ip = self.deploy.rendering.largest, order.phone.login_ip
         current = before.deployment
         text = before.text if in_place and current and current.uuid == in_place.uuid else None
         return await on_server(self.reachability, self.compare, ip, in_place, text, limit)

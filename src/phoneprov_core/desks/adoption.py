@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from phoneprov_core.deployments.limits import SwitchLimits
 from phoneprov_core.deployments.model import Action
-from phoneprov_core.deployments.observation import PhoneInformation
+from phoneprov_core.deployments.observation import PhoneInformation, identity_at
 from phoneprov_core.deployments.order import DeskChange
 from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.desks.change import Changed, ChangeDesk
@@ -28,7 +28,7 @@ from phoneprov_core.devices.binding import Networks
 from phoneprov_core.devices.names import mac_of_device
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from phoneprov_core.kernel.addresses import same_address
-from phoneprov_core.kernel.errors import AlreadyExists, PhoneprovError
+from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, millis, shown
@@ -40,8 +40,6 @@ from phoneprov_core.provisioning.ports import DiscoveredPhoneStore
 from phoneprov_core.provisioning.repeats import Repeats
 from phoneprov_core.users.model import User
 
-LOOK_SECONDS = 3.0
-"""Deadline of the question whether the phone is the one that it says."""
 DEPLOYED_SECONDS = 60
 """Time after which the upkeep of desks continues an adoption that a crash interrupted."""
 
@@ -123,7 +121,8 @@ class AdoptAtPhone:
                 await tx.discovered_phones.see(mac, ip, model, "phone/services", shown(now))
         elif seen.model is not None:
             model = seen.model
-        return NewPhone(phone_seen(mac, ip, model, shown(now)))
+        phone = phone_seen(mac, ip, model, shown(now))
+        return NewPhone(replace(phone, adopted_with_pin=True))
 
     def form(self, new: NewPhone) -> str:
         """The token of the form."""
@@ -159,13 +158,9 @@ class AdoptAtPhone:
     async def _confirmed(self, new: NewPhone) -> NewPhone:
         """The phone with the model that it reports, if none is known. Raises ``Unauthenticated`` if
         it does not confirm its MAC."""
-        try:
-            found = await self.information.read(new.ip, LOOK_SECONDS)
-        except PhoneprovError as error:
-            log.warning("%s at %s was not adopted: %s", new.mac, new.ip, error.message)
-            raise wrong_pin() from None
-        if found.mac != new.mac:
-            log.warning("%s was not adopted: %s is %s.", new.mac, new.ip, found.mac or "unknown")
+        found = await identity_at(self.information, new.ip, new.mac)
+        if not found.is_confirmed:
+            log.warning("%s was not adopted: %s", new.mac, found.message)
             raise wrong_pin()
         return NewPhone(replace(new.phone, model=new.phone.model or found.model))
 

@@ -55,6 +55,9 @@ class After(Enum):
     """What follows a login or logout at the phone."""
 
     RESTART = "restart"
+    START = "start"
+    """Level 0 has not confirmed the address of the phone: it restarts through the exchange, if it
+    is there, or is restarted by hand."""
     CALL = "call"
     """The phone gets its default profile when its call has ended."""
     NOTHING = "nothing"
@@ -118,7 +121,8 @@ class ChangeDesk:
         await asyncio.wait({work, placed}, return_when=asyncio.FIRST_COMPLETED)
         if not placed.done():
             await work  # raises
-        return Changed(After.RESTART, answered.set, placed.result())
+        after = After.RESTART if order.phone.address_confirmed else After.START
+        return Changed(after, answered.set, placed.result())
 
     async def leave(self, actor: Actor, phone: Phone, turn: int | None) -> Changed:
         """End the use of a phone that has no default profile: it keeps its file, and leaves its

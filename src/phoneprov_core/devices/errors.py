@@ -21,6 +21,17 @@ class NoAddress(Conflict):
     usual = "The phone has no recorded address: set its phone_ip, or PHONEPROV_FTP_HOST."
 
 
+class AddressNotConfirmed(Conflict):
+    """A login of the fleet would be sent to an address that level 0 has not recorded or confirmed,
+    or with a mere look."""
+
+    code = "address_not_confirmed"
+    usual = (
+        "Level 0 has not confirmed the phone's address: it gets no login of this installation. "
+        "Confirm it (address_confirmed), or restart the phone by hand."
+    )
+
+
 class AddressNotAllowed(Conflict):
     """The address of the phone is outside the allowed networks."""
 

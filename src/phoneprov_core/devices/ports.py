@@ -55,12 +55,12 @@ async def _always(tx: LeasedTransaction | None = None) -> None:
 class Upload(Redacted, frozen=True):
     """One configuration file to be uploaded.
 
-    ``phone_ip`` is the address from the inventory, canonical text or None; an uploader with a
-    configured server ignores it. ``filename`` is one path segment of ``[A-Za-z0-9._-]``.
-    ``content`` is the exact content of the file. ``attempt`` is unique to this upload and fit for a
-    file name. ``replaces`` is the content of the file that this one should replace, None if it is
-    not known. ``proceed`` is awaited immediately before the rename: a process that stood still may
-    have lost the phone to another one.
+    ``phone_ip`` is the address from the inventory, canonical text, or None if there is none that
+    level 0 answers for; an uploader with a configured server ignores it. ``filename`` is one path
+    segment of ``[A-Za-z0-9._-]``. ``content`` is the exact content of the file. ``attempt`` is
+    unique to this upload and fit for a file name. ``replaces`` is the content of the file that this
+    one should replace, None if it is not known. ``proceed`` is awaited immediately before the
+    rename: a process that stood still may have lost the phone to another one.
     """
 
     phone_ip: str | None
@@ -126,7 +126,9 @@ class FilesOnServer(Protocol):
 
 @runtime_checkable
 class ReadsFiles(Protocol):
-    """A ``ConfigUploader`` whose files can be read back. An uploader need not have this."""
+    """A ``ConfigUploader`` whose files can be read back. An uploader need not have this. A look at
+    a phone's own server carries no login: both methods raise ``AddressNotConfirmed`` if it would
+    need one."""
 
     def server_of(self, phone_ip: str | None) -> str:
         """The server of the phone at this address (``host:port``, no secrets): phones with the
@@ -199,7 +201,8 @@ class ManagerInterface(Protocol):
 class PhoneDriver(Protocol):
     """Sends commands to the phones of one make once their configuration is in place.
 
-    Both methods take the phone's record in the inventory. They raise ``Refused`` if the phone, or
+    Both methods take the phone's record in the inventory; a login is sent to its ``login_ip``
+    only. They raise ``Refused`` if the phone, or
     the server that passes the command on, cannot be reached or refuses it, or if another phone
     answers at the recorded address; ``TimedOut`` if it does not answer within the deadline of the
     whole call; and ``Conflict`` if the command cannot be sent at all: the phone's address is needed

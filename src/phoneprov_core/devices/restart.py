@@ -6,7 +6,7 @@ from enum import Enum
 
 from msgspec import structs
 
-from phoneprov_core.devices.errors import NoAddress
+from phoneprov_core.devices.errors import AddressNotConfirmed, NoAddress
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.devices.ports import (
     ForgetsCalls,
@@ -133,7 +133,8 @@ class RestartBy(Enum):
 
 class CiscoPhones(PhoneDriver):
     """Cisco phones: restarted in the configured way, sent everything else over their own web
-    servers."""
+    servers. Commands there carry the login of the fleet: a phone whose address is not confirmed
+    gets none, and is restarted through the manager interface if there is one."""
 
     def __init__(
         self,
@@ -151,22 +152,23 @@ class CiscoPhones(PhoneDriver):
 
     async def leave_services(self, phone: Phone) -> None:
         if not is_multiplatform(phone.software_type):  # its firmware does not know Init:Services
-            await self._commands.execute(reachable_ip(phone), CLEAR_SERVICES, phone.mac)
+            await self._commands.execute(commanded_ip(phone), CLEAR_SERVICES, phone.mac)
 
     async def forget_calls(self, phone: Phone) -> None:
         """See ``ForgetsCalls``."""
         is_mpp = is_multiplatform(phone.software_type)
         keys = tuple(structs.replace(key, may_be_empty=is_mpp) for key in CLEAR_CALLS)
-        await self._commands.execute(reachable_ip(phone), keys, phone.mac)
+        await self._commands.execute(commanded_ip(phone), keys, phone.mac)
 
     async def restart(self, phone: Phone, software_type: str | None) -> None:
         if self._by is RestartBy.NONE:
             raise Conflict(SWITCHED_OFF)
-        if self._by is RestartBy.HTTP:
+        is_confirmed = phone.address_confirmed or self._manager is None
+        if self._by is RestartBy.HTTP and is_confirmed:
             keys = restart_keys(phone.model)
             if is_multiplatform(software_type):
                 keys = tuple(structs.replace(key, may_be_empty=True) for key in keys)
-            await self._commands.execute(reachable_ip(phone), keys, phone.mac)
+            await self._commands.execute(commanded_ip(phone), keys, phone.mac)
             return
         if self._manager is None:
             raise Conflict(
@@ -192,6 +194,15 @@ class NeverRestarting(PhoneDriver):
 
     async def restart(self, phone: Phone, software_type: str | None) -> None:  # noqa: ARG002
         raise Conflict(SWITCHED_OFF)
+
+
+def commanded_ip(phone: Phone) -> str:
+    """The address that commands, which carry a login, may be sent to. Raises ``NoAddress``, and
+    ``AddressNotConfirmed``."""
+    reachable_ip(phone)
+    if phone.login_ip is None:
+        raise AddressNotConfirmed
+    return phone.login_ip
 
 
 def reachable_ip(phone: Phone) -> str:

@@ -139,7 +139,7 @@ class CompareFiles:
         if file.deployment_uuid is None or not isinstance(self.uploader, ReadsFiles):
             return None
         with suppress(Conflict):
-            return self.uploader.server_of(file.phone_ip)
+            return self.uploader.server_of(file.login_ip)
         return None
 
     async def _through(self, pending: Iterator[list[WatchedFile]], done: FilesRound) -> None:
@@ -155,7 +155,7 @@ class CompareFiles:
         for _ in range(_MOST_SESSIONS):
             current: WatchedFile | None = None
             try:
-                async with self.uploader.opened(files[0].phone_ip) as session:
+                async with self.uploader.opened(files[0].login_ip) as session:
                     if listing is None:
                         listing = Listing(await session.listing({_name(one) for one in files}))
                         left = await self._unsure(files, listing, done)

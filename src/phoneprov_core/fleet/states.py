@@ -43,12 +43,12 @@ class Look(Struct, frozen=True):
 
 
 class WatchedFile(Struct, frozen=True):
-    """The file of an active phone with an address: its known state, and the deployment whose file
-    is certainly in place (see ``DeploymentStore.in_place``) with the name of that file, None
-    without one. ``answers`` is whether the phone answered the last look."""
+    """The file of an active phone with an address: the phone's ``login_ip``, its known state, and
+    the deployment whose file is certainly in place (see ``DeploymentStore.in_place``) with the name
+    of that file, None without one. ``answers`` is whether the phone answered the last look."""
 
     mac: str
-    phone_ip: str
+    login_ip: str | None
     file: FileState
     answers: bool | None
     deployment_uuid: str | None

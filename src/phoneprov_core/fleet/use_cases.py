@@ -1,34 +1,46 @@
 """Adopting a discovered phone, and replacing a phone by another; both need level 0."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from msgspec.structs import replace
 
 from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.deployments.observation import Identity, PhoneInformation, identity_at
 from phoneprov_core.desk_records import DeskRecord
 from phoneprov_core.desks.model import DeskPatch
 from phoneprov_core.desks.use_cases import configure
 from phoneprov_core.fleet.model import (
     AdoptPhone,
     AlreadyReplaced,
+    PlacedPhone,
     Replacement,
     ReplacePhone,
+    address_of_new,
     successor,
 )
 from phoneprov_core.fleet.ports import FleetTransaction
-from phoneprov_core.kernel.actor import Actor, Event
+from phoneprov_core.kernel.actor import Actor, Event, Value
 from phoneprov_core.kernel.addresses import known_mac
-from phoneprov_core.kernel.commands import wrong
+from phoneprov_core.kernel.commands import record_of, wrong
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, shown
 from phoneprov_core.phones.model import Phone, speaks_sip
 from phoneprov_core.phones.ports import PhoneBusy
-from phoneprov_core.provisioning.model import phone_seen
+from phoneprov_core.provisioning.model import DiscoveredPhone, phone_seen
 from phoneprov_core.vendor_phones import VendorPhoneRecord
 
 _LEASE_SECONDS = 60
 _PIECE = 100
+_DAY = timedelta(days=1)
+_NO_ADDRESS = "The phone has not asked for its files yet: it has no recorded address."
+
+
+def _shown(phone: Phone, identity: Identity) -> PlacedPhone:
+    return record_of(
+        PlacedPhone, phone, mac_confirmed=identity.is_confirmed, mac_note=identity.message
+    )
 
 
 @dataclass(frozen=True)
@@ -38,21 +50,30 @@ class ChangeFleet:
     there, as after a change that a crash interrupted."""
 
     database: ReadAndWrite[FleetTransaction]
+    information: PhoneInformation
     clock: Clock
     new_id: NewId
 
-    async def adopt(self, actor: Actor, mac: str, new: AdoptPhone) -> Phone:
-        """Make a discovered phone one of the inventory, with the address and the model that it was
-        seen with. With a profile it gets that one.
+    async def adopt(self, actor: Actor, mac: str, new: AdoptPhone) -> PlacedPhone:
+        """Make a discovered phone one of the inventory, with the model that it was seen with and
+        the address that the call names or that asked for its files. The phone is asked for its MAC
+        address; unless it states it or the call names the address, the address is not confirmed.
+        With a profile it gets that one.
 
         Raises ``Forbidden``; ``NotFound`` if the phone is not discovered, or the profile does not
-        exist; ``Conflict`` if it is in the inventory, or the profile does not fit.
+        exist; ``Conflict`` if it is in the inventory, or the profile does not fit;
+        ``SeveralAddresses``; ``Invalid`` for another address than those that asked.
         """
         require_superadmin(actor)
         mac, now = known_mac(mac), shown(self.clock())
-        async with self.database.write(by=actor) as tx:
+        async with self.database.read() as tx:
             seen = found(await tx.discovered_phones.find(mac), "discovered phone")
-            phone = phone_seen(mac, seen.client_ip, seen.model, now, new.name, new.location)
+        ip, identity = await self._identified(mac, seen, new.phone_ip)
+        assert ip is not None
+        confirmed = identity.is_confirmed or new.phone_ip is not None
+        model = seen.model or identity.model
+        phone = phone_seen(mac, ip, model, now, new.name, new.location, address_confirmed=confirmed)
+        async with self.database.write(by=actor) as tx:
             await tx.phones.add(phone)
             await tx.flush()
             if new.profile_uuid is not None:
@@ -60,22 +81,38 @@ class ChangeFleet:
                 await configure(tx, mac, patch)
                 desk = await tx.desks.find(mac)
                 await tx.desks.put(desk.changing(self.new_id()))
-            tx.trail.note(Event("phone.adopted", "phone", mac))
-        return phone
+            fields: dict[str, Value] = {"mac_confirmed": identity.is_confirmed}
+            tx.trail.note(Event("phone.adopted", "phone", mac, fields))
+        return _shown(phone, identity)
 
-    async def replace(self, actor: Actor, mac: str, by: ReplacePhone) -> Phone:
+    async def _identified(
+        self, mac: str, seen: DiscoveredPhone | None, named: str | None
+    ) -> tuple[str | None, Identity]:
+        """The address of a new phone, and what it says of itself there."""
+        ip = address_of_new(seen, named, shown(self.clock() - _DAY))
+        if ip is None:
+            return None, Identity(False, _NO_ADDRESS)
+        return ip, await identity_at(self.information, ip, mac)
+
+    async def replace(self, actor: Actor, mac: str, by: ReplacePhone) -> PlacedPhone:
         """Let a new phone take the place of another: facts of the place, vendor flag, modules, and
         the desk with its default profile and the user that is logged in, whose profile it gets. The
         other phone becomes inactive, and restarts like one that its user has left. Its history can
-        be read from both.
+        be read from both. The address of the new phone is found and confirmed as in ``adopt``.
 
         Raises ``Forbidden``; ``NotFound``; ``Invalid`` if both are the same; ``Conflict`` if the
-        new phone is in the inventory, the other one was replaced, or a switch of one is running.
+        new phone is in the inventory, the other one was replaced, or a switch of one is running;
+        ``SeveralAddresses``.
         """
         require_superadmin(actor)
         mac, now = known_mac(mac), shown(self.clock())
         if mac == by.mac:
             raise wrong("mac", "must be another phone")
+        async with self.database.read() as tx:
+            found(await tx.phones.find(mac), "phone")
+            seen = await tx.discovered_phones.find(by.mac)
+        ip, identity = await self._identified(by.mac, seen, by.phone_ip)
+        confirmed = identity.is_confirmed or by.phone_ip is not None
         async with self.database.write(by=actor) as tx:
             # In the order of MACs, so that two replacements of each other do not deadlock; before
             # the phone, in the order of a switch.
@@ -90,20 +127,20 @@ class ChangeFleet:
                 raise AlreadyReplaced(
                     f"This phone was replaced by {after}; replace that one, or activate this one."
                 )
-            seen = await tx.discovered_phones.find(by.mac)
-            ip, model = (seen.client_ip, seen.model) if seen else (None, None)
-            phone = successor(old, by.mac, now, ip=ip, model=model)
+            model = (seen.model if seen else None) or identity.model
+            phone = successor(old, by.mac, now, ip=ip, model=model, confirmed=confirmed)
             await tx.phones.add(phone)
             await tx.flush()
             await tx.phones.put(replace(old, is_active=False, updated_at=now))
             await self._move(tx, old, by.mac)
             await tx.replacements.put(Replacement(by.mac, mac, now))
-            tx.trail.note(Event("phone.replaced", "phone", mac, {"mac": by.mac}))
+            fields: dict[str, Value] = {"mac": by.mac, "mac_confirmed": identity.is_confirmed}
+            tx.trail.note(Event("phone.replaced", "phone", mac, fields))
             for one, fence in fences.items():
                 await tx.leases.release(one, one, fence or 0)
             # The history of the new phone is that of both: no number is twice in it.
             await tx.leases.continue_after(by.mac, fences[mac] or 0)
-        return phone
+        return _shown(phone, identity)
 
     async def _move(self, tx: FleetTransaction, old: Phone, to: str) -> None:
         """Move what belongs to a phone to another."""

@@ -41,6 +41,23 @@ SoftwareVersion = Annotated[
     OptionalLine, schema("Firmware version", examples=["SCCP45.9-4-2SR3-1S"])
 ]
 Active = Annotated[bool, schema("Whether profiles may be switched onto the phone", examples=[True])]
+AddressConfirmed = Annotated[
+    bool,
+    schema(
+        "Present and false while level 0 has neither recorded nor confirmed `phone_ip`: the phone "
+        "was adopted with a PIN, or did not state its MAC address when it was adopted. It gets no "
+        "login of the fleet, and is restarted by the manager interface or by hand",
+        examples=[False],
+    ),
+]
+AdoptedWithPin = Annotated[
+    bool,
+    schema(
+        "Present and true if a user adopted the phone with a PIN and level 0 has not confirmed its "
+        "address since",
+        examples=[True],
+    ),
+]
 
 
 class PhoneFacts(Struct, frozen=True):
@@ -61,10 +78,17 @@ class PhoneFacts(Struct, frozen=True):
     created_at: CreatedAt
 
 
-class Phone(PhoneFacts, frozen=True):
+class Phone(PhoneFacts, frozen=True, omit_defaults=True):
     """A desk phone, known by its MAC."""
 
     updated_at: UpdatedAt
+    address_confirmed: AddressConfirmed = True
+    adopted_with_pin: AdoptedWithPin = False
+
+    @property
+    def login_ip(self) -> str | None:
+        """The address that logins of the fleet may be sent to: one that level 0 answers for."""
+        return self.phone_ip if self.address_confirmed else None
 
 
 class CreatePhone(Command, frozen=True, kw_only=True):
@@ -98,6 +122,9 @@ class PhonePatch(Command, frozen=True, kw_only=True):
     software_version: SoftwareVersion | UnsetType | None = UNSET
     software_type: SoftwareType | UnsetType | None = UNSET
     is_active: Active | UnsetType = UNSET
+    address_confirmed: (
+        Annotated[bool, schema("true confirms `phone_ip`; written by level 0 only")] | UnsetType
+    ) = UNSET
 
 
 def family_of(software_type: str | None) -> str:
@@ -249,7 +276,7 @@ class PhoneUse(Struct, frozen=True):
     seen_at: Annotated[Timestamp, schema("When it last answered or was registered")] | None
 
 
-class PhoneSummary(Phone, frozen=True):
+class PhoneSummary(Phone, frozen=True, kw_only=True):
     """A phone with what is on it and who is logged in there."""
 
     use: Annotated[PhoneUse, schema("What is on the phone, and who is logged in there")]

@@ -129,6 +129,10 @@ class Phones:
             before = found(await tx.phones.find(known_mac(mac)), "phone")
             phone = applied(before, patch, updated_at=shown(self.clock()))
             _require_address_unchanged(actor, before.phone_ip, phone.phone_ip)
+            is_new = phone.phone_ip != before.phone_ip and patch.address_confirmed is not False
+            if is_new or (phone.address_confirmed and not before.address_confirmed):
+                _require_address_unchanged(actor, None, phone.mac)
+                phone = replace(phone, address_confirmed=True, adopted_with_pin=False)
             await tx.phones.put(phone)
         return phone
 

@@ -14,8 +14,15 @@ from phoneprov_core.phones.model import Phone
 MOST_DISCOVERED = 1000
 """Maximum number of discovered phones that are kept."""
 
+MOST_OF_ADDRESS = MOST_DISCOVERED // 20
+"""Maximum number of them that one client address, or IPv6 network /64, discovered: a client that
+makes up phones displaces its own."""
+
 MOST_NAMES = 20
 """Maximum number of different names that are kept of a discovered phone."""
+
+MOST_ADDRESSES = 20
+"""Maximum number of addresses that are kept of a discovered phone."""
 
 
 class Transport(Enum):
@@ -53,7 +60,14 @@ class Fetch(Struct, frozen=True):
     created_at: CreatedAt
 
 
-class DiscoveredPhone(Struct, frozen=True):
+class SeenAddress(Struct, frozen=True):
+    """An address that asked for the files of a phone."""
+
+    client_ip: Annotated[str, schema("Address of a request")]
+    last_seen_at: Annotated[Timestamp, schema("Time of its latest request")]
+
+
+class DiscoveredPhone(Struct, frozen=True, omit_defaults=True):
     """A phone that requested its files and is not in the inventory."""
 
     mac: StoredMac
@@ -62,16 +76,33 @@ class DiscoveredPhone(Struct, frozen=True):
     first_seen_at: Annotated[Timestamp, schema("Time of the first request")]
     last_seen_at: Annotated[Timestamp, schema("Time of the latest request")]
     names: Annotated[tuple[str, ...], schema("Requested names, the latest last")]
+    other_addresses: Annotated[
+        tuple[SeenAddress, ...],
+        schema(
+            "Present if other addresses asked for its files, too, the latest first: one of them "
+            "may be the phone, and the others not"
+        ),
+    ] = ()
+
+    def others_than(self, client_ip: str) -> tuple[SeenAddress, ...]:
+        """The other addresses after a request from this one."""
+        all_ = (SeenAddress(self.client_ip, self.last_seen_at), *self.other_addresses)
+        return tuple(one for one in all_ if one.client_ip != client_ip)[:MOST_ADDRESSES]
+
+    def addresses(self, since: str) -> tuple[str, ...]:
+        """The address of the latest request, and those that asked at ``since`` or later."""
+        others = (one.client_ip for one in self.other_addresses if one.last_seen_at >= since)
+        return (self.client_ip, *others)
 
 
 def phone_seen(
     mac: str, ip: str, model: str | None, now: str, name: str | None = None,
-    location: str | None = None,
+    location: str | None = None, *, address_confirmed: bool = False,
 ) -> Phone:  # fmt: skip
     """The phone of the inventory that a discovered phone becomes."""
     return filled(
         Phone, mac=mac, model=model, name=name, location=location, phone_ip=ip, is_active=True,
-        created_at=now, updated_at=now,
+        created_at=now, updated_at=now, address_confirmed=address_confirmed,
     )  # fmt: skip
 
 

@@ -46,8 +46,10 @@ class DiscoveredPhoneStore(Rows[DiscoveredPhone], Protocol):
 
     async def see(self, mac: str, client_ip: str, model: str | None, name: str, now: str) -> None:
         """Add a phone, or note another request of it: the address, the model if it is given,
-        the time, and the name as the latest of at most 20 different ones. At most 1,000 phones
-        are kept; the one that was seen longest ago goes first."""
+        the time, and the name as the latest of at most 20 different ones. The address before it
+        becomes the first of at most 20 other ones. At most 1,000 phones are kept, and at most 50
+        that one address (see ``address_key``) was the first to ask for: of these the one that was
+        seen longest ago goes first."""
 
 
 class ProvisioningTransaction(Protocol):

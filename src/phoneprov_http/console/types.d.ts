@@ -141,6 +141,7 @@ export interface DiscoveredPhone {
   first_seen_at: string;
   last_seen_at: string;
   names: string[];
+  other_addresses: SeenAddress[];
 }
 
 export interface Finding {
@@ -258,6 +259,8 @@ export interface Phone {
   is_active: boolean;
   created_at: string;
   updated_at: string;
+  address_confirmed: boolean;
+  adopted_with_pin: boolean;
 }
 
 export interface PhoneSummary {
@@ -275,6 +278,8 @@ export interface PhoneSummary {
   is_active: boolean;
   created_at: string;
   updated_at: string;
+  address_confirmed: boolean;
+  adopted_with_pin: boolean;
   use: PhoneUse;
 }
 
@@ -371,6 +376,11 @@ export interface Revision {
   created_at: string;
   created_by: string;
   template: string | null;
+}
+
+export interface SeenAddress {
+  client_ip: string;
+  last_seen_at: string;
 }
 
 export interface Step {

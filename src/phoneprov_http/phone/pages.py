@@ -10,7 +10,12 @@ from phoneprov_core.desks.change import After, Changed
 from phoneprov_core.desks.login import ProfileChoice, require_own
 from phoneprov_core.desks.model import AtPhone
 from phoneprov_core.desks.services import PhoneServices
-from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, AddressNotAllowed, NoAddress
+from phoneprov_core.devices.errors import (
+    OUTCOME_UNKNOWN,
+    AddressNotAllowed,
+    AddressNotConfirmed,
+    NoAddress,
+)
 from phoneprov_core.directory.lookup import LookupPage
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut, Unavailable
 from phoneprov_core.kernel.values import is_phone_url
@@ -74,7 +79,7 @@ def _message(error: PhoneprovError) -> str:
         )
     if isinstance(error, Unavailable):
         return "The service is not available now. Try again later."
-    if isinstance(error, NoAddress | AddressNotAllowed):
+    if isinstance(error, NoAddress | AddressNotAllowed | AddressNotConfirmed):
         return "This phone cannot be configured. Ask an administrator."
     return error.message
 
@@ -92,7 +97,9 @@ POSTED = frozenset({"login/check", "pin/change", "adopt/check"})
 CHANGING = frozenset(_AGAIN) | {"adopt/check", "adopt/profile"}
 """Pages that have an effect."""
 
+_BY_HAND = "If the phone does not restart within a minute, unplug it and plug it in again."
 _LOGGED_OUT = {
+    After.START: f"You are logged out. {_BY_HAND}",
     After.RESTART: "You are logged out. The phone restarts now.",
     After.CALL: "You are logged out. The phone restarts after the call.",
     After.NOTHING: "You are logged out. The phone keeps its configuration:"
@@ -277,11 +284,15 @@ def _choice(request: PhoneRequest, title: str, path: str, choice: ProfileChoice)
 
 def _adopted(changed: Changed) -> Reply:
     text = "This phone is yours now. It restarts with your profile."
+    if changed.after is After.START:
+        text = f"This phone is yours now. Your profile comes with its next start. {_BY_HAND}"
     return Reply(Text("New phone", "", text, (_EXIT,)), fleeting=True, changed=changed)
 
 
 def _logged_in(changed: Changed) -> Reply:
     title, text = "Logged in", "Your profile is in place. The phone restarts now."
+    if changed.after is After.START:
+        text = f"Your profile is in place. {_BY_HAND}"
     if not changed.is_recorded:
         title, text = _NOT_RECORDED, _LOGIN_NOT_RECORDED
     return Reply(Text(title, "", text, (_EXIT,)), fleeting=True, changed=changed)

@@ -1,11 +1,16 @@
 """The phones as they are: their states, adopted and replaced ones; level 0."""
 
-from phoneprov_core.fleet.model import AdoptPhone, AlreadyReplaced, ReplacePhone
+from phoneprov_core.fleet.model import (
+    AdoptPhone,
+    AlreadyReplaced,
+    PlacedPhone,
+    ReplacePhone,
+    SeveralAddresses,
+)
 from phoneprov_core.fleet.overview import Fleet, FleetQuery, ViewFleet
 from phoneprov_core.fleet.states import PhoneStatus
 from phoneprov_core.fleet.use_cases import ChangeFleet
 from phoneprov_core.kernel.errors import AlreadyExists
-from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.ports import PhoneBusy
 from phoneprov_http.envelope import Envelope, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes, level_0
@@ -28,18 +33,21 @@ def fleet_routes(view: ViewFleet, change: ChangeFleet) -> Routes:
         """Read the state of a phone. As last observed, with the next step."""
         return record("Phone state found", await view.state(request.user, mac))
 
-    @routes.post("/discovered-phones/{mac:str}/adopt", raises=[AlreadyExists])
+    @routes.post("/discovered-phones/{mac:str}/adopt", raises=[AlreadyExists, SeveralAddresses])
     async def adopt_phone(
         request: ApiRequest, mac: Mac, data: Body[AdoptPhone] = _AS_SEEN
-    ) -> Envelope[Phone]:
-        """Adopt a discovered phone. It is created with its address and model; with a profile it
-        gets that one as its default profile."""
+    ) -> Envelope[PlacedPhone]:
+        """Adopt a discovered phone. It is created with its address and model, and asked for its MAC
+        address; with a profile it gets that one as its default profile."""
         return record("Phone adopted", await change.adopt(request.user, mac, data))
 
-    @routes.post("/phones/{mac:str}/replace", raises=[AlreadyExists, PhoneBusy, AlreadyReplaced])
+    @routes.post(
+        "/phones/{mac:str}/replace",
+        raises=[AlreadyExists, PhoneBusy, AlreadyReplaced, SeveralAddresses],
+    )
     async def replace_phone(
         request: ApiRequest, mac: Mac, data: Body[ReplacePhone]
-    ) -> Envelope[Phone]:
+    ) -> Envelope[PlacedPhone]:
         """Replace a phone. The new phone gets facts, vendor flag, modules and desk of the other
         one, which becomes inactive. The history can be read from both."""
         return record("Phone replaced", await change.replace(request.user, mac, data))

@@ -12,7 +12,7 @@ from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.deployments.observation import DeviceInformation
 from phoneprov_core.desks.pins import phone_key
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.provisioning.model import FetchResult, Transport
+from phoneprov_core.provisioning.model import MOST_OF_ADDRESS, FetchResult, Transport
 from phoneprov_core.provisioning.repeats import NEW_PHONES
 from phoneprov_core.provisioning.use_cases import FileRequest
 from phoneprov_core.vendor_users import guess_key
@@ -31,6 +31,9 @@ BOOTSTRAP = (
 )
 
 
+ADOPTING = {"PHONEPROV_ADOPT": "pin", "PHONEPROV_FTP_HOST": "10.0.0.5"}
+
+
 async def add_bootstrap(admin: Caller, body: str = BOOTSTRAP, **fields: Any) -> None:
     template = {"name": "bootstrap", "body": body, **fields}
     data_of(await admin.post("/configuration-templates", template), 201)
@@ -39,7 +42,7 @@ async def add_bootstrap(admin: Caller, body: str = BOOTSTRAP, **fields: Any) -> 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Hotdesk]:
     """Phones fetch their files elsewhere; the new phone confirms its MAC."""
-    settings = {"PHONEPROV_ADOPT": "pin", "PHONEPROV_PHONE_URL": "http://10.0.0.2:8000"}
+    settings = {**ADOPTING, "PHONEPROV_PHONE_URL": "http://10.0.0.2:8000"}
     async with hotdesk(tmp_path, **settings) as opened:
         await add_bootstrap(opened.admin)
         opened.world.phones.tells[IP] = DeviceInformation(mac=MAC, model="CP-7965G")
@@ -52,11 +55,11 @@ async def adopt(phone: PhoneBrowser, user: str = "ada", pin: str = PIN) -> Shown
     return await phone.submit(form, User=user, PIN=pin)
 
 
-async def test_new_phone_becomes_the_users_own_with_one_restart(
+async def test_new_phone_becomes_the_users_own_and_gets_no_login_until_level_0_confirms_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The whole way with a phone that fetches its files from this service: it starts, a user types
-    a PIN, and it restarts once."""
+    a PIN and restarts it; level 0 confirms its address, and the service restarts it."""
     press_without_pauses(monkeypatch)
     async with SimulatedPhone(ftp_password="x", mac=MAC, away_seconds=0.1) as device:
         settings = {
@@ -86,16 +89,27 @@ async def test_new_phone_becomes_the_users_own_with_one_restart(
             app: Any = api.client._transport.app  # type: ignore[attr-defined]
             phone = PhoneBrowser(app, MAC, device.host)
             answer = await adopt(phone)
-            assert (answer.title, device.restarted) == ("New phone", False)
-            await until(lambda: device.restarted)
+            assert answer.title == "New phone"
+            assert "unplug it and plug it in again" in answer.text
 
-            assert await started() == XML.encode()
             await api.container.tasks().drain(10)
+            assert await started() == XML.encode()
             assert await api.container.keep_desks()() == 0
-            keys = [event.uri for event in device.events if hasattr(event, "uri")]
-            assert keys.count("Key:Settings") == 1  # the begin of one restart
+            assert not [event for event in device.events if hasattr(event, "uri")]
             found = data_of(await admin.get(f"/phones/{MAC}"))
             assert (found["phone_ip"], found["model"]) == (device.host, "CP-7945G")
+            assert (found["address_confirmed"], found["adopted_with_pin"]) == (False, True)
+            again = {"profile_uuid": profile, "mac": MAC}
+            switched = (await ada.post("/phone-profiles/switch", again)).json()["data"]
+            assert "Level 0 has not confirmed the phone's address" in switched["restart"]
+            # What was read is sent back, and confirms nothing.
+            assert not data_of(await admin.put(f"/phones/{MAC}", found))["address_confirmed"]
+            confirmed = data_of(await admin.put(f"/phones/{MAC}", {"address_confirmed": True}))
+            assert not {"address_confirmed", "adopted_with_pin"} & confirmed.keys()
+            await ada.post("/phone-profiles/switch", again)
+            await until(lambda: device.restarted)
+            keys = [event.uri for event in device.events if hasattr(event, "uri")]
+            assert keys.count("Key:Settings") == 1  # the begin of one restart
             desk = data_of(await admin.get(f"/phones/{MAC}/desk"))
             assert (desk["default_profile_uuid"], desk["user_uuid"]) == (profile, None)
             query = {"action": "phone.adopted"}
@@ -214,9 +228,9 @@ async def test_adoption_whose_upload_failed_leaves_a_phone_to_log_in_at(office: 
     ("environment", "body"),
     [
         ({"PHONEPROV_ADOPT": "off"}, BOOTSTRAP),
-        ({"PHONEPROV_ADOPT": "pin"}, None),
-        ({"PHONEPROV_ADOPT": "pin", "PHONEPROV_PHONE_SERVICES": "off"}, BOOTSTRAP),
-        ({"PHONEPROV_ADOPT": "pin"}, "<device>{{ user.last_name }}</device>"),
+        (ADOPTING, None),
+        ({**ADOPTING, "PHONEPROV_PHONE_SERVICES": "off"}, BOOTSTRAP),
+        (ADOPTING, "<device>{{ user.last_name }}</device>"),
     ],
 )
 async def test_without_setting_or_template_a_new_phone_gets_nothing(
@@ -290,7 +304,7 @@ async def test_floods_of_new_phones_are_bounded_by_address_however_it_is_written
     assert await asked(4, 3, "10.0.1.{}") == 3
     assert await asked(5, 3, "8.8.8.{}") == 0
     listed = data_of(await office.admin.get("/discovered-phones"))
-    assert len(listed) == 2 * NEW_PHONES + 3
+    assert len(listed) == 2 * MOST_OF_ADDRESS + 3
 
 
 async def test_guesses_at_made_up_phones_lock_the_user_and_are_not_kept(office: Hotdesk) -> None:

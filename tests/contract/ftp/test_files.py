@@ -25,7 +25,8 @@ NAMES = frozenset({NAME, OTHER})
 
 
 def reader_of(rig: Rig) -> ReadsFiles:
-    uploader = rig.uploader
+    # A phone's own server is not looked at: a look carries no login.
+    uploader = rig.make(LOOPBACK, "127.0.0.1")
     assert isinstance(uploader, ReadsFiles)
     return uploader
 
@@ -97,7 +98,7 @@ async def server() -> AsyncIterator[ScriptedFtp]:
 
 
 def reader(server: ScriptedFtp, timeout: float = 0.3) -> FtpUploader:
-    settings = settings_for(server.port, timeout=timeout, total=2 * timeout)
+    settings = settings_for(server.port, host=IP, timeout=timeout, total=2 * timeout)
     return FtpUploader(settings, PhoneNetworks.parse(LOOPBACK))
 
 
@@ -227,7 +228,7 @@ async def test_tls_is_used_for_listing_and_content(certificates: Certificates) -
     server = ScriptedFtp(certificates.context())
     server.files = {f"/{NAME}": OLD}
     async with server.serving():
-        settings = settings_for(server.port, "explicit", certificates.ca)
+        settings = settings_for(server.port, "explicit", certificates.ca, host=IP)
         uploader = FtpUploader(settings, PhoneNetworks.parse(LOOPBACK))
         async with uploader.opened(IP) as files:
             assert await files.listing(NAMES)

@@ -338,6 +338,7 @@ def test_codes_are_documented_where_they_occur() -> None:
         "phone_busy",
         "no_address",
         "address_not_allowed",
+        "address_not_confirmed",
     }
     assert "409 PUT /phones/{mac}" not in described
 

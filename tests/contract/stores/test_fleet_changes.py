@@ -5,6 +5,7 @@ import asyncio
 import msgspec
 import pytest
 
+from phoneprov_adapters.memory.devices import MemoryPhone
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.access.rules import SharedWrite
@@ -15,6 +16,7 @@ from phoneprov_core.desk_records import DeskRecord, Due
 from phoneprov_core.fleet.model import AdoptPhone, AlreadyReplaced, Replacement, ReplacePhone
 from phoneprov_core.fleet.use_cases import ChangeFleet
 from phoneprov_core.kernel.actor import LevelRule, system_actor
+from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import NEWEST
 from phoneprov_core.phones.model import CreatePhone, Phone, PhonePatch
@@ -38,8 +40,14 @@ FILE = ServedFile(f"SEP{OLD.replace(':', '')}.cnf.xml", b"<secret/>", "a")
 
 
 @pytest.fixture
-def change(database: Database) -> ChangeFleet:
-    return ChangeFleet(database, system_clock, random_id)
+def information() -> MemoryPhone:
+    """What each address says of itself."""
+    return MemoryPhone()
+
+
+@pytest.fixture
+def change(database: Database, information: MemoryPhone) -> ChangeFleet:
+    return ChangeFleet(database, information, system_clock, random_id)
 
 
 @pytest.fixture
@@ -76,7 +84,7 @@ async def test_replaced_phone_hands_over_what_belongs_to_its_place(
     assert (new.phone_ip, new.software_version) == (None, None)
     assert new.hostname == f"SEP{NEW.replace(':', '')}"
     async with database.read() as tx:
-        assert await tx.phones.find(NEW) == new
+        assert await tx.phones.find(NEW) == record_of(Phone, new)
         assert not msgspec.structs.asdict(await tx.phones.find(OLD) or old)["is_active"]
         assert [flag.mac for flag in await tx.vendor_phones.rows(9)] == [NEW]
         assert {kem.connected_phone for kem in await tx.kems.rows(9)} == {NEW}
@@ -91,7 +99,7 @@ async def test_replaced_phone_hands_over_what_belongs_to_its_place(
     assert unsettled == [left, desk]
     assert (left.user_uuid, left.default_profile_uuid, left.due) == (None, None, Due.LOGOUT)
     (entry,) = [one for one in entries if one.action == "phone.replaced"]
-    assert (entry.resource_id, entry.changes) == (OLD, {"mac": {"old": None, "new": NEW}})
+    assert (entry.resource_id, entry.changes["mac"]) == (OLD, {"old": None, "new": NEW})
 
 
 async def test_replacement_that_was_discovered_has_its_address_and_model(
@@ -210,7 +218,7 @@ async def test_adopted_phone_has_its_address_model_and_desk(
     assert (phone.mac, phone.phone_ip, phone.model) == (NEW, "10.0.0.9", "CP-7965G")
     assert (phone.name, phone.location, phone.is_active) == ("Front", "1st", True)
     async with database.read() as tx:
-        assert await tx.phones.find(NEW) == phone
+        assert await tx.phones.find(NEW) == record_of(Phone, phone)
         (desk,) = await tx.desks.unsettled(moment(9), 9, 9)
         assert not await tx.discovered_phones.rows(9)
     assert desk.default_profile_uuid == identifier(5)

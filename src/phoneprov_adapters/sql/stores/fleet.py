@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Select, Text, bindparam, func, insert, literal_column, select
+from sqlalchemy import Select, Text, bindparam, case, func, insert, literal_column, select
 
 from phoneprov_adapters.runtime.system import ordered_id
 from phoneprov_adapters.sql.engines.connection import Row
@@ -55,7 +55,8 @@ def _watched(*columns: Any) -> Select[Any]:
 _WATCHED = _watched(*_PHONE.columns, *_SEEN.columns)
 _FILES = (
     _watched(
-        *(phones.c.mac, phones.c.phone_ip, phone_states.c.file, phone_states.c.answers),
+        *(phones.c.mac, case((phones.c.address_confirmed, phones.c.phone_ip))),
+        *(phone_states.c.file, phone_states.c.answers),
         *(deployments.c.uuid, deployments.c.filename),
     )
     .outerjoin(current_deployments, current_deployments.c.mac == phones.c.mac)

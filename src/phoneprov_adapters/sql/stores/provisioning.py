@@ -3,7 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import bindparam, delete, exists, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Delete,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Query, insert_into, upsert
@@ -11,8 +21,10 @@ from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries, SqlRo
 from phoneprov_adapters.sql.tables.fields import Fields, SealedColumn, json_text
 from phoneprov_adapters.sql.tables.inventory import phones
 from phoneprov_adapters.sql.tables.provisioning import discovered_phones, fetches, served_files
+from phoneprov_core.kernel.addresses import address_key
 from phoneprov_core.provisioning.model import (
     MOST_DISCOVERED,
+    MOST_OF_ADDRESS,
     DiscoveredPhone,
     Fetch,
     ServedFile,
@@ -102,21 +114,31 @@ _DISCOVERED = Query(
 )
 _HOLD = select(*_PHONE.columns).where(discovered_phones.c.mac == bindparam("mac")).with_for_update()
 _FIND_PHONE = select(*_PHONE.columns).where(_OUTSIDE, discovered_phones.c.mac == bindparam("mac"))
+_SEEN = ("client_ip", "model", "last_seen_at", "names", "other_addresses")
 _UPDATE: Any = (
     update(discovered_phones)
     .where(discovered_phones.c.mac == bindparam("the_mac"))
-    .values({name: bindparam(name) for name in ("client_ip", "model", "last_seen_at", "names")})
+    .values({name: bindparam(name) for name in _SEEN})
 )
-# Another transaction may delete the same rows at the same time; it skips those held here.
-_FORGET_OLDEST = delete(discovered_phones).where(
-    discovered_phones.c.mac.in_(
-        select(discovered_phones.c.mac)
-        .order_by(discovered_phones.c.last_seen_at.desc(), discovered_phones.c.mac.desc())
-        .offset(MOST_DISCOVERED)
-        .limit(100)
-        .with_for_update(skip_locked=True)
+
+
+def _forget_oldest(most: int, *of: ColumnElement[bool]) -> Delete:
+    # Another transaction may delete the same rows at the same time; it skips those held here.
+    return delete(discovered_phones).where(
+        discovered_phones.c.mac.in_(
+            select(discovered_phones.c.mac)
+            .where(*of)
+            .order_by(discovered_phones.c.last_seen_at.desc(), discovered_phones.c.mac.desc())
+            .offset(most)
+            .limit(100)
+            .with_for_update(skip_locked=True)
+        )
     )
-)
+
+
+_OF_ADDRESS = discovered_phones.c.discovered_by == bindparam("address")
+_FORGET_OF_ADDRESS = _forget_oldest(MOST_OF_ADDRESS, _OF_ADDRESS)
+_FORGET_OLDEST = _forget_oldest(MOST_DISCOVERED)
 _ADD_PHONE = (
     insert_into(discovered_phones)
     .on_conflict_do_nothing(index_elements=["mac"])
@@ -135,14 +157,18 @@ class SqlDiscoveredPhones(SqlRows[DiscoveredPhone], DiscoveredPhoneStore):
 
     async def see(self, mac: str, client_ip: str, model: str | None, name: str, now: str) -> None:
         values = {"client_ip": client_ip, "last_seen_at": now}
+        address = address_key(client_ip)
         new = {"mac": mac, "model": model, "first_seen_at": now, "names": json_text((name,))}
+        new |= {"discovered_by": address, "other_addresses": json_text(())}
         if await self._connection.fetch_all(_ADD_PHONE, **values, **new):
+            await self._connection.fetch_all(_FORGET_OF_ADDRESS, address=address)
             await self._connection.fetch_all(_FORGET_OLDEST)
             return
         before = await self._one(self._phone, _HOLD, mac=mac)
         if before is None:
             return
         seen = {"model": model or before.model, "names": json_text(with_name(before.names, name))}
+        seen["other_addresses"] = json_text(before.others_than(client_ip))
         await self._connection.fetch_all(_UPDATE, the_mac=mac, **values, **seen)
 
     def _phone(self, *row: Any) -> DiscoveredPhone:

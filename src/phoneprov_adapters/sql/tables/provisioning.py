@@ -27,6 +27,9 @@ fetches = table_of(
 discovered_phones = table_of(
     DiscoveredPhone,
     "discovered_phones",
+    # The first address that asked, as limits count it.
+    Column("discovered_by", string(45), nullable=False),
+    Index(None, "discovered_by", "last_seen_at", "mac"),
     Index(None, "first_seen_at", "mac"),
     Index(None, "last_seen_at", "mac"),
     key="mac",

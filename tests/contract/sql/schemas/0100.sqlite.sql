@@ -162,6 +162,8 @@ CREATE TABLE phones (
 	is_active BOOLEAN NOT NULL,
 	created_at VARCHAR(24) NOT NULL,
 	updated_at VARCHAR(24) NOT NULL,
+	address_confirmed BOOLEAN NOT NULL,
+	adopted_with_pin BOOLEAN NOT NULL,
 	last_outcome VARCHAR(16) DEFAULT 'none' NOT NULL,
 	last_number BIGINT,
 	search TEXT NOT NULL,
@@ -253,8 +255,12 @@ CREATE TABLE discovered_phones (
 	first_seen_at VARCHAR(24) NOT NULL,
 	last_seen_at VARCHAR(24) NOT NULL,
 	names TEXT NOT NULL,
+	other_addresses TEXT NOT NULL,
+	discovered_by VARCHAR(45) NOT NULL,
 	CONSTRAINT pk_discovered_phones PRIMARY KEY (mac)
 );
+
+CREATE INDEX ix_discovered_phones_discovered_by_last_seen_at_mac ON discovered_phones (discovered_by, last_seen_at, mac);
 
 CREATE INDEX ix_discovered_phones_first_seen_at_mac ON discovered_phones (first_seen_at, mac);
 
