@@ -224,7 +224,8 @@ test("reasons_of_a_batch_are_counted_the_most_frequent_first", async () => {
 });
 
 test("pasted_list_names_what_is_no_mac", async () => {
-  const { notMacs } = await load("views/new-batch.js");
+  const { macOf, notMacs } = await load("views/new-batch.js");
+  assert.deepEqual(["SEP001bd4123456", "sep1", "x"].map(macOf), ["001bd4123456", "sep1", "x"]);
   const good = ["001bd4123456", "00:1B:D4:12:34:56", "00-1b-d4-12-34-56", "001b.d412.3456"];
   assert.deepEqual(notMacs([...good, "Desk 1", "00:1B:D4:12:34", "00:1B-D4:12:34:56"]), [
     "Desk 1", "00:1B:D4:12:34", "00:1B-D4:12:34:56",

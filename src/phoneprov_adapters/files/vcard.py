@@ -26,6 +26,7 @@ from phoneprov_core.transfer.model import Note, Row, RowProblem
 DIRECTORIES = ("company-directory", "personal-directory")
 """The kinds of records that a vCard can hold."""
 _OWN = ("ringtone", "location", "building", "username")
+_INACTIVE = "x-phoneprov-inactive"
 _NUMBERS = {"work": "WORK", "mobile": "CELL", "home": "HOME"}
 _SCHEME = re.compile(r"^tel:", re.IGNORECASE)
 _NO_VOICE = {"FAX", "PAGER", "MODEM", "TLX"}
@@ -131,6 +132,8 @@ def _cells(contents: Mapping[str, Sequence[Any]]) -> tuple[dict[str, str], list[
     for column in _OWN:
         for found in contents.get(f"x-phoneprov-{column}", ())[:1]:
             cells[column] = str(found.value)
+    if _INACTIVE in contents:
+        cells["is_active"] = "false"
     uuid = known_id(cells.pop("uuid", "").lower().removeprefix("urn:uuid:"))
     return ({**cells, "uuid": uuid} if uuid else cells), notes
 
@@ -189,4 +192,6 @@ def _card(row: Mapping[str, Any]) -> Any:
     for column in _OWN:
         if row.get(column):
             card.add(f"x-phoneprov-{column}").value = row[column]
+    if row.get("is_active") is False:
+        card.add(_INACTIVE).value = "true"
     return card

@@ -178,9 +178,15 @@ _SPOILED = (
     ),
 )
 
+# Spreadsheets write true and false in the language of their user.
 _TRUTHS = {
-    "true": True, "yes": True, "1": True, "false": False, "no": False, "0": False,
-}  # fmt: skip
+    word: is_true
+    for is_true, words in (
+        (True, "true yes 1 wahr ja vrai oui verdadero s\u00ed vero s\u00ec waar"),
+        (False, "false no 0 falsch nein faux non falso onwaar nee"),
+    )
+    for word in words.split()
+}
 
 USERS = Sheet(
     "users", User, ImportedUser, UserPatch, lambda tx: tx.users, ("username",),

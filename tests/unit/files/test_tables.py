@@ -281,6 +281,20 @@ async def test_vcard_export_can_be_imported_unchanged(tmp_path: Path, texts: lis
     assert [one.cells for one in back if isinstance(one, Row)] == [row, row]
 
 
+@pytest.mark.parametrize("is_active", [True, False])
+async def test_vcard_of_an_inactive_contact_says_so(tmp_path: Path, is_active: bool) -> None:
+    row = dict.fromkeys(COLUMNS) | {
+        "uuid": "12345678-1234-1234-1234-123456789abc", "name": "Ada", "is_active": is_active,
+    }  # fmt: skip
+    with (tmp_path / "f.vcf").open("w", encoding="utf-8", newline="") as file:
+        VcardWriter(file).write([row])
+
+    [back] = await rows_of(VcardTable(tmp_path / "f.vcf", COLUMNS))
+
+    assert isinstance(back, Row)
+    assert back.cells.get("is_active") == (None if is_active else "false")
+
+
 async def test_vcard_owner_is_exported_and_imported(tmp_path: Path) -> None:
     columns = PERSONAL_DIRECTORY.columns
     row = dict.fromkeys(columns) | {

@@ -290,6 +290,17 @@ async def test_import_number_that_a_spreadsheet_made_decimal_is_refused(
     assert "is a decimal number" in done.problems[0].message
 
 
+@pytest.mark.parametrize(
+    ("cell", "is_active"), [("WAHR", True), ("FALSCH", False), ("Vrai", True), ("falso", False)]
+)
+async def test_import_reads_true_and_false_of_spreadsheets(
+    phoneprov: InMemory, cell: str, is_active: bool
+) -> None:
+    await into(phoneprov, "phones", ListTable("mac,is_active", (MAC, cell)))
+
+    assert (await everything(phoneprov, "phones"))[0]["is_active"] is is_active
+
+
 async def test_import_device_name_is_a_mac(phoneprov: InMemory) -> None:
     rows = [("SEP001BD4123456",), (" sep001bd4123457 ",), ("SEP00",)]
     done = await into(phoneprov, "phones", ListTable("mac", *rows), keep_going=True)

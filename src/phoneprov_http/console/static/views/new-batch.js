@@ -49,6 +49,9 @@ async function repeatedOf(query, signal) {
   return { ...batch, macs: phones.flat().map((one) => one.mac) };
 }
 
+/** A MAC address as people list it: also the name of a device, SEP and its digits. @param {string} text */
+export const macOf = (text) => text.replace(/^SEP(?=[0-9a-f]{12}$)/i, "");
+
 /** The parts of a pasted list that are no MAC addresses. @param {string[]} macs */
 export const notMacs = (macs) => macs.filter((mac) => !MAC.test(mac));
 
@@ -108,7 +111,7 @@ export async function view({ element, query, signal }) {
   /** What is sent: a list of phones or filters. @param {Record<string, any>} all */
   function orderOf(all) {
     const { macs, ...rest } = all;
-    const list = listed(macs ?? "");
+    const list = listed(macs ?? "").map(macOf);
     /** @type {Record<string, any>} */
     const order = { ...rest, ...(list.length > 0 ? { macs: list } : {}) };
     if (list.length > 0) for (const name of FILTERS) delete order[name];
