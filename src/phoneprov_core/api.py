@@ -37,17 +37,22 @@ from phoneprov_core.auth.model import (
     LoggedIn as LoggedIn,
     LoginFailure as LoginFailure,
     LogoutRequest as LogoutRequest,
+    OpenSession as OpenSession,
+    PasswordChange as PasswordChange,
     Principal as Principal,
     RefreshRequest as RefreshRequest,
     Session as Session,
     TokenKind as TokenKind,
     TokenPair as TokenPair,
 )
+from phoneprov_core.auth.password import ChangePassword as ChangePassword
 from phoneprov_core.auth.ports import Tokens as Tokens
+from phoneprov_core.auth.service_tokens import CheckServiceToken as CheckServiceToken
 from phoneprov_core.auth.sessions import (
     Authenticate as Authenticate,
     Logout as Logout,
     Refresh as Refresh,
+    Sessions as Sessions,
 )
 from phoneprov_core.batches.commands import CreateBatch as CreateBatch, WantedPhones as WantedPhones
 from phoneprov_core.batches.model import Batch as Batch, BatchPhone as BatchPhone

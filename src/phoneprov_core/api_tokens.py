@@ -8,7 +8,7 @@ from typing import Annotated, Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.access.rules import require_login
+from phoneprov_core.access.rules import require_login, require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, record_of, wrong
 from phoneprov_core.kernel.errors import Conflict, Unauthenticated, found
@@ -131,18 +131,25 @@ class TooManyTokens(Conflict):
 
 @dataclass(frozen=True)
 class ApiTokens:
-    """The caller's own tokens; there is no access to those of others."""
+    """Tokens: every caller creates, reads and ends their own; level 0 reads and ends those of
+    all."""
 
     database: ReadAndWrite[ApiTokensTransaction]
     secrets: TokenSecrets
     clock: Clock
     new_id: NewId
 
-    async def all(self, actor: Actor, page: Page = None) -> Listing[ApiToken]:
-        """The caller's tokens, oldest first."""
-        records = await listing(
-            self.database.read, lambda tx: tx.api_tokens, page, owner=actor.user_uuid
-        )
+    async def all(
+        self, actor: Actor, page: Page = None, user_uuid: str | None = None
+    ) -> Listing[ApiToken]:
+        """The tokens of ``user_uuid``, by default of the caller, oldest first. Raises ``Forbidden``
+        and ``NotFound`` for another user."""
+        owner = actor.user_uuid
+        if user_uuid is not None:
+            require_superadmin(actor)
+            async with self.database.read() as tx:
+                owner = found(await tx.users.find(known_id(user_uuid)), "user").uuid
+        records = await listing(self.database.read, lambda tx: tx.api_tokens, page, owner=owner)
         return records.mapped(lambda record: record_of(ApiToken, record))
 
     async def create(self, actor: Actor, new: CreateToken) -> CreatedToken:
@@ -172,10 +179,15 @@ class ApiTokens:
             await tx.api_tokens.add(record)
         return record_of(CreatedToken, record, token=token)
 
-    async def delete(self, actor: Actor, uuid: str) -> None:
-        """End a token. Raises ``Forbidden`` for a caller with one, ``NotFound`` for another's."""
+    async def delete(self, actor: Actor, uuid: str, user_uuid: str | None = None) -> None:
+        """End a token of ``user_uuid``, by default of the caller. Raises ``Forbidden`` for a caller
+        with a token and for another user without level 0, ``NotFound`` for another's token."""
         require_login(actor)
+        owner = actor.user_uuid
+        if user_uuid is not None:
+            require_superadmin(actor)
+            owner = known_id(user_uuid)
         async with self.database.write(by=actor) as tx:
             record = await tx.api_tokens.find(known_id(uuid))
-            own = record if record and record.user_uuid == actor.user_uuid else None
+            own = record if record and record.user_uuid == owner else None
             await tx.api_tokens.remove(found(own, "API token").uuid)

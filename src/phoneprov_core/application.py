@@ -8,7 +8,9 @@ from phoneprov_core.api_tokens import ApiTokens
 from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.accounts import CreateAdmin, Register
 from phoneprov_core.auth.login import Login
-from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
+from phoneprov_core.auth.password import ChangePassword
+from phoneprov_core.auth.service_tokens import CheckServiceToken
+from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh, Sessions
 from phoneprov_core.batches.plan import PlanBatch
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.deployments.preview import PreviewSwitch
@@ -53,7 +55,10 @@ class UseCases:
     login: Login
     logout: Logout
     refresh: Refresh
+    sessions: Sessions
+    change_password: ChangePassword
     register: Register
+    check_service_token: CheckServiceToken
     me: Me[EnrichedPhone]
     api_tokens: ApiTokens
     users: Users

@@ -30,6 +30,7 @@ from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.search import ORDER, Query, SearchFields, Whether
 from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.users.ports import KnownNumbers
 
 CHAN_SCCP, CHAN_SIP, CHAN_PJSIP = "chan_sccp", "chan_sip", "chan_pjsip"
 _TYPES = (CHAN_SCCP, CHAN_SIP, CHAN_PJSIP, "custom")
@@ -170,12 +171,16 @@ class DesksOfExtensions(Protocol):
         """The MACs of desks with this number, locked."""
 
 
+class ExtensionStore(SearchedStore[Extension], KnownNumbers, Protocol):
+    """Extensions, by uuid."""
+
+
 class ExtensionsTransaction(Protocol):
     """Stores that the use cases of extensions use. Numbers are unique; removing an extension
     removes its links to users."""
 
     @property
-    def extensions(self) -> SearchedStore[Extension]: ...
+    def extensions(self) -> ExtensionStore: ...
     @property
     def desk_uses(self) -> DesksOfExtensions: ...
 

@@ -79,8 +79,15 @@ def api_routes(use_cases: UseCases) -> list[Router]:
     shared_write = guard(require_shared_write, of.shared_write)
     return [
         auth_routes(of.login, of.register, of.refresh, of.logout),
-        me_routes(of.me, of.personal_directory, of.company_directory, of.api_tokens),
-        user_routes(of.users),
+        me_routes(
+            of.me,
+            of.personal_directory,
+            of.company_directory,
+            of.api_tokens,
+            of.sessions,
+            of.change_password,
+        ),
+        user_routes(of.users, of.sessions, of.api_tokens),
         extension_routes(of.extensions, of.lines),
         permission_routes(of.permissions, of.user_permissions),
         user_extension_routes(of.links, of.lines),
@@ -157,6 +164,7 @@ def create_app(
     exchange = Exchange(
         use_cases.lines,
         use_cases.pjsip if settings.asterisk_pjsip else None,
+        check_token=use_cases.check_service_token,
         token=settings.asterisk_token,
         networks=settings.asterisk_networks,
     )

@@ -123,9 +123,9 @@ def writes(handler: Any) -> bool:
 
 @cache
 def fields_read(handler: Any) -> frozenset[str]:
-    """The fields of the record that a handler returns."""
+    """The fields of the record that a handler returns, none if it returns no record."""
     (record,) = get_args(handler.parsed_return_field.annotation)
-    return frozenset(record.__struct_fields__)
+    return frozenset(getattr(record, "__struct_fields__", ()))
 
 
 def ignored_fields(handler: Any) -> frozenset[str]:

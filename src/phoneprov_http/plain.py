@@ -1,6 +1,5 @@
 """Parts of the ASGI applications that answer phones and Asterisk without the framework."""
 
-import hmac
 import logging
 import time
 from collections.abc import Iterable
@@ -35,10 +34,10 @@ async def end(send: Send, body: bytes = b"") -> None:
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
-def is_bearer(field: bytes, token: bytes) -> bool:
-    """Whether an ``Authorization`` has this token; compared in constant time."""
-    scheme, _, sent = field.partition(b" ")
-    return scheme.lower() == b"bearer" and hmac.compare_digest(sent.strip(), token)
+def bearers_of(headers: Iterable[tuple[bytes, bytes]]) -> list[bytes]:
+    """The tokens of all ``Authorization`` headers."""
+    fields = (value.partition(b" ") for name, value in headers if name == b"authorization")
+    return [token.strip() for scheme, _, token in fields if scheme.lower() == b"bearer"]
 
 
 def log_request(log: logging.Logger, event: str, began: float, **fields: object) -> None:

@@ -22,7 +22,7 @@ from support.polling import until
 from support.scale import note
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/lines.md"
-TOKEN, RENEWED = "a-token-of-Asterisk", "another-token"
+TOKEN, RENEWED = "a-service-token-of-Asterisk", "another-service-token-of-Asterisk"
 PIN, NUMBER = "24681357", "101"
 OTHERS = 10
 CROWD = 200

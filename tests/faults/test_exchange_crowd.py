@@ -15,7 +15,7 @@ from support.postgres import new_database
 from support.records import a_link, a_user, an_extension, identifier
 from support.scale import note
 
-TOKEN = "a token of Asterisk"
+TOKEN = "a service token of Asterisk"
 PHONES = 200
 SECONDS = 10.0
 """The ``httptimeout`` of the how-to."""

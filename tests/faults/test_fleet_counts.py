@@ -38,7 +38,7 @@ from support.scale import note, rounds
 
 PHONES, TIMES = rounds((100, 30), (5000, 1))
 MINUTE, MINUTES, LONGEST = 60 / TIMES, 2, rounds(60, 1200)
-TOKEN = "a token of Prometheus"
+TOKEN = "a service token of Prometheus"
 KINDS: dict[str, str | None] = {
     "off": "unreachable",
     "off, and its file changed": "unreachable",

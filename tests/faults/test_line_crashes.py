@@ -53,7 +53,7 @@ from support.records import (
 from support.scale import long_only, note
 from support.shared_app import shared_app
 
-TOKEN = "a token of Asterisk"
+TOKEN = "a service token of Asterisk"
 LOBBY, OWN = 100, 900
 LATER = timedelta(seconds=100)
 """After this time a phone is called again that a crash kept from being called."""

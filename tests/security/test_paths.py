@@ -12,7 +12,7 @@ import pytest
 from security.listening import read_reply
 from support.served import Served, served
 
-TOKEN = "a token of the tests"
+TOKEN = "a service token of the tests"
 
 
 @pytest.fixture(scope="module")

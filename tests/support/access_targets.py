@@ -195,6 +195,14 @@ async def own_refresh_token(rig: Rig, caller: str, _: dict[str, str]) -> Body:
     return {"refresh_token": await rig.refresh_token(user)}
 
 
+async def own_password(rig: Rig, caller: str, _: dict[str, str]) -> Body:
+    if caller in (*KNOWN, *TOKENS):
+        hash_ = await rig.api.container.hasher().hash(PASSWORD)
+        async with rig.api.database.write() as tx:
+            await tx.users.set_password_hash(rig.users[caller], hash_)
+    return {"current_password": PASSWORD, "password": f"{PASSWORD} anew"}
+
+
 async def login_of_the_owner(rig: Rig, _: str, __: dict[str, str]) -> Body:
     async with rig.api.database.write() as tx:
         await tx.users.set_password_hash(rig.owner, await rig.api.container.hasher().hash(PASSWORD))
@@ -219,6 +227,23 @@ async def a_token_of_the_owner(rig: Rig) -> dict[str, str]:
         await tx.api_tokens.end_all(rig.owner)
         await tx.api_tokens.add(token)
     return {"uuid": token.uuid}
+
+
+async def a_session_of_the_owner(rig: Rig) -> dict[str, str]:
+    return {"uuid": await rig.session(rig.owner)}
+
+
+async def a_session_of_another(rig: Rig) -> dict[str, str]:
+    target = await a_new_user(rig)
+    return {**target, "session_uuid": await rig.session(target["uuid"])}
+
+
+async def a_token_of_another(rig: Rig) -> dict[str, str]:
+    target = await a_new_user(rig)
+    token = a_token(rig.number(), target["uuid"])
+    async with rig.api.database.write() as tx:
+        await tx.api_tokens.add(token)
+    return {**target, "token_uuid": token.uuid}
 
 
 async def a_discovered_phone(rig: Rig) -> dict[str, str]:

@@ -74,6 +74,15 @@ def member(of: type[N]) -> Form[N]:
     return one_of({each.value: each for each in of})
 
 
+SHORTEST_TOKEN = 24
+
+
+def _service_token(text: str) -> str | None:
+    if text and len(text) < SHORTEST_TOKEN:
+        raise ValueError(f"it must have at least {SHORTEST_TOKEN} characters")
+    return text or None
+
+
 def _truth(text: str) -> bool:
     if text.lower() not in {"true", "false"}:
         raise ValueError
@@ -139,6 +148,10 @@ def _context(text: str) -> str:
 
 TEXT = Form("", str)
 SECRET: Form[str | None] = Form("", lambda text: text or None, is_secret=True)
+SERVICE_TOKEN: Form[str | None] = Form(
+    f"at least {SHORTEST_TOKEN} characters", _service_token, is_secret=True
+)
+"""The token of another service."""
 TRUTH = Form("true or false", _truth)
 """A truth value."""
 SWITCH = one_of({"on": True, "off": False})

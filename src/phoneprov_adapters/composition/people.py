@@ -18,7 +18,9 @@ from phoneprov_core.api_tokens import ApiTokens
 from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.accounts import CreateAdmin, Register
 from phoneprov_core.auth.login import Login
-from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
+from phoneprov_core.auth.password import ChangePassword
+from phoneprov_core.auth.service_tokens import CheckServiceToken
+from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh, Sessions
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.me import Me
 from phoneprov_core.users.use_cases import Users
@@ -43,9 +45,15 @@ class PeopleContainer(Adapters):
     refresh = singleton(
         Refresh, database=database, tokens=tokens,
         lifetimes=setting(lambda it: it.lifetimes), clock=clock, new_id=new_id)
+    sessions = singleton(Sessions, database=database, clock=clock)
+    change_password = singleton(
+        ChangePassword, database=database, hasher=hasher, policy=policy, clock=clock,
+        guesses=setting(lambda it: it.guesses_per_address), journal=log_login_failure)
     register = singleton(
         Register, database=database, hasher=hasher, policy=policy, clock=clock,
         new_id=new_id, public=setting(lambda it: it.public_register))
+    check_service_token = singleton(
+        CheckServiceToken, database=database, clock=clock, journal=log_login_failure)
     me = singleton(Me, database=database)
     api_tokens = singleton(
         ApiTokens, database=database, secrets=of(Adapters.token_secrets), clock=clock,

@@ -129,7 +129,7 @@ class Table:
     keep_revisions: int = setting(number(), "365",
         "days that a revision is kept after a newer one replaced it, and longer while a deployment "
         "names it; `0` for ever")
-    metrics_token: str | None = setting(forms.SECRET, "",
+    metrics_token: str | None = setting(forms.SERVICE_TOKEN, "",
         "`GET /metrics` answers callers that send this as a Bearer: see [how to "
         "monitor](../how-to/monitor.md)")
     metrics_port: int | None = setting(forms.PORT_OR_NONE, "",
@@ -230,7 +230,7 @@ class Table:
         "`not_confirmed`; `0` turns the confirmation off")
 
     # What Asterisk asks.
-    asterisk_token: str | None = setting(forms.SECRET, "",
+    asterisk_token: str | None = setting(forms.SERVICE_TOKEN, "",
         "`/asterisk/...` answers requests that send this as a Bearer: see [how to let the line "
         "follow the user](../how-to/lines.md); unset, these paths do not exist")
     asterisk_networks: tuple[Network, ...] = setting(forms.NETWORKS, "127.0.0.0/8,::1/128",

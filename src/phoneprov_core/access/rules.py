@@ -73,7 +73,7 @@ def require_owner(actor: Actor, user_uuid: str) -> None:
 
 def require_login(actor: Actor) -> None:
     """Raises ``NeedsLogin`` for a caller with an API token: one that leaked must not become a
-    password, a PIN or another token."""
+    password, a PIN or another token, and ends no session."""
     if actor.token is not None:
         raise NeedsLogin
 
@@ -118,7 +118,7 @@ class NeedsLogin(Forbidden):
     """An API token was sent with a request that needs a login."""
 
     code = "needs_login"
-    usual = "API tokens cannot change passwords, PINs and tokens; log in to do this."
+    usual = "API tokens cannot change passwords, PINs, tokens and sessions; log in to do this."
 
 
 class LastSuperadmin(Conflict):

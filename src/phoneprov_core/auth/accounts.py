@@ -13,10 +13,10 @@ from phoneprov_core.kernel.commands import obey
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, NewId, shown
-from phoneprov_core.users.model import Registration, User, account_key, folded
+from phoneprov_core.users.model import Registration, User, folded
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.users.ports import UsersTransaction
-from phoneprov_core.users.use_cases import add_user, all_taken_fields, created_user
+from phoneprov_core.users.use_cases import add_user, all_taken_fields, clear_guesses, created_user
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Register:
         user = created_user(registration, self.new_id(), shown(self.clock()), ip, created_by)
         writing = self.database.write(by=actor or anonymous(ip))
         async with all_taken_fields(self.database, user), writing as tx:
-            await add_user(tx.users, user, self.policy, hash_)
+            await add_user(tx, user, self.policy, hash_)
         return user
 
 
@@ -106,14 +106,14 @@ class CreateAdmin:
             is_new = user is None and hash_ is not None
             if user is None:
                 user = created_user(account, self.new_id(), now, "127.0.0.1", None)
-                await add_user(tx.users, user, self.policy, hash_ or "")
+                await add_user(tx, user, self.policy, hash_ or "")
             elif not user.is_active:
                 user = replace(user, is_active=True, updated_at=now)
                 await tx.users.put(user)
             is_open = await tx.users.password_hash(user.uuid) is None
             if is_open and hash_ is not None:
                 await tx.users.set_password_hash(user.uuid, hash_)
-            await tx.attempts.clear(account_key(user.username))
+            await clear_guesses(tx, user)
             permission = await self._permission(tx, now)
             current = await tx.assignments.of_user(user.uuid)
             if current is None or current.perm_uuid != permission.uuid:

@@ -51,9 +51,12 @@ _PAUSE = 0.03
 
 
 class Caller(Struct, frozen=True):
-    """The keys that a guess is counted under, and the account's earlier logins."""
+    """The keys that a guess is counted under, and the account's earlier logins. ``account`` is the
+    key of the account; ``counted`` is the same, or the key of the account at this address: a
+    stranger's failures lock no address that the account recently logged in from."""
 
     account: str
+    counted: str
     ip: str
     address: str
     familiar: Familiarity
@@ -75,7 +78,8 @@ class Guesses:
         since = millis(self._clock()) - RECENT
         async with self._database.read() as tx:
             familiar = await tx.login_addresses.familiarity(username, address, since)
-        return Caller(account_key(username), ip, address, familiar)
+        counted = account_key(username, address if familiar.both else "")
+        return Caller(account_key(username), counted, ip, address, familiar)
 
     @asynccontextmanager
     async def counted(self, caller: Caller) -> AsyncIterator[None]:
@@ -85,7 +89,7 @@ class Guesses:
             raise address_closed(wait)
         # Every guess counts as failed until it is verified. If all logins of a busy account were
         # counted at once, many correct ones would have to retry: two at a time in this process.
-        places = self._places.setdefault(caller.account, asyncio.Semaphore(2))
+        places = self._places.setdefault(caller.counted, asyncio.Semaphore(2))
         async with places:
             await self._count(caller)
             yield
@@ -96,18 +100,18 @@ class Guesses:
             async with self._database.write(by=anonymous(caller.ip)) as tx:
                 # The usual case: no failures are recorded, and one statement is enough.
                 if await tx.attempts.begin(
-                    caller.account, Attempts().counted(millis(self._clock()))
+                    caller.counted, Attempts().counted(millis(self._clock()))
                 ):
                     await self._count_address(tx, caller)
                     return
-                attempts = await tx.attempts.of(caller.account)
+                attempts = await tx.attempts.of(caller.counted)
                 # Read the clock now: waiting for the row lock may have taken time.
                 now = millis(self._clock())
                 attempts = attempts.settled(now)
                 wait = attempts.wait(now)
                 locked = attempts.is_locked and not caller.familiar.both
                 if not wait and not locked:
-                    await tx.attempts.keep(caller.account, attempts.counted(now))
+                    await tx.attempts.keep(caller.counted, attempts.counted(now))
                     await self._count_address(tx, caller)
                     return
             if not attempts.is_undecided(now):
@@ -127,10 +131,10 @@ class Guesses:
         if user is not None:
             by, uuid = replace(by, username=user.username), user.uuid
         async with self._database.write(by=by) as tx:
-            attempts = await tx.attempts.of(caller.account)
+            attempts = await tx.attempts.of(caller.counted)
             now = millis(self._clock())
             attempts = attempts.decided(now, known=user is not None)
-            await tx.attempts.keep(caller.account, attempts)
+            await tx.attempts.keep(caller.counted, attempts)
             tx.trail.note(Event("login.failed", "user", uuid))
             seconds = attempts.wait(now)
             if seconds or attempts.in_a_row == MOST_IN_A_ROW:
@@ -140,8 +144,8 @@ class Guesses:
     async def take_back(self, caller: Caller) -> None:
         """Do not count a guess whose password could not be checked."""
         async with self._database.write(by=anonymous(caller.ip)) as tx:
-            attempts = await tx.attempts.of(caller.account)
-            await tx.attempts.keep(caller.account, attempts.taken_back())
+            attempts = await tx.attempts.of(caller.counted)
+            await tx.attempts.keep(caller.counted, attempts.taken_back())
             await self.limit.take_back(tx.rates, caller.ip)
 
 
@@ -160,7 +164,8 @@ class Login:
     An unknown name, a wrong password and an inactive account take the same time and raise the same
     error. Guesses are stored before the password is checked: by account, and by client address (at
     most ``guesses`` in 15 minutes, 0 for no limit). Addresses that the account recently logged in
-    from are exempt from the second limit and from the lock after 100 failures.
+    from are exempt from the second limit and from the lock after 100 failures, and their guesses
+    are counted apart from those of other addresses.
     """
 
     database: ReadAndWrite[AuthTransaction]
@@ -231,7 +236,8 @@ class Login:
                 raise WrongCredentials
             if proven.fresh_hash is not None:
                 await tx.users.set_password_hash(user.uuid, proven.fresh_hash, same_password=True)
-            await tx.attempts.clear(caller.account)
+            for key in sorted({caller.account, caller.counted}):
+                await tx.attempts.clear(key)
             await self._counting.limit.take_back(tx.rates, caller.ip)
             await tx.login_addresses.remember(user.uuid, caller.address, millis(now))
             await tx.sessions.start(session)

@@ -11,8 +11,9 @@ from msgspec import Struct
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated
 from phoneprov_core.kernel.field_types import SECRET, Redacted
-from phoneprov_core.kernel.fields import schema
-from phoneprov_core.users.model import LoginName, User
+from phoneprov_core.kernel.fields import RecordUuid, schema
+from phoneprov_core.kernel.system import Timestamp, shown_millis
+from phoneprov_core.users.model import LoginName, Password, User
 
 Token = Annotated[
     str,
@@ -58,7 +59,8 @@ class LoggedIn(Struct, frozen=True):
 
 class LoginFailure(Struct, frozen=True):
     """A login that was refused. ``reason`` is the error code: ``wrong_credentials``,
-    ``too_many_attempts`` or ``locked``; at a phone ``wrong_pin`` or ``pin_locked``."""
+    ``too_many_attempts`` or ``locked``; at a phone ``wrong_pin`` or ``pin_locked``; of Asterisk
+    and of metrics ``wrong_token`` or ``token_locked``."""
 
     client_ip: str
     reason: str
@@ -112,6 +114,42 @@ class Session(Struct, frozen=True):
             if age < grace:
                 return Exchange.ALREADY_USED
         return Exchange.REUSED
+
+    def opened(self, current: str | None) -> "OpenSession":
+        """This session for its user, whose request belongs to the session ``current``."""
+        return OpenSession(
+            uuid=self.uuid,
+            created_at=shown_millis(self.created_at),
+            refreshed_at=shown_millis(self.exchanged_at) if self.exchanged_at else None,
+            expires_at=shown_millis(self.expires_at),
+            ends_at=shown_millis(self.ends_at),
+            is_current=self.uuid == current,
+        )
+
+
+class OpenSession(Struct, frozen=True):
+    """A login that has not ended."""
+
+    uuid: RecordUuid
+    created_at: Annotated[Timestamp, schema("Time of the login")]
+    refreshed_at: Annotated[Timestamp, schema("Last refresh of its tokens; null before")] | None
+    expires_at: Annotated[Timestamp, schema("End of the session if it is not refreshed again")]
+    ends_at: Annotated[Timestamp, schema("Latest end of the session")]
+    is_current: Annotated[
+        bool, schema("Whether the request belongs to this session", examples=[True])
+    ]
+
+
+class PasswordChange(Command, frozen=True, kw_only=True):
+    """The caller's current password and the new one."""
+
+    current_password: Annotated[
+        str, SECRET, schema("Current password", format="password", examples=["old horse battery"])
+    ]
+    password: Password
+    end_tokens: Annotated[
+        bool, schema("Whether the account's API tokens end, too", examples=[False])
+    ] = False
 
 
 class Principal(Struct, frozen=True):

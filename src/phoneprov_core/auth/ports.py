@@ -9,7 +9,7 @@ from phoneprov_core.api_tokens import ApiTokenStore
 from phoneprov_core.auth.model import Claims, LoginFailure, Principal, Session, TokenKind
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.users.ports import EndSessions, UsersTransaction
+from phoneprov_core.users.ports import EndSessions, KnownAddresses, UsersTransaction
 
 
 class SessionStore(EndSessions, Protocol):
@@ -38,6 +38,9 @@ class SessionStore(EndSessions, Protocol):
 
     async def find(self, session_uuid: str) -> Session | None:
         """The session, or None. In a writing transaction no other changes it until the end."""
+
+    async def of_user(self, user_uuid: str, now: int) -> list[Session]:
+        """The sessions of a user that are not expired at ``now``, oldest first."""
 
     async def end(self, session_uuid: str) -> bool:
         """End the session; False if it does not exist."""
@@ -72,7 +75,7 @@ class Familiarity(Struct, frozen=True):
     both: bool = False
 
 
-class LoginAddressStore(Protocol):
+class LoginAddressStore(KnownAddresses, Protocol):
     """The client addresses (``address_key``) that accounts logged in from."""
 
     async def familiarity(self, username: str, address: str, since: int) -> Familiarity:

@@ -7,12 +7,14 @@ from uuid import UUID, uuid5
 
 from msgspec.structs import replace
 
+from phoneprov_core.access.rules import require_login, require_superadmin
 from phoneprov_core.api_tokens import PREFIX, TokenPrincipal, TokenSecrets
 from phoneprov_core.auth.model import (
     Claims,
     Exchange,
     Lifetimes,
     LogoutRequest,
+    OpenSession,
     RefreshRequest,
     Session,
     TokenKind,
@@ -21,9 +23,10 @@ from phoneprov_core.auth.model import (
 from phoneprov_core.auth.ports import AuthTransaction, SessionStore, Tokens
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, Event, LevelRule
 from phoneprov_core.kernel.commands import wrong
-from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
+from phoneprov_core.kernel.errors import Unauthenticated, Unavailable, found
+from phoneprov_core.kernel.paging import Listing, Page, page_of
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, millis, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, millis, shown
 
 
 def new_session(
@@ -230,7 +233,9 @@ class Logout:
     clock: Clock
 
     async def __call__(self, actor: Actor, request: LogoutRequest) -> None:
-        """Raises ``Invalid`` if the refresh token does not belong to the caller."""
+        """Raises ``NeedsLogin`` for a caller with an API token; ``Invalid`` if the refresh token
+        does not belong to the caller."""
+        require_login(actor)
         session_uuid = self._named_session(actor, request)
         async with self.database.write(by=actor) as tx:
             user = await tx.users.find(actor.user_uuid)
@@ -254,3 +259,41 @@ class Logout:
         if claims is None or claims.user_uuid != actor.user_uuid:
             raise wrong("refresh_token", "is not one of your refresh tokens")
         return claims.session_uuid
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """The sessions of an account: every caller reads and ends their own, level 0 those of all."""
+
+    database: ReadAndWrite[AuthTransaction]
+    clock: Clock
+
+    async def all(
+        self, actor: Actor, page: Page = None, user_uuid: str | None = None
+    ) -> Listing[OpenSession]:
+        """The open sessions of ``user_uuid``, by default of the caller, oldest first. Raises
+        ``Forbidden`` and ``NotFound`` for another user."""
+        async with self.database.read() as tx:
+            owner = await _owner(tx, actor, user_uuid)
+            sessions = await tx.sessions.of_user(owner, millis(self.clock()))
+        return page_of([one.opened(actor.session_uuid) for one in sessions], page)
+
+    async def end(self, actor: Actor, uuid: str, user_uuid: str | None = None) -> None:
+        """End a session of ``user_uuid``, by default of the caller. Raises ``NeedsLogin`` for a
+        caller with an API token, ``Forbidden`` and ``NotFound``."""
+        require_login(actor)
+        async with self.database.write(by=actor) as tx:
+            owner = await _owner(tx, actor, user_uuid)
+            session = await tx.sessions.find(known_id(uuid))
+            if session is not None and session.user_uuid != owner:
+                session = None
+            await tx.sessions.end(found(session, "session").uuid)
+            tx.trail.note(Event("session.ended", "session", known_id(uuid)))
+
+
+async def _owner(tx: AuthTransaction, actor: Actor, user_uuid: str | None) -> str:
+    """The account whose sessions are wanted."""
+    if user_uuid is None:
+        return actor.user_uuid
+    require_superadmin(actor)
+    return found(await tx.users.find(known_id(user_uuid)), "user").uuid

@@ -136,6 +136,36 @@ class Attempts(Struct, frozen=True):
         )
 
 
+WRONG_TOKENS = 20
+"""Wrong service tokens from one client address within ``WINDOW``."""
+
+
+class TokenLimit:
+    """Counts wrong service tokens by client address, in this process. After ``WRONG_TOKENS`` none
+    is compared until the window of the address is over."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._wrong: dict[str, tuple[int, int]] = {}
+
+    def is_closed(self, ip: str) -> bool:
+        """Whether no token of this address is compared now."""
+        return bool(self._wrong) and self._count(address_key(ip))[1] >= WRONG_TOKENS
+
+    def count(self, ip: str) -> None:
+        """Count a wrong token. The oldest address makes room for the 10,001st."""
+        key = address_key(ip)
+        since, wrong = self._count(key)
+        if key not in self._wrong and len(self._wrong) >= _MOST_REFUSED:
+            del self._wrong[next(iter(self._wrong))]
+        self._wrong[key] = since, wrong + 1
+
+    def _count(self, key: str) -> tuple[int, int]:
+        now = millis(self._clock())
+        since, wrong = self._wrong.get(key, (now, 0))
+        return (since, wrong) if 0 <= now - since < WINDOW else (now, 0)
+
+
 class AddressLimit:
     """At most ``most`` failures of one ``kind`` from a client address in 15 minutes, 0 for no
     limit.

@@ -104,7 +104,10 @@ class CheckPin:
         async with self.database.read() as tx:
             named = await tx.users.by_username(name)
             linked = await tx.users.by_extension(name)
-            user = named or linked
+            # A number wins over a username that is equal: the username may be newer.
+            user = named
+            if linked:
+                user = linked[0] if len(linked) == 1 else None
             pin = await tx.vendor_users.of_user(user.uuid if user else "")
         return _Found(user, pin.pin_code if pin else None)
 

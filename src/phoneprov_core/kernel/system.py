@@ -7,7 +7,7 @@ whole milliseconds since 1970.
 
 import re
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from msgspec import Meta
@@ -39,6 +39,12 @@ def shown(moment: datetime) -> str:
 def millis(moment: datetime) -> int:
     """Whole milliseconds since 1970, for deadlines."""
     return int(moment.timestamp() * 1000)
+
+
+def shown_millis(moment: int) -> str:
+    """Milliseconds since 1970 as a shown moment."""
+    seconds = datetime.fromtimestamp(moment // 1000, UTC)
+    return shown(seconds + timedelta(milliseconds=moment % 1000))
 
 
 NewId = Callable[[], str]

@@ -12,11 +12,10 @@ from phoneprov_core.deployments.ports import LeaseStore
 from phoneprov_core.desk_records import DeskUses
 from phoneprov_core.desks.ports import DeskStore, DesksTransaction
 from phoneprov_core.directory.ports import CompanyDirectoryTransaction, PersonalDirectoryTransaction
-from phoneprov_core.extensions import Extension, ExtensionsTransaction
+from phoneprov_core.extensions import ExtensionStore, ExtensionsTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import PhoneprovError, Problem
-from phoneprov_core.kernel.store import SearchedStore
 from phoneprov_core.phones.ports import PhoneStore, PhonesTransaction
 from phoneprov_core.users.ports import UserStore, UsersTransaction
 
@@ -128,7 +127,7 @@ class TransferTransaction(
     @property
     def users(self) -> Any: ...
     @property
-    def extensions(self) -> SearchedStore[Extension]: ...
+    def extensions(self) -> ExtensionStore: ...
     @property
     def phones(self) -> PhoneStore: ...
     @property

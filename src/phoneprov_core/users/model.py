@@ -155,10 +155,12 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
 
 
-def account_key(username: str) -> str:
-    """The key that guesses at a name are counted under. It is a digest, and unknown names count
-    like known ones: users enter passwords into the wrong field."""
-    return hashlib.sha256(folded(username).encode("utf-8", "surrogatepass")).hexdigest()
+def account_key(username: str, address: str = "") -> str:
+    """The key that guesses at a name are counted under; those from an ``address`` that the account
+    recently logged in from count apart. It is a digest, and unknown names count like known ones:
+    users enter passwords into the wrong field."""
+    counted = f"{folded(username)}\n{address}" if address else folded(username)
+    return hashlib.sha256(counted.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 USER_FIELDS = SearchFields(

@@ -22,9 +22,8 @@ class UserStore(SearchedStore[User], Protocol):
     async def taken_fields(self, user: User) -> list[str]:
         """Which of ``username`` and ``email`` another account has, ignoring case, in this order."""
 
-    async def by_extension(self, number: str) -> User | None:
-        """The account linked to the active extension of this number; None when no account, or
-        several, are linked to it."""
+    async def by_extension(self, number: str) -> list[User]:
+        """The accounts linked to the active extension of this number, two at most."""
 
     async def with_password(self, username: str) -> tuple[User, str] | None:
         """The account with this name, ignoring case, and the hash of its password; None if the
@@ -71,6 +70,20 @@ class ClearAttempts(Protocol):
         """Delete the guesses counted under this ``account_key``."""
 
 
+class KnownAddresses(Protocol):
+    """The part of the store of login addresses that accounts use."""
+
+    async def of_user(self, user_uuid: str) -> list[str]:
+        """The addresses (``address_key``) that the account logged in from."""
+
+
+class KnownNumbers(Protocol):
+    """The part of the store of extensions that accounts use."""
+
+    async def is_of_another(self, number: str, user_uuid: str) -> bool:
+        """Whether there is an extension of this number that is not linked to this account."""
+
+
 class EndUses(Protocol):
     """The part of desks that accounts use."""
 
@@ -91,6 +104,10 @@ class UsersTransaction(Protocol):
     def api_tokens(self) -> EndTokens: ...
     @property
     def attempts(self) -> ClearAttempts: ...
+    @property
+    def login_addresses(self) -> KnownAddresses: ...
+    @property
+    def extensions(self) -> KnownNumbers: ...
     @property
     def desk_uses(self) -> EndUses: ...
     @property

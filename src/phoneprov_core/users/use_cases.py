@@ -27,7 +27,7 @@ from phoneprov_core.users.model import (
     account_key,
 )
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher, check_new_username
-from phoneprov_core.users.ports import UserStore, UsersTransaction
+from phoneprov_core.users.ports import UsersTransaction
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,14 @@ class Users:
             hash_ = hash_ or await self.hasher.hash(new.password)
         user = created_user(new, self.new_id(), shown(self.clock()), actor.ip, actor.user_uuid)
         async with all_taken_fields(self.database, user), self.database.write(by=actor) as tx:
-            await add_user(tx.users, user, self.policy, hash_)
+            await add_user(tx, user, self.policy, hash_)
         return user
 
     async def update(
         self, actor: Actor, uuid: str, patch: UserPatch, *, hash_: str | None = None
     ) -> User:
-        """Change the account. A new password ends its other sessions and unlocks its login; a
-        deactivation ends all its sessions and API tokens. ``hash_`` is the hash of a new password,
+        """Change the account. A new password ends its other sessions and all its API tokens, and
+        unlocks its login; a deactivation ends all of them. ``hash_`` is the hash of a new password,
         if it was computed before.
 
         Raises ``NotFound``; ``NeedsLogin`` for a new password and a caller with an API token;
@@ -105,13 +105,16 @@ class Users:
                 await _end_sessions(tx, user.uuid)
                 await tx.api_tokens.end_all(user.uuid)
                 await tx.desk_uses.end_of(user.uuid)
+            if user.username != before.username:
+                await require_no_number(tx, user)
             await tx.users.put(user)
             if user.username != before.username:
                 await tx.users.claim_looks(user.uuid, self.policy.looks(user.username))
             if patch.password is not UNSET and hash_ is not None:
                 await tx.users.set_password_hash(user.uuid, hash_)
                 await _end_sessions(tx, user.uuid, besides=actor.session_uuid)
-                await tx.attempts.clear(account_key(user.username))
+                await tx.api_tokens.end_all(user.uuid)
+                await clear_guesses(tx, user)
         return user
 
     async def delete(self, actor: Actor, uuid: str) -> None:
@@ -123,10 +126,10 @@ class Users:
             if user.is_active:
                 await require_another_superadmin(tx.assignments, actor, user.uuid)
             await _end_sessions(tx, user.uuid)
+            await clear_guesses(tx, user)
             # The profiles before the desks, as the deletion of a profile locks them.
             await tx.users.remove(user.uuid)
             await tx.desk_uses.end_of(user.uuid)
-            await tx.attempts.clear(account_key(user.username))
 
 
 @asynccontextmanager
@@ -153,9 +156,28 @@ async def _end_sessions(
         tx.trail.note(Event("session.ended", "session", uuid))
 
 
-async def add_user(users: UserStore, user: User, policy: AccountPolicy, hash_: str | None) -> None:
-    """Store a new account with its password, if it has one. Raises ``Conflict``, also if its name
-    looks taken."""
+async def clear_guesses(tx: UsersTransaction, user: User) -> None:
+    """Forget the failed logins of an account, from every address, so that it can log in."""
+    addresses = await tx.login_addresses.of_user(user.uuid)
+    for key in sorted(account_key(user.username, address) for address in ("", *addresses)):
+        await tx.attempts.clear(key)
+
+
+async def require_no_number(tx: UsersTransaction, user: User) -> None:
+    """Raises ``AlreadyExists`` if the username is the number of an extension that is not the
+    user's: at a phone both are entered into the same field."""
+    if user.username.isdigit() and await tx.extensions.is_of_another(user.username, user.uuid):
+        problem = Problem("username", "is the number of an extension")
+        raise AlreadyExists("This username is the number of an extension.", problems=(problem,))
+
+
+async def add_user(
+    tx: UsersTransaction, user: User, policy: AccountPolicy, hash_: str | None
+) -> None:
+    """Store a new account with its password, if it has one. Raises ``Conflict``, also if its name looks taken or
+    is the number of an extension."""
+    await require_no_number(tx, user)
+    users = tx.users
     await users.add(user)
     await users.claim_looks(user.uuid, policy.looks(user.username))
     if hash_ is not None:

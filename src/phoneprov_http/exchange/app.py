@@ -14,12 +14,13 @@ from urllib.parse import parse_qsl, quote
 
 from litestar.types import HTTPScope, Receive, Send
 
+from phoneprov_core.auth.service_tokens import CheckServiceToken
 from phoneprov_core.kernel.addresses import Network, address_of
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.lines.pjsip import PjsipObjects
 from phoneprov_core.lines.rules import Options
 from phoneprov_core.lines.use_cases import Lines
-from phoneprov_http.plain import begin, body_of, end, is_bearer, log_request
+from phoneprov_http.plain import bearers_of, begin, body_of, end, log_request
 
 log = logging.getLogger("phoneprov.exchange")
 
@@ -54,10 +55,12 @@ class Exchange:
         lines: Lines,
         pjsip: PjsipObjects | None = None,
         *,
+        check_token: CheckServiceToken,
         token: str | None,
         networks: Sequence[Network],
     ) -> None:
-        self._token = None if token is None else token.encode()
+        self._check_token = check_token
+        self._token = token
         self._networks = networks
         self._asking: dict[str, tuple[str, Ask]] = {
             "/asterisk/sccpdevice/single": ("name", lambda name: lines.device(name)),
@@ -112,9 +115,13 @@ class Exchange:
     async def _answer(self, scope: HTTPScope, path: str, route: str, receive: Receive) -> Answer:
         if self._token is None:
             return Answer(404)
-        if not self._is_near(str(scope["state"]["client_ip"])):
+        client_ip = str(scope["state"]["client_ip"])
+        if not self._is_near(client_ip):
             return Answer(403)
-        if not self._is_token(scope):
+        # With each reload of its configuration Asterisk adds the header once more, and sends all of
+        # them, that of an earlier token included.
+        sent = bearers_of(scope["headers"])
+        if not await self._check_token("asterisk", self._token, sent, client_ip):
             return Answer(401)
         if route == "-":
             return Answer(404)
@@ -136,14 +143,6 @@ class Exchange:
     def _is_near(self, ip: str) -> bool:
         address = address_of(ip)
         return address is not None and any(address in network for network in self._networks)
-
-    def _is_token(self, scope: HTTPScope) -> bool:
-        """Whether a header has the token. With each reload of its configuration Asterisk adds the
-        header once more, and sends all of them, that of an earlier token included."""
-        if not self._token:
-            return False
-        token, sent = self._token, scope["headers"]
-        return any(name == b"authorization" and is_bearer(value, token) for name, value in sent)
 
 
 def written(options: Options) -> bytes:

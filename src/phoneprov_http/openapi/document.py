@@ -163,8 +163,9 @@ def _complete_body(body: Json, handler: HTTPRouteHandler, schemas: Json) -> None
             allowed.setdefault(name, agrees)
     for name in sorted(ignored_fields(handler) - set(allowed)):
         allowed[name] = {"description": "Read-only: may be sent as it was read, and is ignored"}
-    # An example that is tried out should not change a password.
-    shown = {name for name in own if not is_put or allowed[name].get("format") != "password"}
+    # An example that is tried out should not change a password that may be left out.
+    hidden = {name for name in own if is_put and allowed[name].get("format") == "password"}
+    shown = set(own) - hidden.difference(schema.get("required", ()))
     accepted = reference(command)
     if field.has_default:
         accepted = {"anyOf": [accepted, {"type": "null"}]}

@@ -7,17 +7,26 @@ from phoneprov_core.api_tokens import (
     CreateToken,
     TooManyTokens,
 )
+from phoneprov_core.auth.model import OpenSession, PasswordChange
+from phoneprov_core.auth.password import ChangePassword
+from phoneprov_core.auth.sessions import Sessions
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_core.me import Me, MeProfile
 from phoneprov_core.phones.enriched import EnrichedPhone
+from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, Uuid
 
 
 def me_routes(
-    me: Me[EnrichedPhone], personal: PersonalDirectory, company: CompanyDirectory, tokens: ApiTokens
+    me: Me[EnrichedPhone],
+    personal: PersonalDirectory,
+    company: CompanyDirectory,
+    tokens: ApiTokens,
+    sessions: Sessions,
+    change_password: ChangePassword,
 ) -> Routes:
     """``/me``."""
     routes = Routes("Me")
@@ -43,6 +52,23 @@ def me_routes(
     async def my_company_contacts(request: ApiRequest) -> Listed[CompanyContact]:
         """List company contacts for the caller. All of them, oldest first."""
         return listed(await company.all(request.user, request.page), "company contact")
+
+    @routes.put("/me/password", opt={RULES: lambda: change_password.policy.rules})
+    async def change_own_password(request: ApiRequest, data: Body[PasswordChange]) -> Done:
+        """Change the caller's password. Ends the other sessions of the account. Needs a login."""
+        await change_password(request.user, data)
+        return done("Password updated")
+
+    @routes.get("/me/sessions")
+    async def my_sessions(request: ApiRequest) -> Listed[OpenSession]:
+        """List the caller's sessions. Those that have not ended, oldest first."""
+        return listed(await sessions.all(request.user, request.page), "session")
+
+    @routes.delete("/me/sessions/{uuid:str}")
+    async def end_session(request: ApiRequest, uuid: Uuid) -> Done:
+        """End a session of the caller. Its tokens are no longer valid. Needs a login."""
+        await sessions.end(request.user, uuid)
+        return done("Session ended")
 
     @routes.get("/me/tokens")
     async def my_tokens(request: ApiRequest) -> Listed[ApiToken]:

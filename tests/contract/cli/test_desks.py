@@ -51,7 +51,7 @@ def test_default_profile_without_a_line_is_a_warning(tmp_path: Path) -> None:
         assert "has a default profile" in done.stdout
         return "Warning: With this default profile the phone has no line" in done.stderr
 
-    token = {"PHONEPROV_ASTERISK_TOKEN": "a token"}
+    token = {"PHONEPROV_ASTERISK_TOKEN": "a service token of Asterisk"}
     assert not warned()  # the lines are those of sccp.conf
     assert warned(**token)
     asyncio.run(give_ada_a_line(environment))

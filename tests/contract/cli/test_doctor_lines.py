@@ -14,7 +14,7 @@ from support.keys import NEW_KEY
 from support.phone_records import a_phone
 from support.served import Served, served
 
-TOKEN = "a token of Asterisk"
+TOKEN = "a service token of Asterisk"
 PHONE, STRANGER = a_phone(1), a_phone(2)
 
 
@@ -57,7 +57,7 @@ async def test_doctor_asks_the_service_as_asterisk_does(tmp_path: Path, service:
 @pytest.mark.parametrize(
     ("token", "path", "message", "step"),
     [
-        ("another", "", "answers 401", "another PHONEPROV_ASTERISK_TOKEN"),
+        ("another service token for all", "", "answers 401", "another PHONEPROV_ASTERISK_TOKEN"),
         (TOKEN, "/elsewhere", "answers 404", "Restart"),
         (TOKEN, ":1", "does not answer", "--url"),
         (TOKEN, ":x", "does not answer", "--url"),

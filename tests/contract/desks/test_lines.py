@@ -46,7 +46,7 @@ class Office(Hotdesk):
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    async with hotdesk(tmp_path, PHONEPROV_ASTERISK_TOKEN="a token") as made:
+    async with hotdesk(tmp_path, PHONEPROV_ASTERISK_TOKEN="a service token of Asterisk") as made:
         office = Office(made.api, made.world, made.admin, made.ada)
         office.profile, office.lobby = made.profile, made.lobby
         await office.line_of(office.admin, LOBBY)

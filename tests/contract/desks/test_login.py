@@ -87,6 +87,19 @@ async def test_login_by_extension_number_of_one_user_succeeds(office: Hotdesk) -
     assert (await office.phone().log_in("1001", PIN)).title == "Not possible"
 
 
+async def test_login_number_wins_over_an_equal_username(office: Hotdesk) -> None:
+    await office.person("1001")
+    assert (await office.phone().log_in("1001", "9999")).title == "Not possible"
+    body = {"type": "chan_sccp", "extension": "1001", "name": "Ada", "password": "s3cret-s3cret"}
+    extension = data_of(await office.admin.post("/extensions", body), 201)["uuid"]
+    link = {"user_uuid": office.ada.uuid, "extension_uuid": extension}
+    await office.admin.post("/user-extensions", link)
+
+    assert (await office.phone().log_in("1001", PIN)).title == "Logged in"
+    assert (await office.desk())["username"] == "ada"
+    await office.settled()
+
+
 async def test_login_several_profiles_are_listed_in_a_menu(office: Hotdesk) -> None:
     second = await a_profile_of(office.ada, name="Evening", cnf_xml="<device><e/></device>")
     await a_profile_of(office.ada, name="For SIP", software_type="SIP")

@@ -71,7 +71,7 @@ async def test_five_wrong_pins_lock_the_user_and_the_phone(office: Hotdesk) -> N
 
 
 async def test_refused_logins_are_logged_counted_and_audited(tmp_path: Path) -> None:
-    async with hotdesk(tmp_path, PHONEPROV_METRICS_TOKEN="a token of the tests") as office:
+    async with hotdesk(tmp_path, PHONEPROV_METRICS_TOKEN="a service token of the tests") as office:
         counted = REGISTRY.get_sample_value("phoneprov_pin_failures_total") or 0
         with lines_of("phoneprov.logins") as lines:
             for _ in range(5):

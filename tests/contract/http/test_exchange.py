@@ -19,7 +19,7 @@ from support.api import Api, Caller, data_of, error_of, opened_api
 from support.records import moment
 from support.weight import passed_by
 
-TOKEN = "a token of Asterisk"
+TOKEN = "a service token of Asterisk"
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 DEVICE, LINE = "/asterisk/sccpdevice/single", "/asterisk/sccpline/single"
 OBJECTS = ("ps_endpoints", "ps_auths", "ps_aors")
@@ -347,3 +347,35 @@ async def test_passwords_are_not_answered_unless_that_is_set(api: Api, admin: Ca
             f"/asterisk/{one}/single", data={"id": "201"}, headers=HEADERS
         )
         assert (reply.status_code, reply.content) == (404, b"")
+
+
+async def test_wrong_tokens_of_an_address_are_counted_and_then_not_compared(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened_api(
+        tmp_path,
+        PHONEPROV_ASTERISK_TOKEN=TOKEN,
+        PHONEPROV_ASTERISK_NETWORKS="10.1.0.0/16",
+        PHONEPROV_TRUSTED_PROXIES="127.0.0.1",
+    ) as api:
+        admin = await api.account("admin", level=0)
+        await admin.post("/phones", {"mac": MAC})
+
+        async def ask(token: str, ip: str) -> int:
+            headers = {"Authorization": f"Bearer {token}", "X-Forwarded-For": ip}
+            reply = await api.client.post(DEVICE, data={"name": NAME}, headers=headers)
+            assert bool(reply.content) == (reply.status_code == 200)
+            return reply.status_code
+
+        for _ in range(20):
+            assert await ask("another token of Asterisk", "10.1.2.3") == 401
+        assert await ask(TOKEN, "10.1.2.3") == 401
+        assert await ask(TOKEN, "10.1.2.4") == 200
+        await api.client.post(DEVICE, data={"name": NAME})  # without a token: no guess
+
+        refused = [one.fields["reason"] for one in caplog.records if one.name == "phoneprov.logins"]  # type: ignore[attr-defined]
+        assert refused == ["wrong_token"] * 20 + ["token_locked"]
+        entries = data_of(await admin.get("/audit", action="service_token.failed"))
+        assert [(one["resource_id"], one["client_ip"]) for one in entries] == [
+            ("asterisk", "10.1.2.3")
+        ]

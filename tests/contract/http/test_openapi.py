@@ -257,7 +257,7 @@ def test_responses_have_their_headers() -> None:
 
 def test_document_allows_read_records_in_updates() -> None:
     for name, described in OPERATIONS.items():
-        if not name.startswith("PUT"):
+        if not name.startswith("PUT") or name.endswith("/me/password"):  # it returns no record
             continue
         body = resolved(described["requestBody"]["content"]["application/json"]["schema"])
         reply = described["responses"]["200"]["content"]["application/json"]["schema"]

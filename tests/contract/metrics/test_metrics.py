@@ -26,12 +26,13 @@ from phoneprov_core.deployments.model import Confirmation, Outcome, StepName
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
 from phoneprov_http.front import Front
 from phoneprov_http.main.serving.metrics import Metrics
+from phoneprov_http.plain import bearers_of
 from support.phone_records import a_deployment, a_phone
 from support.records import a_mac, identifier
 from support.scale import long_only
 from support.served import served
 
-TOKEN = "a token of the tests"
+TOKEN = "a service token of the tests"
 DEPLOY = Path(__file__).parents[3] / "deploy"
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -63,6 +64,10 @@ def asked(metrics: Metrics, path: str = "/metrics", **request: Any) -> httpx.Res
     return asyncio.run(ask())
 
 
+async def is_token(scope: Any) -> bool:
+    return bearers_of(scope["headers"]) == [TOKEN.encode()]
+
+
 @pytest.mark.parametrize(
     ("sent", "status"),
     [
@@ -79,7 +84,7 @@ def asked(metrics: Metrics, path: str = "/metrics", **request: Any) -> httpx.Res
 def test_metrics_require_their_token(sent: str | None, status: int) -> None:
     headers = {} if sent is None else {"Authorization": sent.encode("latin-1")}
 
-    reply = asked(Metrics(_app, _expose, token=TOKEN), headers=headers)
+    reply = asked(Metrics(_app, _expose, token=is_token), headers=headers)
 
     assert reply.status_code == status
     assert (reply.text == "figures") == (status == 200)
@@ -95,12 +100,12 @@ def test_metrics_without_token_or_listener_are_served_by_the_application() -> No
 
 def test_metrics_other_methods_are_refused() -> None:
     headers = {"Authorization": f"Bearer {TOKEN}"}
-    reply = asked(Metrics(_app, _expose, token=TOKEN), method="POST", headers=headers)
+    reply = asked(Metrics(_app, _expose, token=is_token), method="POST", headers=headers)
     assert (reply.status_code, reply.headers["allow"]) == (405, "GET, HEAD")
 
 
 def test_metrics_listener_needs_no_token_and_serves_nothing_else() -> None:
-    metrics = Metrics(_app, _expose, token=TOKEN, port=8123)
+    metrics = Metrics(_app, _expose, token=is_token, port=8123)
     assert asked(metrics).text == "figures"
     assert asked(metrics, "/api/v1/me").status_code == 404
 
@@ -113,7 +118,7 @@ def test_metrics_request_is_observed_with_its_template(method: str) -> None:
         scope["path_template"] = "/phones/{mac}"
         await _app(scope, receive, send)
 
-    metrics = Metrics(Front(routed), _expose, lambda *what: seen.append(what[:3]), token=TOKEN)
+    metrics = Metrics(Front(routed), _expose, lambda *what: seen.append(what[:3]), token=is_token)
     reply = asked(metrics, "/phones/001BD4123456", method=method)
     asked(metrics)
 

@@ -121,7 +121,7 @@ class TestDirectory(DatabaseTests):
         assert await self.found("ada") == []
         assert await self.found("bob") == ["Bob"]
 
-    async def test_by_extension_finds_the_only_user_of_an_active_extension(self) -> None:
+    async def test_by_extension_finds_two_users_at_most_of_an_active_extension(self) -> None:
         async with self.database.write() as tx:
             for number in (1, 2):
                 await tx.users.add(a_user(number))
@@ -132,6 +132,20 @@ class TestDirectory(DatabaseTests):
                 await tx.links.add(a_link(number, identifier(1), identifier(number)))
             await tx.links.add(a_link(20, identifier(2), identifier(13)))
         async with self.database.read() as tx:
-            assert await tx.users.by_extension("1011") == a_user(1)
-            for other in ("1012", "1013", "1099", "", "\0"):
-                assert await tx.users.by_extension(other) is None
+            assert await tx.users.by_extension("1011") == [a_user(1)]
+            assert len(await tx.users.by_extension("1013")) == 2
+            for other in ("1012", "1099", "", "\0"):
+                assert await tx.users.by_extension(other) == []
+
+    async def test_number_is_of_another_unless_the_user_is_linked_to_it(self) -> None:
+        async with self.database.write() as tx:
+            for number in (1, 2):
+                await tx.users.add(a_user(number))
+            await tx.extensions.add(an_extension(11, extension="1011"))
+            await tx.extensions.add(an_extension(12, extension="1012", is_active=False))
+            await tx.links.add(a_link(1, identifier(1), identifier(11)))
+        async with self.database.read() as tx:
+            assert not await tx.extensions.is_of_another("1011", identifier(1))
+            assert await tx.extensions.is_of_another("1011", identifier(2))
+            assert await tx.extensions.is_of_another("1012", identifier(1))
+            assert not await tx.extensions.is_of_another("1099", identifier(1))

@@ -129,3 +129,30 @@ async def test_login_familiar_accounts_and_addresses_are_hashed_first(
             await office.log_in(name, PASSWORD, "10.66.0.9")
 
     assert asked == [True, True, True, False, False]
+
+
+async def test_stranger_locks_no_address_that_the_account_recently_logged_in_from() -> None:
+    office = Office(Settings(guesses=0))
+    await office.add_user("ada")
+    await office.log_in("ada", PASSWORD, "192.0.2.1")
+    for _ in range(5):
+        with pytest.raises(Unauthenticated):
+            await office.log_in("ada", "wrong password", "192.0.2.99")
+    with pytest.raises(TooManyAttempts):
+        await office.log_in("ada", PASSWORD, "192.0.2.99")
+
+    await office.log_in("ada", PASSWORD, "192.0.2.1")
+
+
+async def test_failures_at_a_known_address_lock_that_address() -> None:
+    office = Office(Settings(guesses=0))
+    await office.add_user("ada")
+    for address in ("192.0.2.1", "192.0.2.2"):
+        await office.log_in("ada", PASSWORD, address)
+    for _ in range(5):
+        with pytest.raises(Unauthenticated):
+            await office.log_in("ada", "wrong password", "192.0.2.1")
+
+    with pytest.raises(TooManyAttempts):
+        await office.log_in("ada", PASSWORD, "192.0.2.1")
+    await office.log_in("ada", PASSWORD, "192.0.2.2")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, bindparam, select
+from sqlalchemy import ColumnElement, bindparam, exists, select
 
 from phoneprov_adapters.sql.engines.statements import Query
 from phoneprov_adapters.sql.stores.store import Removes, SqlRows, SqlSearchedStore, SqlStore
@@ -15,15 +15,29 @@ from phoneprov_adapters.sql.tables.inventory import (
     extensions,
     user_extensions,
 )
-from phoneprov_core.extensions import Extension
+from phoneprov_core.extensions import Extension, ExtensionStore
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
 
+_IS_OF_ANOTHER = select(
+    exists().where(
+        extensions.c.extension == bindparam("number"),
+        ~exists().where(
+            user_extensions.c.extension_uuid == extensions.c.uuid,
+            user_extensions.c.user_uuid == bindparam("user_uuid"),
+        ),
+    )
+)
 
-class SqlExtensions(SqlSearchedStore[Extension]):
+
+class SqlExtensions(SqlSearchedStore[Extension], ExtensionStore):
     """Extensions, by uuid; passwords and passcodes are encrypted."""
 
     records = EXTENSIONS
+
+    async def is_of_another(self, number: str, user_uuid: str) -> bool:
+        row = await self._connection.fetch_one(_IS_OF_ANOTHER, number=number, user_uuid=user_uuid)
+        return row is not None and bool(row[0])
 
     def _dependents(self) -> Sequence[tuple[Removes, str]]:
         return [(SqlLinks(self._connection), "extension_uuid")]

@@ -65,6 +65,11 @@ _REPLACE_TOKEN = (
 _FIND = select(*Fields(Session, sessions).columns).where(
     sessions.c.uuid == bindparam("session_uuid")
 )
+_OF_USER = (
+    select(*Fields(Session, sessions).columns)
+    .where(sessions.c.user_uuid == bindparam("user_uuid"), sessions.c.expires_at > bindparam("now"))
+    .order_by(sessions.c.created_at, sessions.c.uuid)
+)
 _END = (
     delete(sessions).where(sessions.c.uuid == bindparam("session_uuid")).returning(sessions.c.uuid)
 )
@@ -104,6 +109,9 @@ class SqlSessions(SqlQueries, SessionStore):
 
     async def find(self, session_uuid: str) -> Session | None:
         return await self._one(Session, self._held(_FIND), session_uuid=session_uuid)
+
+    async def of_user(self, user_uuid: str, now: int) -> list[Session]:
+        return await self._all(Session, _OF_USER, user_uuid=user_uuid, now=now)
 
     async def end(self, session_uuid: str) -> bool:
         return bool(await self._connection.fetch_all(_END, session_uuid=session_uuid))

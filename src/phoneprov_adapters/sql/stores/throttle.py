@@ -88,6 +88,9 @@ _FORGET_OLD_ADDRESSES = delete(login_addresses).where(
     login_addresses.c.user_uuid == bindparam("user_uuid"),
     login_addresses.c.last_at <= bindparam("before"),
 )
+_OF_USER = select(login_addresses.c.address).where(
+    login_addresses.c.user_uuid == bindparam("user_uuid")
+)
 _REMEMBER = upsert(login_addresses, ["user_uuid", "address"], "last_at")
 
 
@@ -101,6 +104,9 @@ class SqlLoginAddresses(SqlQueries, LoginAddressStore):
             _FAMILIARITY, username_key=name, address=address, since=since
         )
         return Familiarity() if row is None else Familiarity(*map(bool, row))
+
+    async def of_user(self, user_uuid: str) -> list[str]:
+        return await self._all(str, _OF_USER, user_uuid=user_uuid)
 
     async def remember(self, user_uuid: str, address: str, now: int) -> None:
         await self._connection.execute(

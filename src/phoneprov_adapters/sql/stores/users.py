@@ -106,11 +106,11 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
         taken = {pair for row in others for pair in zip(names, row, strict=True)}
         return [key.removesuffix("_key") for key in names if (key, names[key]) in taken]
 
-    async def by_extension(self, number: str) -> User | None:
+    async def by_extension(self, number: str) -> list[User]:
         if "\0" in number:
-            return None
+            return []
         found = await self._connection.fetch_all(_BY_EXTENSION, number=number)
-        return self._entity_of(found[0]) if len(found) == 1 else None
+        return [self._entity_of(row) for row in found]
 
     async def with_password(self, username: str) -> tuple[User, str] | None:
         if "\0" in username:

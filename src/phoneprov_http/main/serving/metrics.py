@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 from litestar.types import ASGIApp
@@ -13,9 +14,9 @@ from litestar.types import ASGIApp
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_http.envelope import ErrorInfo, failure
-from phoneprov_http.front import HEADERS, path_of
+from phoneprov_http.front import HEADERS, client_ip, path_of
 from phoneprov_http.main.serving.sockets import bound
-from phoneprov_http.plain import begin, end, is_bearer
+from phoneprov_http.plain import bearers_of, begin, end
 
 Expose = Callable[[], Awaitable[bytes]]
 """The metrics as text for Prometheus."""
@@ -43,9 +44,18 @@ def with_metrics(app: ASGIApp, container: Container, *, apart_only: bool = False
         app,
         Exposition(container.database()),
         None if apart_only else count_request,
-        token=token,
+        token=None if token is None else partial(_is_token, container, token),
         port=settings.metrics_port,
     )
+
+
+async def _is_token(container: Container, token: str, scope: Any) -> bool:
+    """Whether the request has the token, once."""
+    sent = bearers_of(scope["headers"])
+    if len(sent) != 1:
+        return False
+    ip = client_ip(scope, container.settings().trusted_proxies)
+    return await container.check_service_token()("metrics", token, sent, ip)
 
 
 def metrics_listeners(settings: Settings) -> list[socket.socket]:
@@ -66,7 +76,7 @@ def counts_of(workers: int, settings: Settings) -> AbstractContextManager[None]:
 class Metrics:
     """An ASGI application around another one.
 
-    With a ``token``, ``/metrics`` answers callers that send it as a Bearer. Requests that arrive
+    With a ``token``, ``/metrics`` answers requests that it accepts. Requests that arrive
     at ``port``, a listener for metrics alone, need no token and reach no other path. Such
     requests are neither logged nor observed.
     """
@@ -77,13 +87,13 @@ class Metrics:
         expose: Expose,
         observe: Observe | None = None,
         *,
-        token: str | None = None,
+        token: Callable[[Any], Awaitable[bool]] | None = None,
         port: int | None = None,
     ) -> None:
         self._app = app
         self._expose = expose
         self._observe = observe
-        self._token = None if token is None else token.encode()
+        self._token = token
         self._port = port
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -93,7 +103,8 @@ class Metrics:
         server = scope.get("server")
         apart = self._port is not None and server is not None and server[1] == self._port
         if path_of(scope) == _PATH and (apart or self._token is not None):
-            await self._answer(scope, send, is_allowed=apart or self._is_token(scope["headers"]))
+            is_allowed = apart or (self._token is not None and await self._token(scope))
+            await self._answer(scope, send, is_allowed=is_allowed)
         elif apart:
             await _refuse(scope, send, 404, "not_found", "Only /metrics is served here.")
         elif self._observe is None:
@@ -113,10 +124,6 @@ class Metrics:
             text = await self._expose()
             await begin(send, 200, len(text), [(b"content-type", _TEXT), *HEADERS])
             await end(send, b"" if scope["method"] == "HEAD" else text)
-
-    def _is_token(self, headers: Any) -> bool:
-        sent = [value for name, value in headers if name == b"authorization"]
-        return len(sent) == 1 and self._token is not None and is_bearer(sent[0], self._token)
 
     async def _observed(self, observe: Observe, scope: Any, receive: Any, send: Any) -> None:
         method, status, began = scope["method"], 0, time.perf_counter()
