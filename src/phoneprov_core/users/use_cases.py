@@ -174,8 +174,8 @@ async def require_no_number(tx: UsersTransaction, user: User) -> None:
 async def add_user(
     tx: UsersTransaction, user: User, policy: AccountPolicy, hash_: str | None
 ) -> None:
-    """Store a new account with its password, if it has one. Raises ``Conflict``, also if its name looks taken or
-    is the number of an extension."""
+    """Store a new account with its password, if it has one. Raises ``Conflict``, also if its name
+    looks taken or is the number of an extension."""
     await require_no_number(tx, user)
     users = tx.users
     await users.add(user)
