@@ -106,7 +106,7 @@ async def test_create_admin_gives_an_account_without_a_password_the_given_one(
 ) -> None:
     user = created_user(account(), office.new_id(), shown(office.clock()), "::1", None)
     async with office.database.write(by=SYSTEM_ACTOR) as tx:
-        await add_user(tx.users, user, create_admin.policy, None)
+        await add_user(tx, user, create_admin.policy, None)
     assert not await create_admin.has_password("chief")
 
     made = await create_admin(account())
