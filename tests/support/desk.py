@@ -54,14 +54,16 @@ def press_without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def phone_beside(folder: Path) -> Iterator[SimulatedPhone]:
+def phone_beside(folder: Path, *, away_seconds: float = 1.0) -> Iterator[SimulatedPhone]:
     """A simulated phone in a thread, with its files in ``folder``."""
     started = threading.Event()
     phones: list[SimulatedPhone] = []
     ends: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     async def run() -> None:
-        phone = SimulatedPhone(ftp_password=FTP_PASSWORD, mac=MAC, folder=folder, away_seconds=1.0)
+        phone = SimulatedPhone(
+            ftp_password=FTP_PASSWORD, mac=MAC, folder=folder, away_seconds=away_seconds
+        )
         end = asyncio.Event()
         async with phone:
             phones.append(phone)

@@ -30,6 +30,10 @@ DRAIN_SECONDS = 32.0
 LOOK_SECONDS = float(LEASE_SECONDS)
 """Seconds between two searches for deployments of processes that ended."""
 
+TAKE_OVER_SECONDS = 1.0
+"""Seconds between two looks for processes that ended. A command that restarts a phone takes
+longer."""
+
 OFFLINE_SECONDS = 2.0
 """Seconds until work that found no database is tried again."""
 
@@ -119,7 +123,7 @@ async def running(
             looking = [Periodic(mark, LOOK_SECONDS, immediately=not is_marked)]
             if batches:
                 container.tasks().start(container.confirm().resume())
-                looking += background_of(container)
+                looking += [_taking_over(container, processes), *background_of(container)]
             tasks = [asyncio.create_task(_every(work)) for work in looking]
             try:
                 yield
@@ -130,6 +134,19 @@ async def running(
         finally:
             await database.close()
             container.hasher.shutdown()
+
+
+def _taking_over(container: Container, processes: Processes) -> Periodic:
+    """Take over the watches of phones from processes of this host that end, such as commands."""
+    known = processes.names()
+
+    async def look() -> None:
+        nonlocal known
+        before, known = known, processes.names()
+        if before - known:
+            container.tasks().start(container.confirm().resume())
+
+    return Periodic(look, TAKE_OVER_SECONDS)
 
 
 async def _mark_interrupted(database: Database, processes: Processes) -> None:

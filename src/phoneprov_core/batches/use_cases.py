@@ -12,6 +12,7 @@ from phoneprov_core.batches.model import MOST_DAYS, Batch, BatchAction, BatchPho
 from phoneprov_core.batches.pins import pin
 from phoneprov_core.batches.ports import BatchesTransaction, NoPhones
 from phoneprov_core.batches.transitions import BatchItem
+from phoneprov_core.deployments.model import Confirmation
 from phoneprov_core.deployments.ports import Background
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.commands import record_of, wrong
@@ -23,6 +24,9 @@ from phoneprov_core.phones.model import Phone
 
 PIECE = 1000
 """Number of phones read at a time."""
+
+_ALL = 2**31 - 1
+"""A position behind the last phone of every batch."""
 
 BATCHES_AT_A_TIME = 50
 """Maximum number of batches per piece of a list: the phones of each one are counted."""
@@ -77,6 +81,15 @@ class Batches:
         return await listing(
             self.database.read, lambda tx: tx.batches.phones(batch.uuid, chosen), page
         )
+
+    async def is_watching(self, actor: Actor, uuid: str) -> bool:
+        """Whether phones of a batch are still being watched after their restart. Raises
+        ``Forbidden``."""
+        require_superadmin(actor)
+        async with self.database.read() as tx:
+            groups = await tx.batches.first_phones(known_id(uuid), _ALL, shown(self.clock()))
+        pending = Confirmation.PENDING
+        return any(one.confirmation is pending and not one.is_lost for one in groups)
 
     async def start(self, actor: Actor, new: CreateBatch) -> Batch:
         """Store the batch and start processing it. Raises ``Forbidden``; ``NotFound`` for a

@@ -174,6 +174,9 @@ class Confirm:
             if kept is None:
                 return
             kept = replace(kept, steps=kept.steps + steps)
+            is_missed = is_resumed and confirmation is Confirmation.NOT_CONFIRMED
+            if is_missed and kept.confirmation is not Confirmation.PENDING:
+                return  # The watch that was resumed had not ended: it saw more.
             if kept.confirmation is Confirmation.CONFIRMED:
                 await tx.deployments.put(kept)
                 return  # A fetch of the file has confirmed it already.

@@ -16,6 +16,7 @@ from phoneprov_core.kernel.errors import Invalid, NotFound
 from phoneprov_core.kernel.system import shown
 from support.floor import FLOOR, Floor
 from support.office import Settings
+from support.polling import until
 from support.records import a_mac
 from support.store_tests import existing
 from support.switching import NOWHERE, XML
@@ -233,3 +234,21 @@ async def test_plan_of_phones_without_a_deployment(floor: Floor) -> None:
     assert (without.unfit, without.problems[0].count) == (12, 12)
     restarts = await floor.plan(action="restart", location=FLOOR)
     assert [(one.count, one.diff) for one in restarts.groups] == [(12, NOT_KNOWN)]
+
+
+async def test_batch_is_watching_until_it_is_known_whether_its_phones_are_back() -> None:
+    floor = await Floor.of(Settings(with_watch=True), phones=2)
+    batch = await floor.begin()
+
+    async def are_done() -> bool:
+        return (await floor.batches.get(floor.root, batch.uuid)).phones.done == 2
+
+    await until(are_done)
+
+    assert await floor.batches.is_watching(floor.root, batch.uuid)
+    floor.watch.comes_back(a_mac(1))
+    await until(lambda: len(floor.watch.watched) == 1)
+    assert await floor.batches.is_watching(floor.root, batch.uuid)
+    floor.watch.goes_missing(a_mac(2))
+    await floor.background.done()
+    assert not await floor.batches.is_watching(floor.root, batch.uuid)

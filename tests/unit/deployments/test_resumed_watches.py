@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import msgspec
 import pytest
 
 from phoneprov_adapters.memory.system import MemoryBackground
@@ -68,3 +69,16 @@ async def test_watch_beyond_its_time_or_without_a_way_is_not_resumed(
         Confirmation.NOT_CONFIRMED,
         "The watch was interrupted before the phone was seen again.",
     )
+
+
+async def test_phone_missed_by_the_resumed_watch_keeps_what_the_first_one_saw(
+    desk: Desk, confirm: Confirm
+) -> None:
+    await confirm.resume()
+    seen = {"confirmation": Confirmation.NOT_CONFIRMED, "confirmation_message": "It is away."}
+    async with desk.database.write() as tx:
+        await tx.deployments.put(msgspec.structs.replace(await desk.last(), **seen))
+    desk.watch.goes_missing(MAC)
+    await desk.background.done()
+
+    assert (await desk.last()).confirmation_message == "It is away."

@@ -73,6 +73,11 @@ class Processes:
                 )
             yield
 
+    def names(self) -> frozenset[str]:
+        """The files of the processes that are registered; those of killed ones until they are
+        forgotten."""
+        return frozenset(path.name for path in self._folder.glob("[!.]*"))
+
     @contextlib.asynccontextmanager
     async def killed(self) -> AsyncIterator[list[str]]:
         """The processes that were killed. After the block they are forgotten, unless it raises. One

@@ -17,6 +17,7 @@ from phoneprov_http.main.commands.batch_view import (
     show_batch,
     show_batch_and_phones,
     show_batches,
+    wait,
 )
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.options import MAC, as_json, naming, together
@@ -101,6 +102,7 @@ def batch() -> None:
 @click.option(
     "--detach", is_flag=True, help="Only create the batch; the running service works on it."
 )
+@wait
 @as_json
 @detachable()
 def start(
@@ -109,6 +111,7 @@ def start(
     profile: str | None,
     *,
     detach: bool,
+    wait: bool,
     as_json: bool,
     **fields: Any,
 ) -> None:
@@ -140,7 +143,7 @@ def start(
         with naming(OPTIONS):
             new = command_of(CreateBatch, fields)
             begun = await act.container.batches().start(act.actor, new)
-        return begun if detach else await following(act, begun, quiet=as_json)
+        return begun if detach else await following(act, begun, quiet=as_json, wait=wait)
 
     seen = as_operator(work)
     if detach and not as_json:
@@ -175,7 +178,7 @@ def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
             return
         seen = await batches.get(act.actor, uuid)
         if follow:
-            seen = await following(act, seen, quiet=as_json)
+            seen = await following(act, seen, quiet=as_json, wait=False)
         phones = await batches.phones(act.actor, uuid, WantedPhones(state=state))
         await show_batch_and_phones(seen, phones, as_json=as_json)
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import click
 import msgspec
-from rich.progress import TimeElapsedColumn
+from rich.progress import Progress, TaskID, TimeElapsedColumn
 
 from phoneprov_core.batches.model import Batch, BatchPhone
 from phoneprov_core.kernel.paging import Listing
@@ -18,6 +18,14 @@ from phoneprov_http.main.commands.output import moment, table
 T = TypeVar("T")
 
 LOOK_SECONDS = 0.25
+WATCH_SECONDS = 1.0
+
+wait = click.option(
+    "--wait/--no-wait",
+    default=True,
+    help="Wait until it is known whether the last phones are back; without waiting the running "
+    "service watches them.",
+)
 
 
 @contextmanager
@@ -29,18 +37,21 @@ def detachable() -> Iterator[None]:
         sys.exit(130)
 
 
-async def following(act: Acting, batch: Batch, *, quiet: bool) -> Batch:
-    """Wait until the batch has ended. A terminal shows the progress, on standard error. After
-    Ctrl-C the batch continues in the service."""
+async def following(act: Acting, batch: Batch, *, quiet: bool, wait: bool = True) -> Batch:
+    """Wait until the batch has ended, and unless ``wait`` is off until its phones were watched: a
+    watch in this process ends with it. A terminal shows the progress, on standard error. After
+    Ctrl-C the batch continues in the service, which takes the watches over."""
     with counting(TimeElapsedColumn(), quiet=quiet, transient=False) as progress:
         task = progress.add_task("", total=batch.phones.total)
         while True:
             counts = batch.phones
             over = counts.ended + counts.left_out
             progress.update(task, completed=over, description=_how_far(batch))
-            if batch.ended_at is not None:
-                return batch
             try:
+                if batch.ended_at is not None:
+                    if wait:
+                        await _watched(act, batch, progress, task)
+                    return batch
                 await asyncio.sleep(LOOK_SECONDS)
                 batch = await act.container.batches().get(act.actor, batch.uuid)
             except asyncio.CancelledError:
@@ -50,6 +61,13 @@ async def following(act: Acting, batch: Batch, *, quiet: bool) -> Batch:
                 )
                 click.echo(text, err=True)
                 raise
+
+
+async def _watched(act: Acting, batch: Batch, progress: Progress, task: TaskID) -> None:
+    """Wait until it is known of each phone whether it is back."""
+    while await act.container.batches().is_watching(act.actor, batch.uuid):
+        progress.update(task, description="waiting for phones that restart")
+        await asyncio.sleep(WATCH_SECONDS)
 
 
 def _how_far(batch: Batch) -> str:

@@ -17,7 +17,7 @@ from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.system import known_id
 from phoneprov_core.transfer.model import RowProblem
 from phoneprov_http.main.commands.batch import OPTIONS, matching, newest, per_minute
-from phoneprov_http.main.commands.batch_view import detachable, following, show_batch
+from phoneprov_http.main.commands.batch_view import detachable, following, show_batch, wait
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.options import MAC, as_json, naming, print_json, together
 
@@ -88,10 +88,17 @@ def plan(*, as_json: bool, **fields: Any) -> None:
     "--resume", metavar="UUID", help="Continue a rollout that was begun, and show its progress."
 )
 @click.option("--detach", is_flag=True, help="Only create it; the running service works on it.")
+@wait
 @as_json
 @detachable()
 def rollout(
-    *, resume: str | None, detach: bool, all_phones: bool, as_json: bool, **fields: Any
+    *,
+    resume: str | None,
+    detach: bool,
+    all_phones: bool,
+    wait: bool,
+    as_json: bool,
+    **fields: Any,
 ) -> None:
     """Switch many phones in steps, and show the progress.
 
@@ -116,11 +123,11 @@ def rollout(
             begun = await batches.start(at.actor, await _batch_of(at, given))
         if detach or begun.state is BatchState.PLANNED:
             return begun, None
-        seen = await following(at, begun, quiet=as_json)
+        seen = await following(at, begun, quiet=as_json, wait=wait)
         if seen.undone_by is None:
             return seen, None
         undo = await batches.get(at.actor, seen.undone_by)
-        return seen, await following(at, undo, quiet=as_json)
+        return seen, await following(at, undo, quiet=as_json, wait=wait)
 
     seen, undo = as_operator(work)
     for one in (seen, undo):
