@@ -1,5 +1,6 @@
 """The allowlist over the syntax tree of a template: what is in the language, and what is given."""
 
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -46,10 +47,15 @@ _WORDS: dict[type[nodes.Node], str] = {
     nodes.NSRef: "An assignment to a field",
 }
 _PLAIN = (
-    nodes.Template, nodes.TemplateData, nodes.Output, nodes.And, nodes.Or, nodes.Not,
+    nodes.Template, nodes.Output, nodes.And, nodes.Or, nodes.Not,
     nodes.Add, nodes.Sub, nodes.Concat,
     nodes.Scope,  # contains the node of its tag, which has the place
 )  # fmt: skip
+# Smarty and FusionPBX, shells and Ruby, the names of files; ERB, ASP and JSP; PHP.
+_FOREIGN = re.compile(
+    r"\{\$[^{}\s]{1,64}[^{}\n]{0,64}\}|[$#]\{[^{}\n]{1,64}\}|\{(?:mac|MAC)\}|<%|<\?(?:php\b|=|(?=\s))",
+    re.IGNORECASE,
+)
 _OF_LISTS = ("length", "first", "last", "join")
 _LARGEST = 2**31
 
@@ -111,6 +117,8 @@ class _Walk:
             yield from self._loop(node, kinds, loops)
         elif isinstance(node, nodes.Name):
             yield from self._name(node, kinds)
+        elif isinstance(node, nodes.TemplateData):
+            yield from _foreign(node)
         elif isinstance(node, nodes.Const):
             yield from _constant(node)
         elif isinstance(node, nodes.Filter):
@@ -311,6 +319,16 @@ def _taken(name: str) -> str:
 
 def _refused(node: nodes.Node, what: str) -> Objection:
     return Objection(node.lineno or 1, "not_allowed", f"{what} is not part of the language.")
+
+
+def _foreign(node: nodes.TemplateData) -> Iterator[Objection]:
+    """Placeholders of other languages: phones would get them as they are."""
+    for found in _FOREIGN.finditer(node.data):
+        message = (
+            f"`{found[0][:32]}` is not of this language and would reach the phone: names are "
+            "written as `{{ phone.mac }}`, a text with braces as `{{ '...' }}`."
+        )
+        yield Objection(node.lineno + found.start(), "other_language", message)
 
 
 def _constant(node: nodes.Const) -> Iterator[Objection]:

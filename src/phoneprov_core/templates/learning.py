@@ -18,7 +18,7 @@ _MOST_GROUPS = 40
 cost grows with the number of configurations."""
 _MOST_DIFFERENT = 0.25
 """Maximum share of tokens that differ, for shapes of one template."""
-_BRACE = re.compile(r"\{(?=[{%#\ufeff]|\Z)")
+_BRACE = re.compile(r"\{(?=[{%#$\ufeff]|(?i:mac)\}|\Z)|(?<=[$#])\{")
 _MACS: Mapping[str, Callable[[str], str]] = {
     "phone.hex": str,
     "phone.mac": lambda mac: ":".join(re.findall("..", mac)),

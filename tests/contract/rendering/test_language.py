@@ -406,3 +406,43 @@ def test_any_body_is_rendered_or_refused_with_a_place(body: str) -> None:
         assert not findings
         for mark in rendered.marks:
             assert b"<" not in rendered.text.encode()[mark.start : mark.end]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("{$mac}", "{$mac}"),
+        ("{$line.1.number|upper}", "{$line.1.number|upper}"),
+        ("${mac}", "${mac}"),
+        ("#{phone.mac}", "#{phone.mac}"),
+        ("{mac}", "{mac}"),
+        ("{MAC}", "{MAC}"),
+        ("<%= @mac %>", "<%"),
+        ("<% if x %>", "<%"),
+        ("<?php echo $mac; ?>", "<?php"),
+        ("<?= $mac ?>", "<?="),
+    ],
+)
+@pytest.mark.parametrize("before", ["", "{{ phone.mac }}", "{% raw %}x{% endraw %}"])
+def test_placeholder_of_another_language_is_a_finding(text: str, shown: str, before: str) -> None:
+    body = f"<device>\n {before}<name>{text}</name></device>"
+
+    (finding,) = check(body)
+
+    assert (finding.code, finding.line) == ("other_language", 2)
+    assert finding.column == len(before) + 8
+    assert f"`{shown}`" in finding.message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<?xml version="1.0" encoding="UTF-8"?><device/>',
+        "<d>{Jan 01 2003 00:00:00}</d>",
+        "<d>{1143565489-a3cbf294-7526-4c29-8791-c4fce4ce4c37}</d>",
+        "<d>costs $5, {a} # {b}, x@y, %20</d>",
+        "<d>{# {$mac} <% #}{{ '{$mac}' }}</d>",
+    ],
+)
+def test_other_text_with_braces_is_no_finding(body: str) -> None:
+    assert check(body) == ()
