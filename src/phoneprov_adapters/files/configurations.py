@@ -14,6 +14,7 @@ FILE = "file"
 _PIECE = 4
 """Rows that are read at a time: each may have a configuration."""
 _OF_PHONE = re.compile(r"SEP[0-9A-F]{12}\.cnf\.xml", re.IGNORECASE)
+_PERHAPS_OF_PHONE = re.compile(r"sep.*|.*\.cnf\b.*", re.IGNORECASE | re.DOTALL)
 _ENDING = re.compile(r"(\.cnf)?\.xml$", re.IGNORECASE)
 
 
@@ -65,6 +66,18 @@ class ConfigurationTable:
         if not self._path.is_dir():
             return [self._path]
         return sorted(one for one in self._path.iterdir() if _OF_PHONE.fullmatch(one.name))
+
+    def left_out(self) -> list[str]:
+        """The names in a folder that look like those of configurations and are not imported: a
+        digit is missing, it is a copy, or it is of another kind of device."""
+        if not self._path.is_dir():
+            return []
+        names = [one.name for one in self._path.iterdir() if not one.name.startswith(".")]
+        return sorted(
+            name
+            for name in names
+            if _PERHAPS_OF_PHONE.fullmatch(name) and not _OF_PHONE.fullmatch(name)
+        )
 
     async def _row(self, row: Row) -> Row | RowProblem:
         cells = {**self._owner, **row.cells}

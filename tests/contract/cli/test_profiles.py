@@ -86,6 +86,48 @@ def test_profiles_of_a_folder_can_be_imported_again(folder: Path) -> None:
     assert profiles()["SEP001BD4123456"].cnf_xml == "<device/>"
 
 
+@pytest.mark.parametrize("how", [(), ("--dry-run",)])
+def test_files_of_a_folder_that_are_left_out_are_named(folder: Path, how: tuple[str, ...]) -> None:
+    tftp = folder / "tftp"
+    tftp.mkdir()
+    (tftp / "SEP001BD4123456.cnf.xml").write_text(CONFIGURATION)
+    left_out = [
+        "ATA001BD4123456.cnf.xml",
+        "Copy of SEP001BD4123456.cnf.xml",
+        "SEP 001BD4123456.cnf.xml",
+        "SEP001BD4123456.cnf (1).xml",
+        "SEP001BD4123456.cnf.xml.bak",
+        "SEP001BD4123456.cnf.xml~",
+        "SEP001BD4123456.xml",
+        "SEP001BD412345G.cnf.xml",
+        "SEP001BD412345.cnf.xml",
+        "SEPMAC.cnf.xml",
+        "SIP001BD4123456.cnf",
+        "XMLDefault.cnf.xml",
+        "sep00-1b-d4-12-34-56.cnf.xml",
+    ]
+    for name in (*left_out, "ringlist.xml", "CTLSEP001BD4123456.tlv", ".SEP001BD4123457.cnf.xml"):
+        (tftp / name).write_text("x")
+
+    done = run("import", "profiles", "tftp", "--user", "ada", *how)
+
+    lines = done.stderr.splitlines()
+    assert [line.partition(",")[0] for line in lines] == [
+        f"Left out: {one}" for one in sorted(left_out)
+    ]
+    assert (done.exit_code, "1 new" in done.stdout) == (0, True)
+
+
+def test_folder_without_a_configuration_names_what_it_has(folder: Path) -> None:
+    (folder / "SEP001BD412345.cnf.xml").write_text(CONFIGURATION)
+
+    done = run("import", "profiles", ".", "--user", "ada")
+
+    assert done.exit_code == 2
+    assert "Left out: SEP001BD412345.cnf.xml" in done.stderr
+    assert "contains no SEP*.cnf.xml" in done.stderr
+
+
 def test_profiles_wrong_file_stops_the_import_and_is_named(folder: Path) -> None:
     (folder / "SEP001BD4123456.cnf.xml").write_text(CONFIGURATION)
     (folder / "SEP001BD4123457.cnf.xml").write_text("<device>")

@@ -20,6 +20,7 @@ from phoneprov_core.transfer.model import OWNER, Imported, Table
 from phoneprov_core.transfer.sheets import PERSONAL_DIRECTORY
 from phoneprov_core.transfer.use_cases import KINDS, columns_in
 from phoneprov_http.main.commands.local_access import Acting, as_operator, counting
+from phoneprov_http.main.commands.options import printable
 
 _PROFILES = "profiles"
 _TEMPLATES = "templates"
@@ -96,6 +97,9 @@ def _import_profiles(kind: str, file: Path, user: str | None, **how: Any) -> tup
     if user is None and file.suffix.lower() not in {".csv", ".tsv", ".txt"}:
         raise click.UsageError("--user is required: it names the owner of the profiles.")
     _require_known(table, file)
+    for name in table.left_out():
+        text = f"Left out: {name}, since its name is not SEP, 12 hexadecimal digits and .cnf.xml."
+        click.echo(printable(text), err=True)
     imported = as_operator(lambda at: at.container.transfer().into(at.actor, kind, table, **how))
     if imported.total == 0:
         raise click.UsageError(f"{file} contains no SEP*.cnf.xml.")
