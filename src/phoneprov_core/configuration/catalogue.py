@@ -90,10 +90,10 @@ _OTHERS = _names(
     recordingToneLocalVolume recordingToneRemoteVolume restrictDataRates retryInterval
     ringSettingActive ringSettingBusyStationPolicy ringSettingIdle ringSettingIdleStationPolicy
     secureAuthenticationURL secureDirectoryURL secureIdleURL secureInformationURL
-    secureMessagesURL secureServicesURL secureUDSUsersAccessURL securedSipPort servicesURL
-    silentPeriodBetweenCallWaitingBursts sipCallFeatures sipInviteRetx sipIpAddr1 sipIpAddr2
-    sipIpAddr3 sipIpV6Addr1 sipLines sipPort sipPort1 sipPort2 sipPort3 sipProfile sipProxies
-    sipRetx sipStack softKeyFile specialNumbers speedDialIndex speedDialNumber srstInfo
+    secureMessagesURL secureServicesURL secureUDSUsersAccessURL securedSipPort serviceURI
+    servicesURL silentPeriodBetweenCallWaitingBursts sipCallFeatures sipInviteRetx sipIpAddr1
+    sipIpAddr2 sipIpAddr3 sipIpV6Addr1 sipLines sipPort sipPort1 sipPort2 sipPort3 sipProfile
+    sipProxies sipRetx sipStack softKeyFile specialNumbers speedDialIndex speedDialNumber srstInfo
     srstOption sshPassword sshPort sshUserId startMediaPort startVideoPort stopMediaPort
     stopVideoPort timeZone timerInviteExpires timerKeepAliveExpires timerRegisterDelta
     timerRegisterExpires timerSubscribeDelta timerSubscribeExpires timerT1 timerT2 traceFlag

@@ -7,6 +7,7 @@ from functools import cache
 from phoneprov_core.configuration.catalogue import KNOWN, NUMBERS, REPEATED, SPELLINGS, WORDS
 from phoneprov_core.configuration.elements import Element, walk
 from phoneprov_core.configuration.findings import Finding, Findings, Severity
+from phoneprov_core.configuration.values import HOSTS, URLS, host_fault, load_fault, url_fault
 from phoneprov_core.configuration.well_formed import LARGEST, fault_in
 from phoneprov_core.kernel.secrets import has_secret_in_url, names_secret
 from phoneprov_core.phones.model import speaks_sip
@@ -40,7 +41,6 @@ def _error(line: int, column: int, code: str, message: str) -> Finding:
 
 
 _NOT_A_NUMBER = frozenset({"true", "false", "on", "off", "yes", "no", "enabled", "disabled"})
-_AT_MOST_ONCE = KNOWN - REPEATED
 _DEVICE_NAME = re.compile(r"\bSEP([0-9A-Fa-f]{12})\b")
 _CALL_MANAGER = "device/devicePool/callManagerGroup/members/member/callManager/processNodeName"
 _SIP_LINE = "device/sipProfile/sipLines/line"
@@ -49,6 +49,17 @@ _WEB_ACCESS = frozenset(
 )
 _SERVICES = frozenset({"servicesURL", "secureServicesURL", "serviceURI", "url", "URL"})
 _AUTHENTICATION = frozenset({"authenticationURL", "secureAuthenticationURL"})
+_DEFAULT = "Default"
+"""The root of ``XMLDefault.cnf.xml``, for phones without a file of their own. It names a load for
+each type of phone, ``loadInformation435``."""
+_DEFAULT_CALL_MANAGER = f"{_DEFAULT}/{_CALL_MANAGER.partition('/devicePool/')[2]}"
+_LOAD_OF_MODEL = re.compile(r"loadInformation[0-9]{1,6}")
+_LOADS = frozenset({"loadInformation", "inactiveLoadInformation"})
+_AS_CALL_MANAGER = "USECALLMANAGER"
+# 7900 phones take the name of a line without an authName for it.
+_SENDS_NAME = re.compile(r"(?:SIP[347][0-9]\.|P0S)", re.IGNORECASE)
+_PLACES = {"line": "button", "addOnModule": "idx"}
+"""Elements of which one is used for each value of an attribute."""
 _LAST_NAMES = frozenset(
     {"deviceProtocol", "line", "loadInformation", "processNodeName", "webAccess"}
 )
@@ -73,11 +84,22 @@ class _Linter:
         self._load = ""
         self._leads_to_services = False
         self._has_authentication = False
+        self._in_line: set[str] = set()
+        """The elements with a value in the line that has not ended yet."""
+        self._has_proxy = False
+        self._without_name: list[Element] = []
+        self._places: set[tuple[int, str, str]] = set()
 
     def look_at(self, element: Element) -> None:
         value = element.text.strip()
         self._look_at_name(element)
         self._look_at_value(element, value)
+        if value:
+            self._look_at_form(element, value)
+        if element.name in _PLACES:
+            self._look_at_place(element)
+        if element.name == "line":
+            self._end_line(element)
         if value or element.attributes:
             self._look_at_secrets(element, value)
             self._look_for_other_phones(element, value)
@@ -91,11 +113,14 @@ class _Linter:
         name, parent = element.name, element.parent
         if parent is None:
             return
-        if name not in KNOWN:
+        is_known = name in KNOWN
+        if not is_known and parent.name == _DEFAULT and _LOAD_OF_MODEL.fullmatch(name):
+            is_known = True
+        if not is_known:
             if name not in self._unknown:
                 self._unknown.add(name)
                 self._look_at_unknown_name(element)
-        elif name in parent.inside and name in _AT_MOST_ONCE:
+        elif name in parent.inside and name not in REPEATED:
             severity = Severity.ERROR if name in _ONCE else Severity.WARNING
             message = f"{name} occurs more than once in {_cut(parent.name)}; only one is used."
             self._find(severity, element, "duplicate_element", message)
@@ -137,6 +162,39 @@ class _Linter:
         if path == "device/loadInformation":
             self._load = value
 
+    def _look_at_form(self, element: Element, value: str) -> None:
+        """Look at addresses, URLs and names of loads."""
+        name, fault = element.name, None
+        if name in HOSTS:
+            fault = host_fault(value)
+            if name == "proxy" and value.upper() != _AS_CALL_MANAGER:
+                self._has_proxy = True
+        elif name in URLS:
+            fault = url_fault(value)
+        elif name in _LOADS or _LOAD_OF_MODEL.fullmatch(name):
+            fault = load_fault(value)
+        if fault is not None:
+            self._find(Severity.WARNING, element, "wrong_value", f"{_cut(name)} {fault}.")
+        if element.parent is not None and element.parent.name == "line":
+            self._in_line.add(name)
+
+    def _look_at_place(self, element: Element) -> None:
+        """Look whether another element has the same place."""
+        attribute = _PLACES[element.name]
+        number = element.attributes.get(attribute, "").strip().lstrip("0")
+        place = (element.parent.start if element.parent else 0, element.name, number)
+        if number and place in self._places:
+            message = (
+                f"Another {element.name} has the {attribute} {_cut(number)}, too; only one is used."
+            )
+            self._find(Severity.WARNING, element, "same_place", message)
+        self._places.add(place)
+
+    def _end_line(self, line: Element) -> None:
+        if "authPassword" in self._in_line and "authName" not in self._in_line:
+            self._without_name.append(line)
+        self._in_line.clear()
+
     def _look_at_protocol(self, element: Element, value: str) -> None:
         if not value:
             return  # reported as missing
@@ -170,7 +228,21 @@ class _Linter:
                     message = f"{_cut(element.name)} names {other}"
                     self._find(Severity.WARNING, element, "other_phone", message)
 
+    def _look_at_default(self, root: Element) -> None:
+        if self._digits is not None or self._family is not None:
+            message = (
+                "The root element is Default, as in XMLDefault.cnf.xml; a phone expects device."
+            )
+            self._find(Severity.ERROR, root, "wrong_root", message)
+        elif _DEFAULT_CALL_MANAGER not in self._present:
+            what = _DEFAULT_CALL_MANAGER.removeprefix(f"{_DEFAULT}/")
+            message = f"There is no {what}: phones will not know where to register."
+            self._find(Severity.WARNING, root, "missing_element", message)
+
     def _look_at_root(self, root: Element) -> None:
+        if root.name == _DEFAULT:
+            self._look_at_default(root)
+            return
         if root.name != "device":
             message = f"The root element is {_cut(root.name)}; phones expect device."
             self._find(Severity.ERROR, root, "wrong_root", message)
@@ -179,7 +251,7 @@ class _Linter:
         def lacks(severity: Severity, what: str, why: str) -> None:
             self._find(severity, root, "missing_element", f"There is no {what}: {why}.")
 
-        if _CALL_MANAGER not in self._present:
+        if _CALL_MANAGER not in self._present and not (self._protocol == "SIP" and self._has_proxy):
             why = "the phone will not know where to register"
             lacks(Severity.ERROR, _CALL_MANAGER.removeprefix("device/"), why)
         if "device/deviceProtocol" not in self._present:
@@ -203,6 +275,13 @@ class _Linter:
                 "There is no authenticationURL: the phone may refuse the commands of this service."
             )
             self._find(Severity.WARNING, root, "no_authentication", message)
+        if not _SENDS_NAME.match(self._load):
+            for line in self._without_name:
+                message = (
+                    "The line has an authPassword and no authName: 88xx phones log in with an "
+                    "empty user name then."
+                )
+                self._find(Severity.WARNING, line, "no_auth_name", message)
         load = self._load.upper()
         for family, other in (("SCCP", "SIP"), ("SIP", "SCCP")):
             if self._protocol == family and load.startswith(other):

@@ -14,6 +14,17 @@ LONGEST_NAME = 256
 
 # XML 1.0 itself refuses the other control characters. A lead byte C2 occurs nowhere else.
 _CONTROL = re.compile(rb"\x7f|\xc2[\x80-\x9f]")
+_END_TAG = re.compile(rb"(?:</)?([^\s<>/]{1,256})")
+_MISMATCHED, _UNCLOSED = 7, 3  # XML_ERROR_TAG_MISMATCH, XML_ERROR_NO_ELEMENTS
+_LONGEST_SHOWN = 64
+# Comments and empty lines, then "image_version: P0S3-8-12-00".
+_FLAT = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:[ \t]*(?:[#;][^\r\n]{0,512})?\r?\n){0,200}[ \t]*[A-Za-z]\w{0,63}[ \t]*:"
+)
+_IS_FLAT = (
+    "is in the flat format of SIP 7940 and 7960 phones (SIP<MAC>.cnf, lines such as "
+    "'image_version: ...'), which is not supported"
+)
 _LINE_END = re.compile("\r\n|\n|\r")
 
 
@@ -56,7 +67,7 @@ def fault_in(content: bytes) -> Fault | None:
     """The first fault of a text in UTF-8, or None."""
     # With an explicit encoding expat does not look one up, in particular not in Python's codecs.
     parser = expat.ParserCreate("UTF-8")
-    depth = 0
+    opened: list[tuple[str, int]] = []
 
     def objection(code: str, message: str) -> _Objection:
         # The position is valid only during the handler. Lines count from 1, columns from 0.
@@ -64,16 +75,14 @@ def fault_in(content: bytes) -> Fault | None:
         return _Objection(Fault(code, line, column, message))
 
     def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
-        depth += 1
-        if depth > DEEPEST:
+        opened.append((name, parser.CurrentLineNumber))
+        if len(opened) > DEEPEST:
             raise objection("too_deep", f"is nested deeper than {DEEPEST} elements")
         if len(name) > LONGEST_NAME or (attributes and max(map(len, attributes)) > LONGEST_NAME):
             raise objection("long_name", f"contains a name longer than {LONGEST_NAME} characters")
 
     def end(_name: str) -> None:
-        nonlocal depth
-        depth -= 1
+        opened.pop()
 
     def declaration(_version: str, encoding: str | None, _standalone: int) -> None:
         if encoding is not None and encoding.upper() != "UTF-8":
@@ -92,11 +101,27 @@ def fault_in(content: bytes) -> Fault | None:
     except _Objection as raised:
         return raised.fault
     except expat.ExpatError as error:
+        if _FLAT.match(content):
+            return Fault("flat_format", 1, 1, _IS_FLAT)
         reason = expat.ErrorString(error.code) or "syntax error"
+        reason += _tags(content[parser.ErrorByteIndex :], error.code, opened)
         return Fault(
             "not_well_formed", error.lineno, error.offset + 1, f"is not well-formed XML: {reason}"
         )
     return _control_character(content)
+
+
+def _tags(rest: bytes, code: int, opened: list[tuple[str, int]]) -> str:
+    """The tags that a parser's reason is about: which one is open, and which one closes another.
+    ``rest`` begins where the parser stopped."""
+    if not opened or code not in {_MISMATCHED, _UNCLOSED}:
+        return ""
+    name, line = opened[-1]
+    is_open = f"<{name[:_LONGEST_SHOWN]}> of line {line} is open"
+    found = _END_TAG.match(rest) if code == _MISMATCHED else None
+    if found is None:
+        return f", {is_open}"
+    return f", </{found[1].decode('utf-8', 'replace')[:_LONGEST_SHOWN]}> where {is_open}"
 
 
 def _control_character(content: bytes) -> Fault | None:

@@ -9,22 +9,15 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from phoneprov_core.configuration.elements import Element, walk
+from phoneprov_core.configuration.values import LISTED, ending_of
 
 LARGEST = 64 * 1024
 """Maximum size of a list, in bytes; real ones have less than 2 KiB."""
 
-LIST = ".loads"
-ONE_FILE = (".bin", ".sbin", ".sbn", ".zup")
-"""The endings of loads that are one file: 7910, 7912, 7937, modules; 7905 and ATA."""
-_LISTED = (*ONE_FILE, ".sebn", ".sgn", ".sb2", ".zz", ".elf")
-"""Endings of the files that a list names. A signed list may contain its own name."""
-ENDINGS = (LIST, *_LISTED)
-"""Endings of the files of loads."""
-
 _LETTER = rb"[A-Za-z0-9._-]"
 _NAME = re.compile(
     rb"(?<!%b)[A-Za-z0-9]%b{2,62}(?:%b)(?!%b)"
-    % (_LETTER, _LETTER, "|".join(map(re.escape, _LISTED)).encode(), _LETTER),
+    % (_LETTER, _LETTER, "|".join(map(re.escape, LISTED)).encode(), _LETTER),
     re.IGNORECASE,
 )
 _STATED = re.compile(r"(?P<what>[A-Z0-9_]+?)[.-](?P<version>\d+[.-][A-Z0-9.-]+?)S?")
@@ -38,11 +31,6 @@ def listed_files(content: bytes) -> list[str]:
         name = found.decode("ascii")
         names.setdefault(name.lower(), name)
     return list(names.values())
-
-
-def ending_of(load: str) -> str | None:
-    """The ending of a file that stands after the name of a load, as it is written, or None."""
-    return next((load[-len(one) :] for one in ENDINGS if load.lower().endswith(one)), None)
 
 
 def runs_load(stated: str | None, load: str, files: Iterable[str] = ()) -> bool:

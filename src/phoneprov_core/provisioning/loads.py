@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from phoneprov_core.devices.loads import LARGEST, LIST, ONE_FILE, listed_files
+from phoneprov_core.configuration.values import LIST, ONE_FILE
+from phoneprov_core.devices.loads import LARGEST, listed_files
 from phoneprov_core.devices.names import plain_name
 from phoneprov_core.provisioning.ports import SharedFiles
 

@@ -132,7 +132,7 @@ def test_learned_files_are_served_byte_for_byte(folder: Path) -> None:
     ("content", "message"),
     [
         (b"", "is not well-formed XML"),
-        (b"<a><b></a>", "is not well-formed XML: mismatched tag (line 1, column 9)"),
+        (b"<a><b></a>", "mismatched tag, </a> where <b> of line 1 is open (line 1, column 9)"),
         ("<?xml version='1.0' encoding='ISO-8859-1'?><a>\u00e9</a>".encode("latin-1"),
          "is not in UTF-8; convert it, and its XML declaration"),
         (b"<?xml version='1.0' encoding='ISO-8859-1'?><a/>", "encoding other than UTF-8"),

@@ -8,7 +8,13 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from phoneprov_core.configuration.well_formed import DEEPEST, LARGEST, LONGEST_NAME, device_xml_rule
+from phoneprov_core.configuration.well_formed import (
+    DEEPEST,
+    LARGEST,
+    LONGEST_NAME,
+    device_xml_rule,
+    fault_in,
+)
 
 
 def objection(text: str, largest: int = LARGEST) -> str | None:
@@ -234,3 +240,47 @@ def _element(tree: Any) -> ElementTree.Element:
 @given(trees)
 def test_output_of_an_xml_library_is_well_formed(tree: Any) -> None:
     assert objection(ElementTree.tostring(_element(tree), encoding="unicode")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<a>\n <b>\n</c></a>", "mismatched tag, </c> where <b> of line 2 is open"),
+        ("<a><l></l>\n</l></a>", "mismatched tag, </l> where <a> of line 1 is open"),
+        ("<a>\n<b>", "no element found, <b> of line 2 is open"),
+        ("", "no element found"),
+        ("<a/></b>", "not well-formed (invalid token)"),
+    ],
+)
+def test_tags_that_do_not_match_are_named(text: str, message: str) -> None:
+    fault = fault_in(text.encode())
+    assert fault is not None
+    assert fault.message == f"is not well-formed XML: {message}"
+
+
+def test_long_names_of_tags_are_cut() -> None:
+    fault = fault_in(f"<{'a' * 200}></{'b' * 200}>".encode())
+    assert fault is not None
+    assert len(fault.message) < 220
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "image_version: P0S3-8-12-00\n",
+        "# SIP\n\n; x\n line1_name : 1001\r\n",
+        "\ufeffproxy1_port:1\n",
+    ],
+)
+def test_flat_format_is_called_what_it_is(text: str) -> None:
+    fault = fault_in(text.encode())
+    assert fault is not None
+    assert (fault.code, fault.line, fault.column) == ("flat_format", 1, 1)
+    assert "flat format" in fault.message
+
+
+@pytest.mark.parametrize("text", ["hello", "<a>x: 1", "# only a comment", "; " * 100_000])
+def test_other_text_is_not_called_flat(text: str) -> None:
+    fault = fault_in(text.encode())
+    assert fault is not None
+    assert fault.code == "not_well_formed"

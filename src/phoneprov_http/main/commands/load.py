@@ -7,7 +7,7 @@ import click
 
 from phoneprov_adapters.composition.lifecycle import prepare
 from phoneprov_adapters.composition.variables import SettingsError
-from phoneprov_core.devices.loads import ending_of
+from phoneprov_core.configuration.values import ending_of
 from phoneprov_core.devices.names import plain_name
 from phoneprov_core.provisioning.loads import CheckLoad
 from phoneprov_http.main.commands.settings import settings_of_installation
