@@ -6,7 +6,7 @@ manager.conf a second login of the same account is refused.
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from math import inf
 from typing import TypeVar
@@ -14,6 +14,7 @@ from typing import TypeVar
 from phoneprov_adapters.asterisk.session import Answer, Session, Silent, abort
 from phoneprov_adapters.asterisk.settings import ManagerSettings, tls_of
 from phoneprov_adapters.asterisk.wire import MESSAGE_LIMIT, Broken, Messages, written
+from phoneprov_adapters.runtime.lookups import connected, looked_up
 from phoneprov_core.kernel.errors import Refused, TimedOut
 
 Result = TypeVar("Result")
@@ -21,6 +22,10 @@ Result = TypeVar("Result")
 LOGIN_SECONDS = 4.0
 """Seconds to connect and to log in: the port ``PhoneWatch`` allows this for the beginning of a
 watch."""
+
+_WHAT = "Asterisk's manager interface (PHONEPROV_AMI_HOST)"
+_MARGIN_SECONDS = 0.05
+"""A lookup ends before the deadline of all, so that its own message is the one that is shown."""
 
 FAILURE_SECONDS = 10.0
 """A connection or login that failed is not tried again for this long. The watch and the restart
@@ -95,17 +100,21 @@ class ManagerConnection:
             raise type(self._failure)(self._failure.message)
         self._failure = None
         try:
+            host, port = self._settings.host, self._settings.port
+            seconds = deadline - loop.time() - _MARGIN_SECONDS
+            addresses = await looked_up(host, port, _WHAT, seconds)
             async with _deadline_at(deadline):
-                return await self._connected()
+                return await self._connected(addresses)
         except (Refused, TimedOut) as failure:
             self._failure = failure
             self._failed_until = loop.time() + FAILURE_SECONDS
             raise
 
-    async def _connected(self) -> Session:
+    async def _connected(self, addresses: Sequence[str]) -> Session:
         settings = self._settings
-        reader, writer = await asyncio.open_connection(
-            settings.host, settings.port, ssl=self._tls, limit=MESSAGE_LIMIT
+        name = settings.host if self._tls else None
+        reader, writer = await connected(
+            addresses, settings.port, ssl=self._tls, server_hostname=name, limit=MESSAGE_LIMIT
         )
         try:
             messages = Messages(reader)

@@ -26,6 +26,7 @@ from aioftp.common import Code, ThrottleStreamIO, async_enterable
 
 from phoneprov_adapters.ftp.settings import Tls
 from phoneprov_adapters.ftp.tls import Streams, replied_and_secured, start_tls
+from phoneprov_adapters.runtime.lookups import connected
 
 _REPLY_LIMIT = 64 * 1024
 """Maximum bytes of the replies to one command, preliminary replies (1xx) included."""
@@ -55,12 +56,13 @@ class FtpClient(aioftp.Client):
     """One control connection and the data connections that belong to it.
 
     It has no deadlines of its own: the caller sets them, and calls ``drop`` at the end. ``context``
-    is needed for every ``tls`` but "off". ``idle`` is true when every command has had its final
-    reply, so that another one can be sent.
+    is needed for every ``tls`` but "off". ``addresses`` are those of the server. ``idle`` is true
+    when every command has had its final reply, so that another one can be sent.
     """
 
-    def __init__(self, tls: Tls, context: ssl.SSLContext | None) -> None:
+    def __init__(self, tls: Tls, context: ssl.SSLContext | None, addresses: Sequence[str]) -> None:
         super().__init__()
+        self._addresses = addresses
         self.idle = False
         self._tls = tls
         self._context = context
@@ -218,11 +220,12 @@ class FtpClient(aioftp.Client):
             )
         return DataConnectionThrottleStreamIO(self, reader, writer, throttles={"_": self.throttle})
 
-    async def _open_connection(self, host: str, port: int) -> Streams:
+    async def _open_connection(self, host: str, port: int) -> Streams:  # noqa: ARG002
+        addresses = self._addresses
         if self._stream is not None:
-            host = self._stream.writer.get_extra_info("peername")[0]
+            addresses = [self._stream.writer.get_extra_info("peername")[0]]
         # One address after the other: "happy eyeballs" forgets a socket when it is cancelled.
-        reader, writer = await asyncio.open_connection(host, port, limit=_REPLY_LIMIT)
+        reader, writer = await connected(addresses, port, limit=_REPLY_LIMIT)
         self._writers.append(writer)
         if self._stream is None and self._tls == "implicit":
             return await self._start_tls(writer)

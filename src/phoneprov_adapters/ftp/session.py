@@ -23,6 +23,7 @@ from phoneprov_adapters.ftp.steps import (
     ServerRefused,
     Steps,
 )
+from phoneprov_adapters.runtime.lookups import looked_up
 from phoneprov_core.devices.ports import Content
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
 
@@ -279,7 +280,9 @@ class FtpServer(NamedTuple):
         """Connect, log in, change to the folder; at the end send QUIT, unless there is an error.
         Leaves no socket open."""
         settings = self.settings
-        client = FtpClient(settings.tls, self.context)
+        what = "the FTP server (PHONEPROV_FTP_HOST)"
+        addresses = await looked_up(self.host, settings.port, what, steps.rest())
+        client = FtpClient(settings.tls, self.context, addresses)
         is_clear = settings.tls == "off"
         try:
             async with steps.step(CONNECTING, "the connection", is_clear=is_clear):

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -20,6 +21,7 @@ from phoneprov_adapters.api import blocking, open_phoneprov, read_settings
 from phoneprov_adapters.sql.maintenance import backup_archive
 from phoneprov_http.main.cli import main
 from support.data_folder import populate
+from support.small_disk import NEEDS_ROOT, fill, mounted_disk
 
 
 class Office:
@@ -399,3 +401,50 @@ def _change_manifest(file: Path, field: str, value: object, *, huge: int = 0) ->
                 }
             entry.size = len(text)
             archive.addfile(entry, io.BytesIO(text))
+
+
+@NEEDS_ROOT
+@pytest.mark.parametrize("share", [0, 0.1, 0.5, 1])
+def test_restore_onto_a_full_disk_does_not_blame_the_backup(
+    office: Office, tmp_path: Path, share: float
+) -> None:
+    office.back_up("--with-keys")
+    leave = int((office.data / "phoneprov.db").stat().st_size * share) + 4096
+    with mounted_disk(tmp_path / "disk") as disk:
+        filling = fill(disk, leave)
+        refused = office.restore(disk / "data")
+
+        assert refused.exit_code == 1, refused.output
+        assert len(refused.output.strip().splitlines()) == 1
+        assert re.search("No space left|full", refused.output), refused.output
+        assert "office.backup" not in refused.output
+        assert not (disk / "data" / "phoneprov.db").exists()
+        filling.unlink()
+        restored = office.restore(disk / "data")
+        assert restored.exit_code == 0, restored.output
+
+
+@NEEDS_ROOT
+@pytest.mark.parametrize("leave", [0, 400, 1000])
+def test_backup_onto_a_full_disk_says_so(office: Office, tmp_path: Path, leave: int) -> None:
+    with mounted_disk(tmp_path / "disk") as disk:
+        fill(disk, leave * 1024)
+        refused = office.run("backup", str(disk / "office.backup"))
+
+    assert refused.exit_code == 1
+    assert refused.output == (
+        f"phoneprov: The backup {disk / 'office.backup'} cannot be written: No space left on "
+        "device.\n"
+    )
+
+
+@NEEDS_ROOT
+def test_export_onto_a_full_disk_says_so_and_not_see_help(office: Office, tmp_path: Path) -> None:
+    with mounted_disk(tmp_path / "disk") as disk:
+        fill(disk)
+        refused = office.run("export", "users", str(disk / "users.csv"))
+
+    assert refused.exit_code == 1
+    assert refused.output == (
+        f"phoneprov: {disk / 'users.csv'} cannot be written: No space left on device.\n"
+    )

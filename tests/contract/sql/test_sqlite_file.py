@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import errno
-import os
 import shutil
 import sqlite3
 import subprocess
@@ -26,6 +25,7 @@ from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
 from phoneprov_core.kernel.errors import DiskFull, NotWritable, Unavailable
 from support.polling import until
 from support.records import a_user
+from support.small_disk import NEEDS_ROOT, fill, mounted_disk
 from support.stores import KEY
 
 
@@ -310,24 +310,11 @@ def test_open_failing_leaves_no_thread_to_the_event_loop(
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 4 MiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)], check=True)
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    with mounted_disk(tmp_path / "disk") as folder:
+        yield folder
 
 
-def fill(folder: Path) -> Path:
-    """Fill a disk; the file that does."""
-    filling = folder / "filling"
-    with contextlib.suppress(OSError), filling.open("wb", buffering=0) as file:
-        while True:
-            file.write(bytes(4096))
-    return filling
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="Only root can mount a disk that is small.")
+@NEEDS_ROOT
 async def test_open_on_a_full_disk_reads_and_changes_as_soon_as_there_is_room(
     small_disk: Path,
 ) -> None:
@@ -406,7 +393,7 @@ def test_write_error_is_named_by_its_cause(
     assert ("full" in named.message) == (kind is DiskFull)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="Only root can mount a disk that is small.")
+@NEEDS_ROOT
 def test_reason_why_a_disk_is_not_writable_is_that_of_the_system(small_disk: Path) -> None:
     file = small_disk / "phoneprov.db"
     assert sqlite_file.why_not_writable(file) is None
@@ -440,3 +427,14 @@ async def test_file_locked_by_another_process_delays_each_writer_once(
 
     assert {str(error) for error in ended} == {"The database is busy; try again."}
     assert seconds < 3
+
+
+@NEEDS_ROOT
+async def test_database_on_a_full_disk_is_not_created_and_says_why(small_disk: Path) -> None:
+    fill(small_disk)
+    file = small_disk / "phoneprov.db"
+
+    with pytest.raises(Unavailable, match=r"full|No space left"):
+        await bring_up_to_date(embedded_url(file))
+
+    assert not file.exists()

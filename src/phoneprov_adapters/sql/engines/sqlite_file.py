@@ -81,12 +81,16 @@ def identity_of(path: Path) -> tuple[int, int] | None:
 async def create(path: Path, fill: Callable[[Path], Awaitable[None]]) -> None:
     """Create the file with the content of ``fill``; it appears only when it is complete. To be
     called within ``alone``."""
-    draft = await asyncio.to_thread(_new_draft, path)
     try:
-        await fill(draft)
-        await asyncio.to_thread(_finish, draft, path)
-    finally:
-        await asyncio.to_thread(draft.unlink, missing_ok=True)
+        draft = await asyncio.to_thread(_new_draft, path)
+        try:
+            await fill(draft)
+            await asyncio.to_thread(_finish, draft, path)
+        finally:
+            await asyncio.to_thread(draft.unlink, missing_ok=True)
+    except (OSError, sqlite3.Error) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise Unavailable(f"The database {path} cannot be created: {why}.") from error
 
 
 def _new_draft(path: Path) -> Path:

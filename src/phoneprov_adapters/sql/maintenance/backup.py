@@ -2,6 +2,7 @@
 blocks."""
 
 import contextlib
+import errno
 import fcntl
 import io
 import os
@@ -27,6 +28,7 @@ from phoneprov_adapters.sql.maintenance.backup_archive import (
     damaged,
     opened,
     write_archive,
+    writing,
 )
 from phoneprov_adapters.sql.tables import metadata
 from phoneprov_adapters.sql.tables.accounts import audit
@@ -76,10 +78,11 @@ def extract_database(backup: Path, target: Path, entry: AuditEntry) -> Manifest:
     """Write the database of a backup to an empty file, check it, and add ``entry`` to its audit
     trail. Raises ``Refused``."""
     with opened(backup) as (archive, manifest):
-        with target.open("wb") as file:
+        # Without a buffer: what is left in one would fail when the file is closed.
+        with target.open("wb", buffering=0) as file:
             copy(backup, archive, manifest, DATABASE, file)
-            file.flush()
-            os.fsync(file.fileno())
+            with writing():
+                os.fsync(file.fileno())
         with contextlib.closing(sqlite3.connect(target)) as connection:
             if _schema_of(connection, backup) != manifest.schema:
                 raise damaged(backup)
@@ -96,8 +99,11 @@ def _add(connection: sqlite3.Connection, entry: AuditEntry) -> None:
     row["changes"] = msgspec.json.encode(entry.changes).decode()
     # Without SQLAlchemy's connection: the file is not yet the database of an installation.
     statement = insert(audit).values(dict.fromkeys(row)).compile(dialect=sqlite.dialect())
-    connection.execute(str(statement), [row[name] for name in statement.positiontup or ()])
-    connection.commit()
+    try:
+        connection.execute(str(statement), [row[name] for name in statement.positiontup or ()])
+        connection.commit()
+    except sqlite3.OperationalError as error:
+        raise Refused(f"The data folder cannot be written to: {error}.") from None
 
 
 def extract_keys(backup: Path, target: Path) -> bool:
@@ -111,7 +117,8 @@ def extract_keys(backup: Path, target: Path) -> bool:
         if described.size > _LARGEST_KEYS:
             raise damaged(backup)
         copy(backup, archive, manifest, KEYS, content)
-    return create_key_file(target, content.getvalue())
+    with writing():
+        return create_key_file(target, content.getvalue())
 
 
 def _copied(source: Path, copy: Path) -> str:
@@ -122,12 +129,21 @@ def _copied(source: Path, copy: Path) -> str:
             read_only(source, timeout=10) as live,
             contextlib.closing(sqlite3.connect(copy)) as connection,
         ):
-            live.backup(connection)
+            _fill(connection, live)
             # Without this, the copy would need a second file beside it.
             connection.execute("PRAGMA journal_mode=DELETE")
             return _schema_of(connection, source)
     except sqlite3.Error as error:
         raise Refused(f"The database {source} cannot be copied: {error}.") from error
+
+
+def _fill(connection: sqlite3.Connection, live: sqlite3.Connection) -> None:
+    try:
+        live.backup(connection)
+    except sqlite3.Error as error:
+        if error.sqlite_errorname == "SQLITE_FULL":  # of the copy
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
+        raise
 
 
 def _schema_of(connection: sqlite3.Connection, place: Path) -> str:

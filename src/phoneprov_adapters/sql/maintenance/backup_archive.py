@@ -150,9 +150,21 @@ def copy(
         digest.update(piece)
         size += len(piece)
         if target is not None:
-            target.write(piece)
+            left = memoryview(piece)
+            with writing():
+                while left:
+                    left = left[target.write(left) :]
     if (size, digest.hexdigest()) != (described.size, described.sha256):
         raise damaged(backup)
+
+
+@contextlib.contextmanager
+def writing() -> Iterator[None]:
+    """Raises ``Refused`` for a copy that cannot be written: not the backup is at fault."""
+    try:
+        yield
+    except OSError as error:
+        raise Refused(f"The data folder cannot be written to: {error.strerror}.") from None
 
 
 def damaged(place: Path) -> Refused:

@@ -1,6 +1,7 @@
 """``phoneprov export``: all records of a kind as a file."""
 
 import asyncio
+import errno
 import io
 import os
 import sys
@@ -14,6 +15,7 @@ import click
 
 from phoneprov_adapters.files.csv import CsvWriter
 from phoneprov_adapters.files.vcard import DIRECTORIES, VcardWriter, is_vcard
+from phoneprov_core.kernel.errors import Refused
 from phoneprov_core.transfer.asterisk import Section
 from phoneprov_core.transfer.sheets import EXTENSIONS
 from phoneprov_core.transfer.use_cases import KINDS, columns_out
@@ -21,6 +23,9 @@ from phoneprov_http.main.commands.local_access import Acting, as_operator
 
 _CONTENTS = {"profiles", "templates"}
 """Kinds that are exported with all that they contain, secrets too."""
+_OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
+"""What the command was asked for is right, and the help would not."""
+
 _ASTERISK = {"sccp": "chan_sccp", "pjsip": "chan_pjsip"}
 
 
@@ -85,6 +90,8 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
     except BrokenPipeError:
         raise  # the reader closed the pipe, as ``head`` does: click exits without a message
     except OSError as error:
+        if error.errno in _OF_THE_DISK:
+            raise Refused(f"{file} cannot be written: {error.strerror}.") from None
         raise click.UsageError(f"{file} cannot be written ({error.strerror}).") from None
     except ValueError as error:
         raise click.UsageError(f"--context: {error}.") from None
