@@ -12,6 +12,7 @@ from phoneprov_core.configuration.lint import lint
 from phoneprov_core.configuration.masking import NumberedStars, Places, blanked, masked, repeated
 from phoneprov_core.configuration.well_formed import fault_in
 from phoneprov_core.kernel.field_types import SECRET, Redacted
+from phoneprov_core.kernel.secrets import Mask, stars
 
 # Firmware, locale, date and time and the addresses of services are read when a phone starts
 # completely; lines, keys and speed dials also after a restart (Cisco's CME documentation).
@@ -81,7 +82,9 @@ class Comparison(Redacted, frozen=True, kw_only=True):
     """A configuration, and the one to compare it with (None: no diff).
 
     Both are without a fault (see ``well_formed``). ``mac`` and ``family`` are those of ``lint``,
-    ``old_secrets`` and ``new_secrets`` the ``known`` places of ``masked``. With ``is_foreign``
+    ``old_secrets`` and ``new_secrets`` the ``known`` places of ``masked``. With ``is_private`` the
+    caller may not read one of them and may have written the other: nothing says whether two secrets
+    are the same. With ``is_foreign``
     another program wrote the new text: it may have a fault, and what is secret in the old one is so
     in it, too.
     """
@@ -95,6 +98,7 @@ class Comparison(Redacted, frozen=True, kw_only=True):
     old_secrets: Places = ()
     new_secrets: Places = ()
     is_foreign: bool = False
+    is_private: bool = False
 
 
 class Compared(Struct, frozen=True):
@@ -116,10 +120,13 @@ def compare(comparison: Comparison) -> Compared:
         new_secrets = repeated(old or "", comparison.old_secrets, new)
     diff = None
     if old is not None:
-        mask = NumberedStars()
-        diff = unified_diff(
+        mask: Mask = stars if comparison.is_private else NumberedStars()
+        hidden = (
             masked(old, mask, comparison.old_secrets),
             masked(new, mask, new_secrets),
+        )
+        diff = unified_diff(
+            *hidden,
             old_label=comparison.old_label,
             new_label=comparison.new_label,
         )
@@ -129,7 +136,10 @@ def compare(comparison: Comparison) -> Compared:
     findings = lint(
         content, mac=comparison.mac, family=comparison.family, largest=max(len(content), 1)
     )
-    return Compared(diff, needing_reset(old, new) if old is not None else (), findings)
+    if old is None:
+        return Compared(diff, (), findings)
+    compared = hidden if comparison.is_private else (old, new)
+    return Compared(diff, needing_reset(*compared), findings)
 
 
 Compare = Callable[[Comparison], Awaitable[Compared]]

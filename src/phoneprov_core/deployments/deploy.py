@@ -255,7 +255,7 @@ class Deploy:
                 record = replace(record, number=fence, created_at=shown(self.clock()))
                 before = await tx.deployments.in_place(record.mac)
                 if before is not None and before.filename == filename:
-                    replaces = Content(before.size, before.sha256)
+                    replaces = before.content
                 await tx.deployments.add(record)
                 if order.source is not None:
                     now_there = await tx.deployments.current(record.mac)

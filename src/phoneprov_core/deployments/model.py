@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
+from phoneprov_core.devices.ports import Content
 from phoneprov_core.kernel.commands import QueryCommand
 from phoneprov_core.kernel.fields import (
     CreatedAt,
@@ -27,6 +28,9 @@ from phoneprov_core.templates.model import TemplateRevision
 
 RESTARTED = "ok"
 """The ``restart`` of a record when the command was accepted."""
+
+
+_READABLE = "{} of the configuration; null if the caller may not read what is in it"
 
 
 class Outcome(Enum):
@@ -112,8 +116,8 @@ class Deployment(Struct, frozen=True):
         str, schema("Name of the profile at that time", examples=["Ada at the front desk"])
     ]
     revision: RevisionNumber
-    sha256: Sha256
-    size: Size
+    sha256: Annotated[Sha256, schema(_READABLE.format("SHA-256"))] | None
+    size: Annotated[Size, schema(_READABLE.format("Number of bytes"))] | None
     owner_uuid: Annotated[Uuid, schema("UUID of the owner of the profile at that time")]
     user_uuid: Annotated[Uuid, schema("Account that requested it; all zeros for the command line")]
     filename: Annotated[
@@ -188,6 +192,13 @@ class Deployment(Struct, frozen=True):
         """Whether the command to restart was accepted; None if its reply was lost."""
         lost = any(step.name is StepName.RESTART and step.ok is None for step in self.steps)
         return None if lost else self.restart == RESTARTED
+
+    @property
+    def content(self) -> Content | None:
+        """What its file contains; None if the record hides it."""
+        if self.size is None or self.sha256 is None:
+            return None
+        return Content(self.size, self.sha256)
 
     @property
     def is_certain(self) -> bool:

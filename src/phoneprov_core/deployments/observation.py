@@ -109,7 +109,7 @@ class ServerFile(Redacted, frozen=True):
     content: Annotated[bytes | None, SECRET]
     is_listed: bool | None = None
 
-    def compared_with(self, sha256: str) -> FileState:
+    def compared_with(self, sha256: str | None) -> FileState:
         """The state of the file whose content has this SHA-256 (hex) when it is deployed."""
         if self.content is None:
             return "missing" if self.is_listed is False else "unknown"

@@ -18,8 +18,8 @@ from phoneprov_core.deployments.observation import FileState, Reach, Reachabilit
 from phoneprov_core.deployments.on_server import OnServer, label, on_server
 from phoneprov_core.deployments.order import Order, deployed_text, order_of, require_fitting
 from phoneprov_core.deployments.ports import DeploymentsTransaction
-from phoneprov_core.deployments.use_cases import may_see
-from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
+from phoneprov_core.deployments.use_cases import may_read, may_see, shown_to
+from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.commands import obey
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.fields import Size, StoredMac, schema
@@ -43,14 +43,19 @@ NO_LINE = (
 )
 
 
+_READABLE = "{} of the configuration; null if the caller may not read what is in it"
+_DELETED = "The profile that is on the phone was deleted."
+_MASKED = "What is masked is not compared: it may differ."
+
+
 class Preview(Struct, frozen=True):
     """The expected result of a switch, and what prevents it."""
 
     profile: ProfileName
     mac: StoredMac
     revision: RevisionNumber
-    sha256: Sha256
-    size: Size
+    sha256: Annotated[Sha256, schema(_READABLE.format("SHA-256"))] | None
+    size: Annotated[Size, schema(_READABLE.format("Number of bytes"))] | None
     filename: Annotated[
         str,
         schema("Name that the file would have on the server", examples=["SEP001BD4123456.cnf.xml"]),
@@ -67,7 +72,8 @@ class Preview(Struct, frozen=True):
             str,
             schema(
                 "Unified diff from the configuration on the phone to the new one; secrets "
-                "are shown as *** and a number, equal secrets with the same number"
+                "are shown as *** and a number, equal secrets with the same number; without "
+                "numbers if the caller may not read both configurations"
             ),
         ]
         | None
@@ -107,11 +113,13 @@ _NOT_ASKED = Reach(None, "Not asked for a text that is not saved.", 0)
 
 class _Before(NamedTuple):
     """The current deployment of the phone: the record if the caller may see it, the configuration
-    if the caller may see it and it is still stored, and the reason if there is none."""
+    if the caller may see it and it is still stored, and the reason if there is none. ``may_read``
+    is whether the caller may read what is in it."""
 
     deployment: Deployment | None = None
     text: Rendered | None = None
     note: str | None = None
+    may_read: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,26 +148,31 @@ class PreviewSwitch:
             await self.deploy.limits.count(tx.rates, actor, order.phone.mac, now, "preview")
         before = await self._before(actor, order)
         objection = _objection(order)
+        is_readable = order.source is None or actor.holds(SUPERADMIN)
+        is_private = not (is_readable and before.may_read)
         server, phone, compared = await asyncio.gather(
             self._on_server(order, before, is_typed=is_typed),
             _not_asked() if is_typed else self.reachability.phone(order.phone),
-            self.compare(_comparison(order, before)),
+            self.compare(_comparison(order, before, is_private=is_private)),
         )
         findings = (*await self._lines(order), *compared.findings)
         content, on_phone = order.cnf_xml.encode(), before.deployment
+        changed = _changed(order, before)
+        if is_private:
+            changed = True if compared.diff else None
         return Preview(
             profile=order.profile.name,
             mac=order.phone.mac,
             revision=order.revision.number,
-            sha256=hashlib.sha256(content).hexdigest(),
-            size=len(content),
+            sha256=hashlib.sha256(content).hexdigest() if is_readable else None,
+            size=len(content) if is_readable else None,
             filename=self.deploy.filename(order.phone),
             compatible=objection is None,
             objection=objection,
-            on_phone=on_phone,
-            changed=_changed(order, before),
+            on_phone=on_phone and shown_to(actor, on_phone),
+            changed=changed,
             diff=compared.diff,
-            diff_note=before.note,
+            diff_note=_MASKED if is_private and compared.diff == "" else before.note,
             file=server.file,
             file_diff=server.diff,
             file_note=server.note,
@@ -186,7 +199,8 @@ class PreviewSwitch:
             in_place = await tx.deployments.in_place(order.phone.mac)
         limit, ip = self.deploy.rendering.largest, order.phone.login_ip
         current = before.deployment
-        text = before.text if in_place and current and current.uuid == in_place.uuid else None
+        is_shown = before.may_read and in_place and current and current.uuid == in_place.uuid
+        text = before.text if is_shown else None
         return await on_server(self.reachability, self.compare, ip, in_place, text, limit)
 
     async def _lines(self, order: Order) -> tuple[Finding, ...]:
@@ -214,10 +228,10 @@ class PreviewSwitch:
             try:
                 await visible(actor, tx.profiles, current.profile_uuid, "profile")
             except NotFound:
-                return _Before(current, note="The profile that is on the phone was deleted.")
+                return _Before(current, None, _DELETED, may_read(actor, current))
             text = await deployed_text(tx, current)
         note = None if text else "The configuration that is on the phone is no longer stored."
-        return _Before(current, text, note)
+        return _Before(current, text, note, may_read(actor, current))
 
 
 async def _not_asked() -> Reach:
@@ -241,7 +255,7 @@ def _changed(order: Order, before: _Before) -> bool | None:
     return deployment.sha256 != hashlib.sha256(order.cnf_xml.encode()).hexdigest()
 
 
-def _comparison(order: Order, before: _Before) -> Comparison:
+def _comparison(order: Order, before: _Before, *, is_private: bool) -> Comparison:
     now = before.deployment
     return Comparison(
         old=None if before.text is None else before.text.text,
@@ -252,4 +266,5 @@ def _comparison(order: Order, before: _Before) -> Comparison:
         new_label=label("the profile", order.profile.name, order.revision.number),
         mac=order.phone.mac,
         family=order.profile.software_type,
+        is_private=is_private,
     )

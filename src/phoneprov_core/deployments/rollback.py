@@ -14,7 +14,7 @@ from phoneprov_core.deployments.order import Order, Source, is_of, load_order, r
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.deployments.use import has_ended
-from phoneprov_core.deployments.use_cases import may_see
+from phoneprov_core.deployments.use_cases import may_see, shown_to
 from phoneprov_core.desk_records import EarlierUse
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.addresses import known_mac
@@ -101,7 +101,7 @@ class Rollback:
         order = await self._order(actor, mac, request)
         order = replace(order, checks_rights=not request.force)
         try:
-            return await self.deploy(actor, order, progress)
+            return shown_to(actor, await self.deploy(actor, order, progress))
         except RightsChanged as error:
             hint = "With force, level 0 deploys it all the same."
             raise RightsChanged(f"{error.message} {hint}") from None

@@ -40,7 +40,7 @@ class SwitchProfile:
         """The record of the switch, after the restart command. Raises ``NotFound`` if the phone
         does not exist or the caller may not see the profile, and the errors of ``Deploy``."""
         order = await order_of(self.database, actor, request)
-        return await self.deploy(actor, order, progress)
+        return shown_to(actor, await self.deploy(actor, order, progress))
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Deployments:
 
     def _shown(self, actor: Actor, deployment: Deployment | None) -> Deployment:
         visible = deployment if deployment and may_see(actor, deployment) else None
-        return found(visible, "deployment").as_of(shown(self.clock()))
+        return shown_to(actor, found(visible, "deployment").as_of(shown(self.clock())))
 
     async def _listing(
         self, actor: Actor, wanted: Wanted, page: Page, also: Sequence[str] = ()
@@ -108,7 +108,7 @@ class Deployments:
                 if before != NEWEST:
                     last = self._shown(actor, await tx.deployments.find(before))
                 found = Listing(await matching(tx).newest(limit, before=last, owner=owner))
-        return found.mapped(lambda deployment: deployment.as_of(now))
+        return found.mapped(lambda deployment: shown_to(actor, deployment.as_of(now)))
 
 
 def _whose(actor: Actor) -> str | None:
@@ -118,3 +118,19 @@ def _whose(actor: Actor) -> str | None:
 def may_see(actor: Actor, deployment: Deployment) -> bool:
     """Whether the caller may see a deployment."""
     return may_act_for(actor, deployment.owner_uuid) or actor.user_uuid == deployment.user_uuid
+
+
+def may_read(actor: Actor, deployment: Deployment) -> bool:
+    """Whether the caller may read what was deployed: level 0 may, and the owner of a profile with a
+    text of its own. A template holds secrets of the office, and passwords of lines are rendered
+    into it."""
+    is_own = deployment.template_uuid is None and actor.user_uuid == deployment.owner_uuid
+    return is_own or actor.holds(SUPERADMIN)
+
+
+def shown_to(actor: Actor, deployment: Deployment) -> Deployment:
+    """The deployment without hash and size if the caller may not read what was deployed: a masked
+    text and its hash are enough to try short secrets offline."""
+    if may_read(actor, deployment):
+        return deployment
+    return replace(deployment, sha256=None, size=None)

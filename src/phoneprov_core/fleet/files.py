@@ -206,7 +206,7 @@ class CompareFiles:
         if deployment is None:
             return 0  # It was switched since, or is being switched.
         name = _name(file)
-        content = await session.read(name, deployment.size + 1)
+        content = await session.read(name, (deployment.size or 0) + 1)
         done.read += 1
         state = ServerFile(content, listing.has(name)).compared_with(deployment.sha256)
         # Read again: a switch may have replaced the file.

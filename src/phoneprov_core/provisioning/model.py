@@ -53,9 +53,16 @@ class Fetch(Struct, frozen=True):
     transport: Annotated[Transport, schema("Protocol of the request")]
     client_ip: Annotated[str, schema("Address that the request came from")]
     result: Annotated[FetchResult, schema("Result of the request")]
-    bytes: Annotated[
-        int, schema("Bytes sent; a phone may have received fewer if it failed", minimum=0)
-    ]
+    bytes: (
+        Annotated[
+            int,
+            schema(
+                "Bytes sent; a phone may have received fewer if it failed. null without level 0",
+                minimum=0,
+            ),
+        ]
+        | None
+    )
     duration_ms: DurationMs
     created_at: CreatedAt
 

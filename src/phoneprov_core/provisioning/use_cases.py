@@ -12,7 +12,7 @@ from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import Journal
 from phoneprov_core.devices.binding import Binding, Networks
 from phoneprov_core.devices.names import MAX_NAME, mac_in, plain_name, requested_name
-from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.addresses import address_of, known_mac
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.field_types import SECRET, Redacted
@@ -237,18 +237,22 @@ class Fetches:
 
     async def newest(
         self,
-        actor: Actor,  # noqa: ARG002 - every account
+        actor: Actor,
         mac: str,
         limit: int,
         *,
         before: str | None = None,
     ) -> list[Fetch]:
-        """At most ``limit`` requests, newest first, after the one with the uuid ``before``. Raises
+        """At most ``limit`` requests, newest first, after the one with the uuid ``before``. Level 0
+        alone reads their sizes: those of configurations tell the lengths of secrets. Raises
         ``NotFound`` if the phone is not in the inventory."""
         mac = known_mac(mac)
         async with self.database.read() as tx:
             found(await tx.phones.find(mac), "phone")
-            return await tx.fetches.newest(mac, limit, before=before)
+            fetches = await tx.fetches.newest(mac, limit, before=before)
+        if actor.holds(SUPERADMIN):
+            return fetches
+        return [replace(fetch, bytes=None) for fetch in fetches]
 
 
 @dataclass(frozen=True)

@@ -100,8 +100,8 @@ export interface Deployment {
   profile_uuid: string;
   profile_name: string;
   revision: number;
-  sha256: string;
-  size: number;
+  sha256: string | null;
+  size: number | null;
   owner_uuid: string;
   user_uuid: string;
   filename: string;
@@ -324,8 +324,8 @@ export interface Preview {
   profile: string;
   mac: string;
   revision: number;
-  sha256: string;
-  size: number;
+  sha256: string | null;
+  size: number | null;
   filename: string;
   compatible: boolean;
   objection: string | null;

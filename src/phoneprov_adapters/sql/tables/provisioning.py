@@ -20,6 +20,7 @@ fetches = table_of(
     Fetch,
     "fetches",
     Index(None, "mac", "created_at", "uuid"),
+    required=("bytes",),
     transport=string(4),
     result=string(16),
 )

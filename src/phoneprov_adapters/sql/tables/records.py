@@ -115,6 +115,7 @@ def table_of(
     unique: str | None = None,
     sealed: Sequence[str] = (),
     without: Sequence[str] = (),
+    required: Sequence[str] = (),
     searched: type[Struct] | None = None,
     listed: bool = True,
     **types_of: TypeEngine[Any],
@@ -124,13 +125,23 @@ def table_of(
     ``owners`` are the columns that name a record with which this one is deleted, and its table;
     ``used`` those that name one that cannot be deleted before. ``unique`` is a column with one
     record for each value. ``sealed`` fields are encrypted, ``without`` are those that are not
-    stored, ``types_of`` the types that a field and its name do not show. ``searched`` is the
-    command that selects records of a list: its fields that are columns are filters. ``listed`` is
-    whether all records are listed, oldest first. ``items`` are indexes and columns: more ones, and
-    those of fields that the others do not describe.
+    stored, ``required`` those that every row has and some views of the record hide, ``types_of``
+    the types that a field and its name do not show. ``searched`` is the command that selects
+    records of a list: its fields that are columns are filters. ``listed`` is whether all records
+    are listed, oldest first. ``items`` are indexes and columns: more ones, and those of fields that
+    the others do not describe.
     """
     given = {item.name: item for item in items if isinstance(item, Column)}
-    named = {*owners, *used, *sealed, *without, *types_of, unique or key, key} - given.keys()
+    named = {
+        *owners,
+        *used,
+        *sealed,
+        *without,
+        *required,
+        *types_of,
+        unique or key,
+        key,
+    } - given.keys()
     assert named <= {*entity.__struct_fields__}, f"{name}: not all of these are fields: {named}"
     columns: list[SchemaItem] = []
     for field in fields_of(entity):
@@ -140,7 +151,7 @@ def table_of(
             columns.append(given.pop(field.name))
             continue
         parts = set(parts_of(field.type))
-        null = type(None) in parts
+        null = type(None) in parts and field.name not in required
         is_unique = field.name == unique or None
         if field.name in sealed:
             columns += [

@@ -83,6 +83,7 @@ DEPLOYMENTS = Records(
         Index(None, "owner_uuid", "created_at", "uuid"),
         Index(None, "user_uuid", "created_at", "uuid"),
         sealed=("sha256",),
+        required=("sha256", "size"),
         confirmation_by=string(24),
     ),
     one_name="deployment",
