@@ -184,6 +184,8 @@ def test_templates_are_imported_all_or_none(folder: Path) -> None:
     assert "2 changed" in run("import", "templates", "good.csv").stdout
     (folder / "odd.csv").write_text("name,colour\n", encoding="utf-8")
     assert "colour is not a column" in run("import", "templates", "odd.csv", code=2).stderr
+    (folder / "odd.csv").write_text("name,body,colour,(note),size\n", encoding="utf-8")
+    assert "colour, size are not columns" in run("import", "templates", "odd.csv", code=2).stderr
 
 
 def test_learned_profiles_are_imported(folder: Path) -> None:

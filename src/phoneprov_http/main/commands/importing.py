@@ -120,8 +120,9 @@ def _import_templates(
 def _require_known(table: ConfigurationTable, file: Path) -> None:
     if wrong := asyncio.run(table.unknown_columns()):
         known = ", ".join(("file", *asyncio.run(table.columns())))
+        are = "is not a column" if len(wrong) == 1 else "are not columns"
         raise click.UsageError(
-            f"{file.name}: {wrong[0]} is not a column of this table; the columns are {known}."
+            f"{file.name}: {', '.join(wrong)} {are} of this table; the columns are {known}."
         )
 
 
