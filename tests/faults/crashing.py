@@ -25,10 +25,17 @@ from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
 from phoneprov_adapters.sql.stores.desks import SqlDesks
 from phoneprov_adapters.sql.stores.profiles import SqlProfiles, SqlRevisions
 from phoneprov_core.deployments.confirm import Confirm
+from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.errors import LeaseLost
 from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.profiles.model import ProfilePatch, SwitchRequest
 from phoneprov_core.profiles.use_cases import Profiles
+
+STOPPED = -19
+LOST = 7
+"""Exit code of a switch that lost its lease."""
+LEASE_SECONDS = 2
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +121,7 @@ SAVES = {
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
     """A switch of ``mac`` to kill; with ``cnf_xml`` a save. ``point`` is empty for one that is not
-    killed."""
+    killed. One that ``stops`` there has a short lease, and continues at the next line."""
 
     point: str = ""
     environment: dict[str, str]
@@ -122,6 +129,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     profile_uuid: str
     mac: str = ""
     cnf_xml: str | None = None
+    stops: bool = False
 
     @property
     def place(self) -> Point | None:
@@ -142,31 +150,27 @@ def remove_pauses() -> None:
     PhoneWeb.execute = execute_without_pauses  # type: ignore[method-assign]
 
 
-def arm(point: Point) -> None:
-    """Let this process be killed at this point."""
+def arm(point: Point, end: signal.Signals = signal.SIGKILL) -> None:
+    """Let this process be killed, or stopped, at this point."""
     original: Callable[..., Any] = getattr(point.owner, point.method)
     calls = 0
 
     async def replacement(*args: Any, **options: Any) -> Any:
         nonlocal calls
-        calls += any(str(one).startswith(point.argument) for one in args)
-        is_it = calls == point.nth
+        counts = any(str(one).startswith(point.argument) for one in args)
+        calls += counts
+        is_it = counts and calls == point.nth
         if is_it and not point.after:
-            die()
+            os.kill(os.getpid(), end)
         result = await original(*args, **options)
-        if is_it:
-            die()
+        if is_it and point.after:
+            os.kill(os.getpid(), end)
         return result
 
     if isinstance(point.owner.__dict__.get(point.method), classmethod):
         setattr(point.owner, point.method, staticmethod(replacement))
     else:
         setattr(point.owner, point.method, replacement)
-
-
-def die() -> None:
-    """End the process at once, as after a power failure."""
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 async def run_order(order: Order) -> None:
@@ -180,8 +184,11 @@ async def run_order(order: Order) -> None:
             await use_cases.profiles.update(actor, order.profile_uuid, patch)
             return
         request = SwitchRequest(profile_uuid=order.profile_uuid, mac=order.mac)
-        await use_cases.switch_profile(actor, request)
-        if order.point:  # The remaining points come later.
+        try:
+            await use_cases.switch_profile(actor, request)
+        except LeaseLost:
+            os._exit(LOST)
+        if order.point and not order.stops:  # The remaining points come later.
             await asyncio.sleep(30)
 
 
@@ -193,10 +200,18 @@ def main() -> None:
         child = os.fork()
         if not child:
             if order.place:
-                arm(order.place)
+                arm(order.place, signal.SIGSTOP if order.stops else signal.SIGKILL)
+            if order.stops:
+                assert Deploy.__init__.__kwdefaults__
+                Deploy.__init__.__kwdefaults__["lease_seconds"] = LEASE_SECONDS
             asyncio.run(run_order(order))
             os._exit(0)
-        _, status = os.waitpid(child, 0)
+        _, status = os.waitpid(child, os.WUNTRACED)
+        if os.WIFSTOPPED(status):
+            print(json.dumps(STOPPED), flush=True)  # noqa: T201
+            sys.stdin.readline()
+            os.kill(child, signal.SIGCONT)
+            _, status = os.waitpid(child, 0)
         print(json.dumps(os.waitstatus_to_exitcode(status)), flush=True)  # noqa: T201
 
 

@@ -20,10 +20,17 @@ class Killer:
         self._process = process
 
     async def __call__(self, order: msgspec.Struct) -> int:
-        """Execute an order; the exit code of its process."""
+        """Execute an order; the exit code of its process, or ``STOPPED``."""
+        return await self._line(msgspec.json.encode(order))
+
+    async def resume(self) -> int:
+        """Continue an order that has stopped; the exit code of its process."""
+        return await self._line(b"")
+
+    async def _line(self, line: bytes) -> int:
         assert self._process.stdin
         assert self._process.stdout
-        self._process.stdin.write(msgspec.json.encode(order) + b"\n")
+        self._process.stdin.write(line + b"\n")
         async with asyncio.timeout(60):
             return int(await self._process.stdout.readline())
 

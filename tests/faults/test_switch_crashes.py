@@ -162,8 +162,11 @@ async def prepare_phone(service: Service, outside: Desk, mac: str) -> Before:
     return Before(mac, file, new, next_one)
 
 
-def switch_of(phone: Before, environment: dict[str, str], point: str = "") -> Order:
+def switch_of(
+    phone: Before, environment: dict[str, str], point: str = "", *, stops: bool = False
+) -> Order:
     return Order(
+        stops=stops,
         point=point,
         environment=environment,
         user_uuid=OWNER,

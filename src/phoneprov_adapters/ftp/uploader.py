@@ -204,6 +204,7 @@ async def _put(
             # The rename and the second read back would not end in time. Without the rename, the
             # outcome is known.
             raise steps.late(RENAMING)
+        await upload.proceed()  # another process may have removed the temporary file
         if not await session.rename(names.temporary, upload.filename, upload.proceed):
             notes += (NOT_ATOMIC,)
             await Replacement(server, upload.filename, names).perform(session, upload.proceed)

@@ -217,7 +217,7 @@ class Deploy:
         if watching is not None:
             self.confirm.later(record, watching, family, after=closing)
         await asyncio.wait({closing}, timeout=CLOSING_SECONDS)
-        if failure is not None:
+        if failure is not None and not _is_lost(closing):
             closing.add_done_callback(_retrieved)
             raise failure
         if not closing.done():
@@ -384,6 +384,12 @@ class Deploy:
         with suppress(Unavailable):  # then another process does it
             async with self.database.write(by=SYSTEM_ACTOR) as tx:
                 await tx.deployments.interrupt_abandoned(shown(self.clock()))
+
+
+def _is_lost(closing: "asyncio.Future[Deployment]") -> bool:
+    """Whether another holder followed: then a failure says nothing of what is in place."""
+    is_done = closing.done() and not closing.cancelled()
+    return is_done and isinstance(closing.exception(), LeaseLost)
 
 
 def _retrieved(closing: "asyncio.Future[Deployment]") -> None:

@@ -76,6 +76,18 @@ async def test_lease_that_is_lost_to_another_at_the_restart_writes_nothing_more(
         assert (await tx.desks.find(MAC)).turn == turn + 1  # with the place, before the restart
 
 
+async def test_failure_after_another_followed_says_nothing_of_the_file(desk: Desk) -> None:
+    async def fail() -> None:
+        await another_follows(desk)
+        raise Refused("The temporary file is gone.")
+
+    desk.at("upload", fail)
+    with pytest.raises(LeaseLost):
+        await desk.switched()
+
+    assert (await desk.last()).outcome is Outcome.INTERRUPTED
+
+
 async def test_lease_that_expires_at_the_restart_and_is_not_taken_is_no_harm(desk: Desk) -> None:
     desk.at("restart", lambda: stand_still(desk))
     await desk.switched()
