@@ -12,10 +12,12 @@ from click.testing import Result
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_adapters.sql.stores.deployments import SqlDeployments
+from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.devices.ports import Upload, Uploaded
 from phoneprov_core.fleet.model import ReplacePhone
-from phoneprov_core.kernel.errors import TimedOut
+from phoneprov_core.kernel.errors import DiskFull, TimedOut
 from phoneprov_core.users.model import UserPatch
 from support.command_line import Commands, spawn_on_terminal
 from support.desk import (
@@ -128,6 +130,43 @@ def test_switch_unknown_outcome_has_its_own_exit_code(
     history = desk.run("history", MAC).stdout
     assert history.count("outcome unknown") == 2
     assert "its file is the one of that deployment" in desk.run("preview", ADA, MAC).stdout
+
+
+def test_switch_waits_until_its_record_is_stored(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put, failures = SqlDeployments.put, [DiskFull()] * 2
+
+    async def failing(self: SqlDeployments, entity: Deployment) -> None:
+        if entity.ended_at is not None and failures:
+            raise failures.pop()
+        await put(self, entity)
+
+    monkeypatch.setattr("phoneprov_core.deployments.deploy.CLOSING_SECONDS", 0.1)
+    monkeypatch.setattr(SqlDeployments, "put", failing)
+    done = desk.run("switch", ADA, MAC, "--json")
+
+    made = json.loads(done.stdout)
+    assert (done.exit_code, made["outcome"], failures) == (3, "deployed", [])  # no restart
+    assert [row["outcome"] for row in desk.json("history")] == ["deployed"]
+
+
+def test_record_that_is_never_stored_has_its_own_sentence_and_exit_code(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = SqlDeployments.put
+
+    async def failing(self: SqlDeployments, entity: Deployment) -> None:
+        if entity.ended_at is not None:
+            raise DiskFull
+        await put(self, entity)
+
+    monkeypatch.setattr("phoneprov_core.deployments.deploy.CLOSING_SECONDS", 0.1)
+    monkeypatch.setattr("phoneprov_http.main.commands.switching.LEASE_SECONDS", 0.1)
+    monkeypatch.setattr("phoneprov_adapters.composition.lifecycle.DRAIN_SECONDS", 0.1)
+    monkeypatch.setattr(SqlDeployments, "put", failing)
+    refused(desk.run("switch", ADA, MAC), "The configuration is in place", code=3)
+    assert desk.on_phone() == configuration(ADA)
 
 
 def test_invalid_mac_is_a_usage_error(desk: Desk) -> None:

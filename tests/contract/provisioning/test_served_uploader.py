@@ -2,8 +2,9 @@
 
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,10 @@ from phoneprov_adapters.provisioning.uploader import ServedUploader
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.testing import UploaderContract, UploaderRig
+from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.devices.ports import Upload
-from phoneprov_core.kernel.errors import Refused
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import DiskFull, Refused, Unavailable
 from support.stores import DATABASES, KEY
 
 BOX = SecretBox(SecretKeys.parse(KEY))
@@ -71,3 +74,47 @@ def _write(file: Path, name: str, content: bytes) -> None:
 
 def _place(key: str) -> str:
     return f"served_files|content|{key}"
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+async def test_commit_whose_reply_is_lost_is_read_back(tmp_path: Path, is_stored: bool) -> None:
+    async with DATABASES["sqlite"](tmp_path) as database:
+        upload = Upload(None, "SEP001BD4000001.cnf.xml", b"x", "a")
+        losing = _Losing(database, is_stored=is_stored)
+        if is_stored:
+            uploaded = await ServedUploader(losing).upload(upload)
+            assert uploaded.size == 1
+            return
+        with pytest.raises(Refused, match="nothing was changed") as caught:
+            await ServedUploader(losing).upload(upload)
+        assert caught.value.code == "refused"
+
+
+async def test_file_that_cannot_be_read_back_is_not_known(tmp_path: Path) -> None:
+    async with DATABASES["sqlite"](tmp_path) as database:
+        losing = _Losing(database, is_stored=True, is_read=False)
+        with pytest.raises(Refused, match="not known whether") as caught:
+            await ServedUploader(losing).upload(Upload(None, "SEP001BD4000001.cnf.xml", b"x", "a"))
+    assert caught.value.code == OUTCOME_UNKNOWN
+
+
+class _Losing:
+    """A database that goes away with the commit of a transaction."""
+
+    def __init__(self, database: Any, *, is_stored: bool, is_read: bool = True) -> None:
+        self._database, self._is_stored, self._is_read = database, is_stored, is_read
+
+    @asynccontextmanager
+    async def write(self, *, by: Actor) -> AsyncIterator[Any]:
+        async with self._database.write(by=by) as tx:
+            yield tx
+            if not self._is_stored:
+                raise DiskFull
+        raise Unavailable("The outcome of the commit is unknown.")
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[Any]:
+        if not self._is_read:
+            raise Unavailable
+        async with self._database.read() as tx:
+            yield tx
