@@ -38,6 +38,7 @@ from phoneprov_core.kernel.system import millis
 
 _PHONES = 5
 _SEARCHED = 200
+_MOST_NAMED = 20
 _CLOCK_SECONDS = 5
 _FTP_SECONDS = 10.0
 """Servers delay the refusal of a wrong password; pyftpdlib by 3 seconds."""
@@ -99,6 +100,7 @@ async def _database(container: Container, url: str) -> AsyncIterator[CheckResult
         "clock": (_clock, _SEE_DATABASE),
         "phones": (_phones, _SEE_DATABASE),
         "fleet": (_fleet, _SEE_DATABASE),
+        "leavers": (_leavers, _SEE_DATABASE),
         "exchange": (partial(answers, url=url), _SEE_DATABASE),
         "lines": (compared, "See docs/how-to/lines.md."),
     }
@@ -155,6 +157,20 @@ async def _fleet(container: Container) -> Outcome:
     counts = ", ".join(f"{count} {state}" for state, count in sorted(wrong.items()))
     # A phone that is off is no failure of the installation.
     return ok(f"Phones are not as recorded: {counts}; phoneprov fleet --state lists them.")
+
+
+async def _leavers(container: Container) -> Outcome:
+    """Phones that keep number and password of a user who left."""
+    actor = container.use_cases().system_actor()
+    macs = await container.lines().kept_by_leavers(actor)
+    if not macs:
+        return ok("No SIP phone has the configuration of a user who is inactive or deleted.")
+    named = ", ".join(macs[:_MOST_NAMED]) + (", ..." if len(macs) > _MOST_NAMED else "")
+    return failed(
+        f"{len(macs)} SIP phones have the configuration of a user who is inactive or deleted, with "
+        f"number and password: {named}",
+        "Switch them to another profile, and give the extension another password or deactivate it.",
+    )
 
 
 async def _keys(container: Container) -> Outcome:

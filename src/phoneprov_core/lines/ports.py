@@ -6,6 +6,7 @@ from phoneprov_core.extensions import CHAN_SCCP, Extension
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.lines.model import Number, PhoneNumbers, UsedPhone
 from phoneprov_core.links import LinkStore
+from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord
 
 
@@ -32,6 +33,10 @@ class LineStore(Protocol):
 
     async def phones_of(self, user_uuid: str) -> list[UsedPhone]:
         """The phones whose desk or whose current deployment is that of this user, by MAC."""
+
+    async def phones_of_leavers(self) -> list[Phone]:
+        """The active phones whose current deployment is that of a user who is inactive or deleted,
+        by MAC."""
 
 
 class LinesTransaction(Protocol):

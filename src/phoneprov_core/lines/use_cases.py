@@ -91,6 +91,15 @@ class Lines:
         shown_at = [await self.showing(actor, user, extension_uuid) for user in users]
         return sorted({mac for macs in shown_at for mac in macs})
 
+    async def kept_by_leavers(self, actor: Actor) -> list[str]:
+        """The MACs of the SIP phones whose configuration is that of a user who is inactive or
+        deleted: number and password are in it, and stay on the phone until it gets another one. An
+        SCCP phone has no line of such a user."""
+        require_superadmin(actor)
+        async with self.database.read() as tx:
+            phones = await tx.lines.phones_of_leavers()
+        return [one.mac for one in phones if speaks_sip(one.software_type)]
+
     async def lacks_default_line(self, mac: str) -> bool:
         """Whether the phone has a default profile, and no line while it has that: neither the desk
         nor the owner of the profile has one."""

@@ -18,8 +18,8 @@ from phoneprov_adapters.sql.stores.fleet import SqlStatistics
 from phoneprov_core.fleet.states import FleetState, SeenPhone
 from phoneprov_http.main.cli import main
 from support.data_folder import populate
-from support.phone_records import a_phone
-from support.records import a_mac, moment
+from support.phone_records import a_deployment, a_phone
+from support.records import a_mac, a_user, identifier, moment
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_doctor_healthy_installation_ends_with_0(data: Path) -> None:
 
     states = {check: finding["state"] for check, finding in found.items() if check != "disk"}
     skipped = dict.fromkeys(("phones", "fleet", "exchange", "lines", "asterisk"), "skipped")
-    fine = ("settings", "folder", "database", "schema", "keys", "clock", "ftp")
+    fine = ("settings", "folder", "database", "schema", "keys", "clock", "leavers", "ftp")
     assert states == {**dict.fromkeys(fine, "ok"), **skipped}
     assert code == (found["disk"]["state"] == "failed")
 
@@ -155,6 +155,30 @@ def test_doctor_unreachable_servers_and_phones_are_reported(data: Path) -> None:
     assert code == 1
     assert {found[check]["state"] for check in ("ftp", "asterisk", "phones")} == {"failed"}
     assert "0 of 1 phones" in found["phones"]["message"]
+
+
+def test_doctor_names_the_sip_phones_of_users_who_left(data: Path) -> None:
+    async def fill() -> None:
+        container = prepare(read_settings({"PHONEPROV_DATA_DIR": str(data)}))
+        async with opened(container), container.database().write() as tx:
+            await tx.users.add(a_user(31, is_active=False))
+            for number, kind in ((1, "SIP"), (2, "SCCP")):
+                phone = a_phone(number, software_type=kind)
+                await tx.phones.add(phone)
+                deployment = a_deployment(
+                    400 + number, phone.mac, owner_uuid=identifier(31), place="/cnf"
+                )
+                await tx.deployments.add(deployment)
+
+    assert examined(data)[1]["leavers"]["state"] == "ok"
+    asyncio.run(fill())
+
+    code, found = examined(data)
+
+    assert (code, found["leavers"]["state"]) == (1, "failed")
+    assert a_mac(1) in found["leavers"]["message"]
+    assert a_mac(2) not in found["leavers"]["message"]
+    assert "another profile" in found["leavers"]["next_step"]
 
 
 def test_doctor_full_disk_is_reported(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,7 @@
 """The contract of ``LineStore``."""
 
+import msgspec
+
 from phoneprov_core.desk_records import DeskRecord, DeskUse
 from phoneprov_core.lines.model import Number, PhoneNumbers, UsedPhone
 from support.phone_records import a_deployment, a_phone
@@ -105,6 +107,22 @@ class TestLines(DatabaseTests):
             assert found == ["1", "1", "1", "3", "1"]
             assert await tx.lines.earlier_numbers(OTHER.mac, "chan_pjsip") == ["6"]
             assert await tx.lines.earlier_numbers(a_mac(9), "chan_pjsip") == []
+
+    async def test_phones_of_leavers_are_active_ones_with_the_text_of_no_active_user(self) -> None:
+        async with self.database.read() as tx:
+            assert await tx.lines.phones_of_leavers() == []
+        await self.deployed(PHONE.mac, CARLA)
+        await self.deployed(OTHER.mac, BOB, 402)
+        async with self.database.read() as tx:
+            assert await tx.lines.phones_of_leavers() == [PHONE]
+        async with self.database.write() as tx:
+            await tx.users.remove(BOB)
+        async with self.database.read() as tx:
+            assert await tx.lines.phones_of_leavers() == [PHONE, OTHER]
+        async with self.database.write() as tx:
+            await tx.phones.put(msgspec.structs.replace(PHONE, is_active=False))
+        async with self.database.read() as tx:
+            assert await tx.lines.phones_of_leavers() == [OTHER]
 
     async def test_phones_of_a_user_are_those_of_desks_and_deployments(self) -> None:
         async with self.database.write() as tx:

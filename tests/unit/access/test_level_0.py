@@ -20,7 +20,7 @@ REFUSED = {
     "discovered_phones": "all",
     "extensions": "all create delete get update",
     "import_text": "call",
-    "lines": "of_phone showing showing_any",
+    "lines": "of_phone showing showing_any kept_by_leavers",
     "links": "all create delete of_extension of_user",
     "permissions": "all create delete get update",
     "personal_directory": "create of_user",

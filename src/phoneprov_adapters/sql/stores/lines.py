@@ -93,7 +93,21 @@ PHONES_OF: Select[Any] = (
     )
     .order_by(phones.c.mac)
 )
-
+_LEAVERS: Select[Any] = (
+    select(*_PHONE.columns)
+    .select_from(
+        phones.join(current_deployments, current_deployments.c.mac == phones.c.mac).outerjoin(
+            users, and_(users.c.uuid == current_deployments.c.owner_uuid, users.c.is_active)
+        )
+    )
+    # The deployments of an earlier phone with this MAC stay when the phone is deleted.
+    .where(
+        phones.c.is_active,
+        users.c.uuid.is_(None),
+        current_deployments.c.created_at >= phones.c.created_at,
+    )
+    .order_by(phones.c.mac)
+)
 
 _LAST = (
     select(deployments.c.owner_uuid, deployments.c.number)
@@ -139,6 +153,12 @@ class SqlLines(SqlQueries, LineStore):
 
     async def phones_of(self, user_uuid: str) -> list[UsedPhone]:
         return await self._all(self._used, PHONES_OF, user=user_uuid, kind=CHAN_SCCP)
+
+    async def phones_of_leavers(self) -> list[Phone]:
+        return await self._all(self._phone, _LEAVERS)
+
+    def _phone(self, *row: Any) -> Phone:
+        return _PHONE.read(row, self._connection.box)
 
     def _used(self, *row: Any) -> UsedPhone:
         phone, row = _PHONE.first(row, self._connection.box)

@@ -59,6 +59,11 @@ export const phones = {
     "A phone that requests SEP<MAC>.cnf.xml.sgn trusts the call manager that it came from, and takes no other configuration. Erase its trust list (CTL, ITL) at the phone, under its security settings; then it requests SEP<MAC>.cnf.xml.",
   lines: "Lines",
   noLines: "This phone has no line in Asterisk.",
+  sipLines:
+    "The lines of a SIP phone are in its configuration: the revision of its profile shows them, and for a template each deployment.",
+  leaver: "The user of this configuration is inactive or deleted; number and password are still on the phone",
+  leaverNext:
+    "Switch the phone to another profile. Until then, give the extension another password or deactivate it: the number does not register then.",
   lineNumber: "Number",
   lineContext: "Dialplan context",
   mailbox: "Voicemail box",

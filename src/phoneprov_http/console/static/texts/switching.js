@@ -143,7 +143,8 @@ export const switching = {
   undoes: "Undoes",
   undoneBy: "Undone by",
   undoOnStop: "Undone if it stops",
-  templatePhones: "All phones that have this template.",
+  /** @param {string} filters */
+  templatePhones: (filters) => `The active phones with ${filters}. The plan names their number.`,
   planChanged: "Change",
   planUnchanged: "Have it already",
   planUnfit: "Would be skipped",

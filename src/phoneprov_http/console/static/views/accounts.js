@@ -41,6 +41,13 @@ export async function profileName(uuid) {
   return (await record(`phone-profiles/${uuid}`))?.name ?? null;
 }
 
+/** Whether the owner of a profile is active; false if the profile or the owner is deleted. For level 0.
+ * @param {string} uuid of the profile */
+export async function hasActiveOwner(uuid) {
+  const profile = await record(`phone-profiles/${uuid}`);
+  return profile !== null && (await record(`users/${profile.user_uuid}`))?.is_active === true;
+}
+
 const MOST_NAMED = 100;
 
 /** @param {string} mac in any spelling */

@@ -6,7 +6,7 @@ import { errorBox } from "../elements/error-box.js";
 import { heading, help } from "../elements/heading.js";
 import { searchBar } from "../elements/search-bar.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
-import { tableTools } from "../elements/table-tools.js";
+import { EXPORT_PAGE, tableTools } from "../elements/table-tools.js";
 import { moments, when } from "../format.js";
 import { inWords, labelOf } from "../labels.js";
 import { texts } from "../texts.js";
@@ -44,12 +44,12 @@ const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 export async function view({ element, query, signal }) {
   const place = h("div", { className: "rows", "aria-live": "polite" });
   element.classList.add("with-list");
-  const tools = tableTools(texts.audit, place, () => load(true));
+  const tools = tableTools(texts.audit, pages, () => load(true));
   const more = h("button", { hidden: true, onclick: () => load(false) }, texts.older);
   /** @type {Row[]} */
   let rows = [];
-  /** The last entry that a search for words compared. @type {string | undefined} */
-  let searchedTo;
+  /** The last entry that was read: a search for words reads more than it shows. @type {string | undefined} */
+  let next;
   const search = searchBar(
     "/audit",
     [
@@ -71,30 +71,46 @@ export async function view({ element, query, signal }) {
     () => void load(true),
   );
 
+  /** The entries after this one that match the filters.
+   * @param {Record<string, string>} values @param {string | undefined} before @param {number} limit */
+  async function older({ actor, since, until, ...filters }, before, limit) {
+    const actor_uuid = actor && ((await actorNamed(actor, signal)) ?? "00000000-0000-4000-8000-000000000000");
+    const path = withQuery("audit", {
+      ...filters,
+      actor_uuid,
+      since: momentOf(since),
+      until: momentOf(until),
+      limit,
+      before,
+    });
+    const { data, metadata } = await api.get(path, signal);
+    const found = /** @type {AuditEntry[]} */ (data);
+    const next = metadata.searched_to ?? (found.length < limit ? undefined : found.at(-1)?.uuid);
+    return { rows: await Promise.all(found.map(rowOf)), next };
+  }
+
+  async function* pages() {
+    const values = search.values();
+    /** @type {string | undefined} */
+    let before;
+    do {
+      const { rows: found, next } = await older(values, before, EXPORT_PAGE);
+      yield table(found);
+      before = next;
+    } while (before);
+  }
+
   let turn = 0;
   /** The newest request is shown, whichever is answered last. @param {boolean} anew */
   async function load(anew) {
     const own = (turn += 1);
     if (anew) more.hidden = true;
-    const { actor, since, until, ...filters } = search.values();
     try {
-      const before = anew ? undefined : (searchedTo ?? rows.at(-1)?.entry.uuid);
-      const actor_uuid = actor && ((await actorNamed(actor, signal)) ?? "00000000-0000-4000-8000-000000000000");
-      const path = withQuery("audit", {
-        ...filters,
-        actor_uuid,
-        since: momentOf(since),
-        until: momentOf(until),
-        limit: PAGE,
-        before,
-      });
-      const { data, metadata } = await api.get(path, signal);
-      const found = /** @type {AuditEntry[]} */ (data);
-      const named = await Promise.all(found.map(rowOf));
+      const found = await older(search.values(), anew ? undefined : next, PAGE);
       if (own !== turn) return;
-      searchedTo = metadata.searched_to;
-      rows = anew ? named : [...rows, ...named];
-      more.hidden = !searchedTo && found.length < PAGE;
+      next = found.next;
+      rows = anew ? found.rows : [...rows, ...found.rows];
+      more.hidden = !next;
       fill(place, table(rows));
       tools.say(rows.length, !more.hidden);
     } catch (error) {

@@ -6,7 +6,7 @@ import { errorBox } from "../elements/error-box.js";
 import { heading, help } from "../elements/heading.js";
 import { searchBar } from "../elements/search-bar.js";
 import { sentences, simpleTable } from "../elements/simple-table.js";
-import { tableTools } from "../elements/table-tools.js";
+import { EXPORT_PAGE, tableTools } from "../elements/table-tools.js";
 import { when } from "../format.js";
 import { texts } from "../texts.js";
 import { phoneNames, username } from "./accounts.js";
@@ -27,7 +27,7 @@ export async function view({ element, query, signal }) {
   const place = h("div", { className: "rows", "aria-live": "polite" });
   element.classList.add("with-list");
   const batch = h("span");
-  const tools = tableTools(texts.deployments, place, () => load(true));
+  const tools = tableTools(texts.deployments, pages, () => load(true));
   const more = h("button", { hidden: true, onclick: () => load(false) }, texts.older);
   const search = searchBar(
     "/deployments",
@@ -42,29 +42,45 @@ export async function view({ element, query, signal }) {
     { isSearched: false },
   );
 
+  /** The deployments before this one that match the filters.
+   * @param {Record<string, string>} values @param {string} before @param {number} limit */
+  async function older({ since, until, ...filters }, before, limit) {
+    const path = withQuery("deployments", {
+      ...filters,
+      since: momentOf(since),
+      until: momentOf(until),
+      before,
+      limit,
+    });
+    /** @type {Deployment[]} */
+    const found = (await api.get(path, signal)).data;
+    const names = await phoneNames(found.map(({ mac }) => mac), signal);
+    return Promise.all(
+      found.map(async (one) => ({ ...one, by: await username(one.user_uuid), name: names.get(one.mac) ?? "" })),
+    );
+  }
+
+  async function* pages() {
+    const values = search.values();
+    /** @type {string | undefined} */
+    let before = NEWEST;
+    while (before) {
+      const found = await older(values, before, EXPORT_PAGE);
+      yield table(found);
+      before = found.length < EXPORT_PAGE ? undefined : found.at(-1)?.uuid;
+    }
+  }
+
   let turn = 0;
   /** The newest request is shown, whichever is answered last. @param {boolean} anew */
   async function load(anew) {
     const own = (turn += 1);
     if (anew) more.hidden = true;
-    const { since, until, ...filters } = search.values();
-    const before = anew ? NEWEST : rows.at(-1)?.uuid;
+    const before = (anew ? undefined : rows.at(-1)?.uuid) ?? NEWEST;
     try {
-      const path = withQuery("deployments", {
-        ...filters,
-        since: momentOf(since),
-        until: momentOf(until),
-        before,
-        limit: PAGE,
-      });
-      /** @type {Deployment[]} */
-      const found = (await api.get(path, signal)).data;
-      const names = await phoneNames(found.map(({ mac }) => mac), signal);
-      const named = await Promise.all(
-        found.map(async (one) => ({ ...one, by: await username(one.user_uuid), name: names.get(one.mac) ?? "" })),
-      );
+      const found = await older(search.values(), before, PAGE);
       if (own !== turn) return;
-      rows = anew ? named : [...rows, ...named];
+      rows = anew ? found : [...rows, ...found];
       more.hidden = found.length < PAGE;
       fill(place, table(rows));
       tools.say(rows.length, !more.hidden);

@@ -130,6 +130,12 @@ export async function view({ element, query, signal }) {
     return api.count("phones", { ...filters, is_active: true }, signal);
   }
 
+  /** The filters of an order in words. @param {Record<string, any>} order */
+  const filtersOf = (order) =>
+    FILTERS.filter((name) => order[name])
+      .map((name) => `${labelOf(name).toLowerCase()} ${order[name]}`)
+      .join(", ");
+
   /** What is wrong with the list of an order, in words. @param {Record<string, any>} order */
   async function problemOf({ macs = [] }) {
     const wrong = notMacs(macs);
@@ -149,12 +155,11 @@ export async function view({ element, query, signal }) {
     const number = order.only_changed && changing !== null ? changing : await phonesOf(order);
     if (number !== null) {
       const action = texts.actions[order.action];
-      const used = FILTERS.filter((name) => order[name]).map((name) => `${labelOf(name).toLowerCase()} ${order[name]}`);
       const details = h(
         "div",
         {},
         facts([
-          [texts.whichPhones, order.macs ? texts.byList : texts.byFilter(used.join(", "))],
+          [texts.whichPhones, order.macs ? texts.byList : texts.byFilter(filtersOf(order))],
           ...(order.action === "switch"
             ? [/** @type {[string, string]} */ ([texts.profile, profile.text()])]
             : []),
@@ -186,7 +191,7 @@ export async function view({ element, query, signal }) {
     const number = problem || isByTemplate ? null : await phonesOf(order).catch(() => null);
     if (own !== turn) return;
     if (problem) tell(problem, true);
-    else if (isByTemplate) tell(texts.templatePhones);
+    else if (isByTemplate) tell(texts.templatePhones(filtersOf(order)));
     else tell(number === null ? texts.nothingChosen : texts.chosenPhones(number));
   }
 

@@ -7,7 +7,7 @@ import { icon } from "../icons.js";
 import { inWords } from "../labels.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
-import { username } from "./accounts.js";
+import { hasActiveOwner, username } from "./accounts.js";
 import { problemOf } from "./deployment.js";
 
 /** @typedef {import("../../types").Deployment} Deployment */
@@ -39,8 +39,9 @@ export function lastChange({ current, last }) {
 }
 
 /** @param {{current: Deployment | null, last: Deployment | null}} deployed
- * @param {any} seen the state of the phone; null for those who may not know it */
-export async function onPhone(deployed, seen) {
+ * @param {any} seen the state of the phone; null for those who may not know it
+ * @param {boolean} [isSip] whether number and password are in the configuration */
+export async function onPhone(deployed, seen, isSip = false) {
   const { current, last } = deployed;
   const change = lastChange(deployed);
   return [
@@ -58,6 +59,7 @@ export async function onPhone(deployed, seen) {
       ? h("p", {}, session.isAdmin ? texts.nothingDeployed : texts.notVisible)
       : await placed(current),
     seen !== null && trouble(seen),
+    isSip && session.isAdmin && current !== null && !(await hasActiveOwner(current.profile_uuid)) && leaver(),
   ];
 }
 
@@ -71,6 +73,16 @@ function trouble({ state, message, next_step: next, seen_at: at }) {
     h("p", {}, icon(meaning), h("strong", {}, texts.states[state] ?? state), " ", ago(at)),
     h("p", {}, inWords(message)),
     next && h("p", {}, inWords(next)),
+  );
+}
+
+/** Number and password of a user who left are on the phone: what to do. */
+function leaver() {
+  return h(
+    "div",
+    { className: "state bad" },
+    h("p", {}, icon("bad"), h("strong", {}, texts.leaver)),
+    h("p", {}, texts.leaverNext),
   );
 }
 

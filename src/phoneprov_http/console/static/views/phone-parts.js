@@ -119,8 +119,12 @@ export async function modulesPart(panel, phone, signal) {
   );
 }
 
-/** @param {HTMLElement} panel @param {string} path @param {AbortSignal} signal */
-export async function linesPart(panel, path, signal) {
+/** @param {HTMLElement} panel @param {string} path @param {boolean} isSip @param {AbortSignal} signal */
+export async function linesPart(panel, path, isSip, signal) {
+  if (isSip) {
+    fill(panel, h("p", {}, texts.sipLines));
+    return;
+  }
   const { data } = await api.get(`${path}/lines`, signal);
   fill(
     panel,

@@ -45,6 +45,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
     deployedOn(path, signal),
   ]);
   const seen = session.isAdmin ? (await api.get(`${path}/state`, signal)).data : null;
+  const isSip = ["SIP", "SIPE"].includes((phone.software_type ?? "").toUpperCase());
   const state = h("section", { className: "on-phone", "aria-live": "polite" });
   const rollBackButton = h(
     "button",
@@ -60,7 +61,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
       { name: "modules", title: texts.modules, show: (panel) => modulesPart(panel, phone, signal) },
       ...(session.isAdmin
         ? [
-            { name: "lines", title: texts.lines, show: (/** @type {HTMLElement} */ panel) => linesPart(panel, path, signal) },
+            { name: "lines", title: texts.lines, show: (/** @type {HTMLElement} */ panel) => linesPart(panel, path, isSip, signal) },
             { name: "fetches", title: texts.fetches, show: (/** @type {HTMLElement} */ panel) => fetchesPart(panel, path, signal) },
           ]
         : []),
@@ -98,7 +99,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
     ),
     parts,
   );
-  update(state, ...(await onPhone(deployed, seen)));
+  update(state, ...(await onPhone(deployed, seen, isSip)));
   void followed().catch(() => {});
 
   /** A change that is under way is shown as it happens. */
@@ -109,7 +110,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
       const now = await deployedOn(path, signal);
       last = now.last;
       rollBackButton.hidden = now.current === null;
-      update(state, ...(await onPhone(now, seen)));
+      update(state, ...(await onPhone(now, seen, isSip)));
     }
   }
 }
