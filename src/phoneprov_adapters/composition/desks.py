@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from phoneprov_adapters.composition.adapters import (
     Adapters,
+    background,
     calls,
     clock,
     database,
@@ -54,7 +55,7 @@ class DesksContainer(ServingContainer):
         journal=of(Adapters.journals, lambda it: it.pin_failure))
     identify_phone = singleton(
         IdentifyPhone, database=database, networks=networks,
-        binding=setting(lambda it: it.desks.binding), clock=clock)
+        binding=setting(lambda it: it.desks.binding), clock=clock, background=background)
     log_in_at_phone = singleton(
         LogInAtPhone, database=database, check_pin=of(check_pin), change=of(change_desk),
         tokens=of(page_tokens), policy=setting(lambda it: it.desks), clock=clock)

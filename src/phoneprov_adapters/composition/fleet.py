@@ -5,7 +5,14 @@ from functools import partial
 
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.lists import ManagerRegistrations
-from phoneprov_adapters.composition.adapters import Adapters, clock, database, new_id, pause
+from phoneprov_adapters.composition.adapters import (
+    Adapters,
+    clock,
+    database,
+    new_id,
+    pause,
+    setting,
+)
 from phoneprov_adapters.composition.checked import Periodic, of, singleton
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.switching import SwitchingContainer
@@ -34,6 +41,7 @@ class FleetContainer(SwitchingContainer):
         WatchFleet, database=database, information=of(Adapters.phone_commands),
         registrations=of(registrations), clock=clock, pause=pause,
         holder=of(Adapters.database, lambda it: it.process),
+        loads=of(SwitchingContainer.check_load), load_minutes=setting(lambda it: it.load_minutes),
         files=of(singleton(CompareFiles, database=database, uploader=of(Adapters.uploader),
         clock=clock, pause=pause)))
     change_fleet = singleton(

@@ -13,22 +13,57 @@ from phoneprov_adapters.composition.adapters import (
 )
 from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.composition.inventory import InventoryContainer
+from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.provisioning.folder import Folder, NoFolder
+from phoneprov_core.deployments.arrival import Arrival
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.limits import SwitchLimits
+from phoneprov_core.deployments.observation import PhoneInformation
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
 from phoneprov_core.deployments.use_cases import Deployments, SwitchProfile
 from phoneprov_core.desks.model import Elsewhere
+from phoneprov_core.kernel.system import Pause
+from phoneprov_core.provisioning.loads import CheckLoad
+from phoneprov_core.provisioning.ports import SharedFiles
+
+
+def shared_files_of(settings: Settings) -> SharedFiles:
+    """The folder of other files that phones fetch."""
+    return Folder(settings.files_dir) if settings.files_dir else NoFolder()
+
+
+def check_load_of(settings: Settings, files: SharedFiles) -> CheckLoad | None:
+    """What looks for firmware loads; None without a folder of files."""
+    return CheckLoad(files) if settings.files_dir else None
+
+
+def arrival_of(
+    settings: Settings, information: PhoneInformation, check_load: CheckLoad | None, pause: Pause
+) -> Arrival:
+    """What asks phones which firmware they run."""
+
+    async def files(load: str) -> tuple[str, ...]:
+        return (await check_load(load)).listed if check_load else ()
+
+    return Arrival(information, pause, settings.load_minutes, files)
 
 
 class SwitchingContainer(InventoryContainer):
     """Deployments: one configuration onto one phone."""
 
     # fmt: off
+    shared_files = singleton(shared_files_of, settings=of(Adapters.settings))
+    check_load = singleton(
+        check_load_of, settings=of(Adapters.settings), files=of(shared_files))
+    arrival = singleton(
+        arrival_of, settings=of(Adapters.settings), information=of(Adapters.phone_commands),
+        check_load=of(check_load), pause=pause)
     confirm = singleton(
         Confirm, database=database, watch=of(Adapters.watch), background=background,
-        journal=journal, clock=clock, compare_lines=of(Adapters.compare_lines))
+        journal=journal, clock=clock, compare_lines=of(Adapters.compare_lines),
+        arrival=of(arrival))
     limits = singleton(
         SwitchLimits, per_phone=setting(lambda it: it.switches_per_phone),
         per_caller=setting(lambda it: it.phones_per_caller))

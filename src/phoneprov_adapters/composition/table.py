@@ -21,6 +21,7 @@ from phoneprov_adapters.runtime.system import processors
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.configuration.well_formed import LARGEST
+from phoneprov_core.deployments.arrival import LOAD_MINUTES
 from phoneprov_core.deployments.limits import PHONES_PER_CALLER, SWITCHES_PER_PHONE
 from phoneprov_core.desks.model import Elsewhere
 from phoneprov_core.devices.binding import Binding
@@ -228,6 +229,10 @@ class Table:
     confirm_timeout: int = setting(number(), "120",
         "seconds to wait for the phone after its restart before the deployment becomes "
         "`not_confirmed`; `0` turns the confirmation off")
+    load_minutes: int = setting(number(0, 1440), str(LOAD_MINUTES),
+        "minutes that a [firmware load](../how-to/change-the-load-of-a-floor.md) has to arrive, "
+        "after the phone was seen to restart; then the deployment becomes `not_confirmed`, and the "
+        "phone `wrong_load`. `0`: loads are not compared")
 
     # What Asterisk asks.
     asterisk_token: str | None = setting(forms.SERVICE_TOKEN, "",

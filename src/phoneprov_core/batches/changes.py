@@ -59,10 +59,11 @@ async def judge_first(tx: BatchesTransaction, batch: Batch, now: datetime) -> bo
     if latest >= shown(now - timedelta(minutes=batch.first_minutes)):
         return None
     phone = await _phone_at(tx, batch, min(pending))
-    return (
-        f"{phone.mac}, one of the first phones, is not confirmed after "
-        f"{batch.first_minutes} minutes."
-    )
+    deployment = await tx.deployments.find(phone.deployment_uuid or "")
+    late = f"{phone.mac}, one of the first phones, is not confirmed after {batch.first_minutes}"
+    if deployment is not None and deployment.awaits_load:
+        return f"{late} minutes: it is not known to run the load {deployment.load} yet."
+    return f"{late} minutes."
 
 
 async def _why_missed(tx: BatchesTransaction, batch: Batch, position: int, now: str) -> str:

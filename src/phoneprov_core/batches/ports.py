@@ -18,7 +18,7 @@ from phoneprov_core.batches.transitions import (
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import NewestRows, Rows
-from phoneprov_core.phones.ports import PhoneStore
+from phoneprov_core.phones.ports import PhoneStore, SignsOfLife
 
 
 class NoPhones(Conflict):
@@ -125,7 +125,7 @@ class SeenFirmware(Protocol):
     def reported_load(self) -> str | None: ...
 
 
-class SeenPhones(Protocol):
+class SeenPhones(SignsOfLife, Protocol):
     """What was seen of phones."""
 
     async def find(self, mac: str) -> SeenFirmware | None:

@@ -1,6 +1,7 @@
 """Deployments: the record of each time a configuration was put onto a phone. It is created before
 the upload, completed at the end, and extended by the confirmation that the phone registered."""
 
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import Annotated, Literal, Self
 
@@ -22,9 +23,12 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.paging import Before
-from phoneprov_core.kernel.system import Timestamp
+from phoneprov_core.kernel.system import Timestamp, shown
 from phoneprov_core.profiles.model import RevisionNumber, Sha256
 from phoneprov_core.templates.model import TemplateRevision
+
+GRACE_SECONDS = 10
+"""Seconds by which a watch that ended in time has recorded its result."""
 
 RESTARTED = "ok"
 """The ``restart`` of a record when the command was accepted."""
@@ -165,8 +169,8 @@ class Deployment(Struct, frozen=True):
     confirmation: Annotated[
         Confirmation,
         schema(
-            "Whether the phone registered again after the restart; `none` if this is not watched: "
-            "`confirmation_message` says why"
+            "Whether the phone registered again after the restart, and runs the load that its "
+            "configuration names; `none` if this is not watched: `confirmation_message` says why"
         ),
     ]
     confirmation_message: (
@@ -186,6 +190,39 @@ class Deployment(Struct, frozen=True):
     template_name: (
         Annotated[str, schema("Name of the template at that time", examples=["office"])] | None
     ) = None
+
+    load: (
+        Annotated[
+            str,
+            schema(
+                "Firmware load that the configuration names; null if it names none",
+                examples=["SCCP45.9-4-2SR3-1S"],
+            ),
+        ]
+        | None
+    ) = None
+
+    @property
+    def awaits_load(self) -> bool:
+        """Whether its phone was seen to restart, and its load may still arrive."""
+        is_pending = self.confirmation is Confirmation.PENDING
+        return is_pending and self.confirmation_message is not None
+
+    def seen_again(self, message: str, now: datetime, load_minutes: int) -> Self:
+        """The deployment whose phone was seen to restart: it is confirmed, or, if its configuration
+        names a load, once the phone runs that. The load has ``load_minutes``; 0: it is not
+        compared."""
+        if self.load is None or not load_minutes:
+            return self.decided(Confirmation.CONFIRMED, message, shown(now))
+        by = now + timedelta(minutes=load_minutes, seconds=GRACE_SECONDS)
+        pending = self.decided(Confirmation.PENDING, message, None)
+        return replace(pending, confirmation_by=shown(by))
+
+    def decided(self, confirmation: Confirmation, message: str, at: str | None) -> Self:
+        """The deployment with what was observed at this moment."""
+        return replace(
+            self, confirmation=confirmation, confirmation_message=message, confirmation_at=at
+        )
 
     @property
     def restarted(self) -> bool | None:
@@ -215,12 +252,11 @@ class Deployment(Struct, frozen=True):
         by = self.confirmation_by
         if self.confirmation is not Confirmation.PENDING or by is None or now <= by:
             return self
-        return replace(
-            self,
-            confirmation=Confirmation.NOT_CONFIRMED,
-            confirmation_message="The watch was interrupted before the phone was seen again.",
-            confirmation_at=by,
-        )
+        why = "The watch was interrupted before the phone was seen again."
+        if self.awaits_load:
+            arrived = f"It is not known whether the load {self.load} arrived"
+            why = f"{self.confirmation_message} {arrived}: the watch was interrupted."
+        return self.decided(Confirmation.NOT_CONFIRMED, why, by)
 
 
 class Wanted(QueryCommand, frozen=True, kw_only=True):

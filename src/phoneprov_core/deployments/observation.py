@@ -6,6 +6,8 @@ from typing import Annotated, Literal, Protocol
 from msgspec import Struct
 
 from phoneprov_core.devices.execute import elements_of
+from phoneprov_core.devices.loads import stated_load
+from phoneprov_core.devices.names import mac_of_device
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.field_types import SECRET, Redacted
@@ -20,6 +22,11 @@ class DeviceInformation(Struct, frozen=True):
     model: str | None = None
     load: str | None = None
     serial: str | None = None
+
+    @property
+    def is_phone(self) -> bool:
+        """Whether a phone answered: one of the fields is stated."""
+        return self != DeviceInformation()
 
 
 class PhoneInformation(Protocol):
@@ -148,10 +155,12 @@ def read_device_information(status: int, body: bytes) -> DeviceInformation:
         return DeviceInformation()
     texts = {one.name: one.text for one in reversed(elements)}
     return DeviceInformation(
-        mac=known_mac(texts.get("MACAddress", "")) or None,
+        mac=known_mac(texts.get("MACAddress", ""))
+        or mac_of_device(texts.get("HostName", ""))
+        or None,
         model=_line(texts.get("modelNumber")),
         serial=_line(texts.get("serialNumber")),
-        load=_line(texts.get("appLoadID") or texts.get("versionID")),
+        load=stated_load(_line(texts.get("appLoadID")), _line(texts.get("versionID"))),
     )
 
 

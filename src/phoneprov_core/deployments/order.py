@@ -13,6 +13,7 @@ from phoneprov_core.deployments.errors import PhoneInactive, ProfileDoesNotFit
 from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import DeploymentStore, DeploymentsTransaction
 from phoneprov_core.desk_records import DeskUse, EarlierUse
+from phoneprov_core.devices.loads import load_in
 from phoneprov_core.kernel.actor import Actor, Event, Value
 from phoneprov_core.kernel.commands import filled
 from phoneprov_core.kernel.errors import found
@@ -194,6 +195,7 @@ def new_record(
         template_uuid=source and source.template_uuid,
         template_revision=source and source.template_revision,
         template_name=source and source.template_name,
+        load=load_in(order.cnf_xml),
     )
 
 

@@ -11,6 +11,7 @@ from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import NewestRows, Store
 from phoneprov_core.lines.ports import LineStore
 from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.ports import SignsOfLife
 from phoneprov_core.profiles.ports import ProfilesTransaction
 from phoneprov_core.templates.ports import Rendered
 from phoneprov_core.templates.recipes import RecipeTransaction
@@ -150,6 +151,8 @@ class DeploymentsTransaction(ProfilesTransaction, RecipeTransaction, Protocol):
     def extensions(self) -> Store[Extension]: ...
     @property
     def lines(self) -> LineStore: ...
+    @property
+    def fleet(self) -> SignsOfLife: ...
     @property
     def trail(self) -> UseCaseTrail: ...
 

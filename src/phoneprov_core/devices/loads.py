@@ -22,6 +22,8 @@ _NAME = re.compile(
 )
 _STATED = re.compile(r"(?P<what>[A-Z0-9_]+?)[.-](?P<version>\d+[.-][A-Z0-9.-]+?)S?")
 _MODEL = re.compile(r"\d[\dX_]+")
+_VERSIONED = re.compile(r"(?=(?:.*\d){3})[A-Za-z][A-Za-z0-9_.-]{5,}", re.ASCII)
+"""The name of a load with a version in it: not ``term45.default``, nor ``SCCP 1.2.2.6``."""
 
 
 def listed_files(content: bytes) -> list[str]:
@@ -43,6 +45,31 @@ def runs_load(stated: str | None, load: str, files: Iterable[str] = ()) -> bool:
         return True
     one, other = _parts(stated), _parts(load)
     return one is not None and one == other
+
+
+def states_load(stated: str | None, load: str, files: Iterable[str] = ()) -> bool | None:
+    """Whether a phone that states this firmware runs the load; None if the two cannot be compared.
+    A statement is another load only if it is a name with a version, as ``load`` is, or a file that
+    is not among ``files``, all those of the load (none of them: they are not known)."""
+    files = tuple(files)
+    if runs_load(stated, load, files):
+        return True
+    if not stated or not load:
+        return None
+    ending = ending_of(stated)
+    if ending is not None and stated.casefold() == (load + ending).casefold():
+        return True  # a load that is one file
+    are_names = _VERSIONED.fullmatch(stated) and _VERSIONED.fullmatch(load)
+    return False if (are_names and ending is None) or (ending is not None and files) else None
+
+
+def stated_load(app: str | None, version: str | None) -> str | None:
+    """The firmware that a phone states as ``appLoadID`` and ``versionID``: the name of a load
+    rather than that of one of its files, which may have another version."""
+    for one in (app, version):
+        if one and ending_of(one) is None and _VERSIONED.fullmatch(one):
+            return one
+    return app or version
 
 
 def _parts(name: str) -> tuple[str, str, str] | None:
@@ -76,6 +103,11 @@ def loads_to_fetch(new: str, old: str | None) -> NamedLoads:
         "" if named.phone.casefold() == had.phone.casefold() else named.phone,
         tuple(one for one in dict.fromkeys(named.modules) if one.casefold() not in has),
     )
+
+
+def load_in(xml: str) -> str | None:
+    """The load that a configuration without a fault names for the phone, None without one."""
+    return _named(xml)[0].phone or None
 
 
 def _named(xml: str) -> tuple[NamedLoads, str]:

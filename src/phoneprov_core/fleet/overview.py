@@ -47,7 +47,9 @@ class Fleet(Struct, frozen=True):
     under ``models`` and ``loads``."""
 
     phones: Annotated[int, schema("Number of active phones", minimum=0, examples=[200])]
-    states: Annotated[dict[str, int], schema("Phones by state")]
+    states: Annotated[
+        dict[str, int], schema("Phones by state; one with several states counts in each")
+    ]
     last_outcomes: Annotated[dict[str, int], schema("Phones by outcome of the newest deployment")]
     models: Annotated[dict[str, int], schema("Phones by model, as recorded, in its bare form")]
     loads: Annotated[dict[str, int], schema("Phones by firmware, as reported")]
@@ -82,8 +84,10 @@ class ViewFleet:
             counted = await tx.fleet.counts()
             days = await tx.fleet.days(since, today)
         phones = sum(count for *_, count in counted.recorded)
-        states = _by((state, count) for state, _, count in counted.observed)
-        if unseen := phones - sum(states.values()):
+        states = _by(
+            (state.value, count) for states, _, count in counted.observed for state in states
+        )
+        if unseen := phones - sum(count for *_, count in counted.observed):
             never = FleetState.NEVER_SEEN.value
             states = _by([*states.items(), (never, unseen)])
         return Fleet(

@@ -7,7 +7,7 @@ from phoneprov_core.desks.ports import DeskStore, DesksTransaction
 from phoneprov_core.fleet.model import Replacement
 from phoneprov_core.fleet.states import CountedFleet, Days, SeenPhone, StateChange, WatchedFile
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.phones.ports import PhoneStore, PhonesTransaction
+from phoneprov_core.phones.ports import PhoneStore, PhonesTransaction, SignsOfLife
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore
 
 
@@ -22,7 +22,7 @@ class ReplacementStore(ReplacementChain, Protocol):
         """The phone that took the place of this one last and is in the inventory, or None."""
 
 
-class FleetStore(Protocol):
+class FleetStore(SignsOfLife, Protocol):
     """What was seen of phones, by canonical MAC, and the numbers of the fleet. It is deleted with
     its phone."""
 

@@ -5,21 +5,34 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from phoneprov_core.deployments.observation import FileState, PhoneInformation
+from phoneprov_core.deployments.arrival import LOAD_MINUTES
+from phoneprov_core.deployments.model import Deployment
+from phoneprov_core.deployments.observation import DeviceInformation, FileState, PhoneInformation
+from phoneprov_core.devices.loads import ending_of
 from phoneprov_core.fleet.files import CompareFiles
 from phoneprov_core.fleet.ports import FleetTransaction
-from phoneprov_core.fleet.states import MISSES, FleetState, Look, SeenPhone, after_file, after_look
+from phoneprov_core.fleet.states import (
+    MISSES,
+    ExpectedLoad,
+    FleetState,
+    Look,
+    SeenPhone,
+    after_file,
+    after_look,
+)
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.addresses import Address, address_of
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Refused, TimedOut, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, Pause, millis, shown
 from phoneprov_core.phones.model import Phone, family_of, speaks_sip
+from phoneprov_core.provisioning.loads import CheckLoad
 
 LEASE = "fleet"
 """The key of the lease that the watching process holds, in place of a MAC."""
@@ -93,6 +106,8 @@ class WatchFleet:
     pause: Pause
     holder: str
     files: CompareFiles | None = None
+    loads: CheckLoad | None = None
+    load_minutes: int = LOAD_MINUTES
     _fence: int | None = None
     _storing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _renew_at: int = 0
@@ -217,11 +232,13 @@ class WatchFleet:
             async with self.database.read() as tx:
                 is_switched = await tx.leases.holder(mac) is not None
                 phone = await tx.phones.find(mac)
+                deployment = await tx.deployments.in_place(mac)
             if is_switched or phone is None or not phone.is_active or phone.phone_ip is None:
                 return
             self._asked[mac] = now, LEAST_MS
             done.requests += 1
             look = await self._asked_phone(phone, registered)
+            look = replace(look, expected=await self._expected(deployment, look.information))
             found, is_change = await self._store(
                 phone, lambda seen, now: after_look(phone, seen, look, now)
             )
@@ -240,6 +257,20 @@ class WatchFleet:
         except PhoneprovError:
             return look  # An address that must not be called.
         return replace(look, answers=True, information=found)
+
+    async def _expected(
+        self, deployment: Deployment | None, found: DeviceInformation | None
+    ) -> ExpectedLoad | None:
+        """The load that the configuration on the phone names, with its files if the phone stated
+        one. It has as much time as its confirmation, from the end of the deployment."""
+        if not self.load_minutes or deployment is None or deployment.load is None:
+            return None
+        ended = datetime.fromisoformat(deployment.ended_at or deployment.created_at)
+        by = shown(ended + timedelta(minutes=self.load_minutes))
+        files: tuple[str, ...] = ()
+        if self.loads is not None and found is not None and ending_of(found.load or ""):
+            files = (await self.loads(deployment.load)).listed
+        return ExpectedLoad(deployment.load, by, files)
 
     async def _store(
         self, phone: Phone, change: Callable[[SeenPhone | None, str], SeenPhone]

@@ -148,12 +148,17 @@ def software_type_of(phone: Phone, profile: str | None) -> str | None:
     return (phone.software_type or "").strip() or profile
 
 
-_MODEL = re.compile(r"(?:cisco\s+)?(?:cp-)?(.+?)g?", re.DOTALL)
+_MODEL = re.compile(
+    r"(?:cisco\s+)?(?:(?:unified\s+)?ip\s+phone\s+)?(?:[cd]p-)?"
+    r"(.+?)(?:g|g?-ge|nr)?(?:-ex)?(?:-k9)?=?",
+    re.DOTALL,
+)
 
 
 def bare_model(model: str) -> str:
-    """The bare form of a model, in lower case, without ``Cisco`` and ``CP-`` before it and one
-    ``G`` after it: ``CP-7945G`` and ``Cisco 7945`` are ``7945``, and so the same model."""
+    """The bare form of a model, in lower case, without what phones, CUCM and chan_sccp write before
+    and after it: ``CP-7945G``, ``Cisco Unified IP Phone 7945G`` and ``7945`` are ``7945``, and so
+    the same model; so are ``CP-7971G-GE`` and ``7971``, ``CP-8851NR-K9=`` and ``8851``."""
     match = _MODEL.fullmatch(model.strip().casefold())
     return match[1] if match else ""
 
@@ -184,9 +189,14 @@ _IN_USE = "Only phones at which a user is logged in, or is not. Needs level 0"
 _USER = "Only phones at which this user is logged in; another user than the caller needs level 0"
 
 StateFilter = Literal[
-    "never_seen", "foreign", "unreachable", "wrong_model", "unregistered", "file_changed", "fine"
-]
-_STATE = "Only active phones in this state, as last observed. Needs level 0"
+    "never_seen", "foreign", "unreachable", "wrong_model", "wrong_load", "unregistered",
+    "file_changed", "fine",
+]  # fmt: skip
+_STATE = (
+    "Only active phones that have this state, as last observed; a phone may have several. Needs "
+    "level 0"
+)
+SEEN_AT = "When it last answered, registered, fetched a file or requested a page, to the minute"
 
 MOST_NAMED = 100
 
@@ -272,8 +282,8 @@ class PhoneUse(Struct, frozen=True):
     hotdesk: Annotated[bool, schema("Whether users can log in at the phone")]
     default_profile_uuid: Annotated[Uuid, schema("Profile while no user is logged in")] | None
     default_profile_name: Annotated[str, schema("Name of that profile")] | None
-    state: Annotated[StateFilter, schema("State when last observed; null before")] | None
-    seen_at: Annotated[Timestamp, schema("When it last answered or was registered")] | None
+    state: Annotated[StateFilter, schema("Worst state when last observed; null before")] | None
+    seen_at: Annotated[Timestamp, schema(SEEN_AT)] | None
 
 
 class PhoneSummary(Phone, frozen=True, kw_only=True):

@@ -31,6 +31,14 @@ class HoldPhone(Protocol):
         """Let the next fence of a phone be greater than this one, too: that of another phone."""
 
 
+class SignsOfLife(Protocol):
+    """What is known of phones from their own requests."""
+
+    async def saw(self, mac: str, at: str) -> None:
+        """Keep that a phone gave a sign of life at this moment, to the minute: it fetched a file,
+        requested a page or registered. A phone that is not in the inventory is ignored."""
+
+
 class PhoneBusy(Conflict):
     """Another switch of the phone is running."""
 

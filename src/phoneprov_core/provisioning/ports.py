@@ -6,6 +6,7 @@ from typing import Protocol
 from phoneprov_core.deployments.ports import DeploymentStore
 from phoneprov_core.kernel.store import Rows, Store
 from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.ports import SignsOfLife
 from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch, ServedFile
 
 
@@ -65,6 +66,8 @@ class ProvisioningTransaction(Protocol):
     def fetches(self) -> FetchStore: ...
     @property
     def discovered_phones(self) -> DiscoveredPhoneStore: ...
+    @property
+    def fleet(self) -> SignsOfLife: ...
 
 
 class SharedFile(Protocol):

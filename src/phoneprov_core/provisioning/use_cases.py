@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Annotated
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
-from phoneprov_core.deployments.ports import Journal
 from phoneprov_core.devices.binding import Binding, Networks
 from phoneprov_core.devices.names import MAX_NAME, mac_in, plain_name, requested_name
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
@@ -67,6 +68,12 @@ class Ended(Struct, frozen=True):
     attempt: str | None
     is_new: bool
     has_row: bool = True
+    is_known: bool = False
+
+    @property
+    def is_sign(self) -> bool:
+        """Whether a phone of the inventory asked, and was not refused."""
+        return self.is_known and self.fetch.result is not FetchResult.REFUSED
 
     @property
     def mac(self) -> str:
@@ -84,7 +91,7 @@ class ProvideFile:
     shared_files: SharedFiles
     networks: Networks
     binding: Binding
-    journal: Journal
+    confirm: Confirm
     clock: Clock
     new_id: NewId
     observe: FetchObserver | None = None
@@ -170,14 +177,15 @@ class ProvideFile:
                 and self.repeats.is_noticed(request.client_ip, provided.mac, millis(now))
             ),
             has_row=self.repeats.has_row(fetch, millis(now)),
+            is_known=provided.is_known,
         )
 
     async def record(self, group: Sequence[Ended]) -> None:
         """Record requests in one transaction.
 
         A fetch of the configuration of the phone's current deployment confirms that deployment,
-        once the file was in place and the phone was restarted. A phone that is not in the
-        inventory is listed among the discovered ones if it asked from the phone networks.
+        once the file was in place, the phone was restarted, and runs its load. A phone that is not
+        in the inventory is listed among the discovered ones if it asked from the phone networks.
         """
         # In one order of rows: transactions of several processes never wait for each other.
         discovered = sorted((one for one in group if one.is_new), key=lambda one: one.mac)
@@ -199,8 +207,14 @@ class ProvideFile:
                     confirmed.append(deployment)
                     if not one.has_row:
                         await tx.fetches.add(one.fetch)
+            signs = {one.mac: one.at for one in group if one.is_sign}
+            for mac in sorted(signs):
+                await tx.fleet.saw(mac, signs[mac])
         for deployment in confirmed:
-            self.journal(deployment)
+            if deployment.awaits_load:
+                self.confirm.await_load(deployment)
+            else:
+                self.confirm.journal(deployment)
         if self.observe is not None:
             for one in group:
                 self.observe(one.fetch)
@@ -214,17 +228,12 @@ class ProvideFile:
             kept is None
             or kept.outcome is not Outcome.DEPLOYED
             or kept.confirmation is Confirmation.CONFIRMED
+            or kept.awaits_load
         ):
             return None
-        confirmed = replace(
-            kept,
-            confirmation=Confirmation.CONFIRMED,
-            confirmation_message=(
-                f"The phone fetched {fetch.name} by {fetch.transport.value.upper()}"
-                f" (fetch {fetch.uuid})."
-            ),
-            confirmation_at=ended.at,
-        )
+        transport = fetch.transport.value.upper()
+        message = f"The phone fetched {fetch.name} by {transport} (fetch {fetch.uuid})."
+        confirmed = self.confirm.seen_again(kept, message, datetime.fromisoformat(ended.at))
         await tx.deployments.put(confirmed)
         return confirmed
 

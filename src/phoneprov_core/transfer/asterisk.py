@@ -73,7 +73,8 @@ class Sections:
         name = device_name(phone.mac)
         kind = device_type(phone.model)
         if kind is None:
-            return Section(left_out=f"The phone {phone.mac} was omitted: it has no model.")
+            why = "its model is no device type of chan_sccp" if phone.model else "it has no model"
+            return Section(left_out=f"The phone {phone.mac} was omitted: {why}.")
         return Section(
             _section(
                 name,

@@ -120,6 +120,7 @@ export interface Deployment {
   template_uuid: string | null;
   template_revision: number | null;
   template_name: string | null;
+  load: string | null;
 }
 
 export interface Desk {
@@ -295,7 +296,7 @@ export interface PhoneUse {
   hotdesk: boolean;
   default_profile_uuid: string | null;
   default_profile_name: string | null;
-  state: "file_changed" | "fine" | "foreign" | "never_seen" | "unreachable" | "unregistered" | "wrong_model" | null;
+  state: "file_changed" | "fine" | "foreign" | "never_seen" | "unreachable" | "unregistered" | "wrong_load" | "wrong_model" | null;
   seen_at: string | null;
 }
 

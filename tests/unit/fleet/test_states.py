@@ -9,11 +9,13 @@ from phoneprov_core.deployments.observation import (
     read_device_information,
 )
 from phoneprov_core.fleet.states import (
+    ExpectedLoad,
     FleetState,
     Look,
     SeenPhone,
     after_file,
     after_look,
+    after_sign,
     status_of,
 )
 from phoneprov_core.phones.model import Phone
@@ -55,7 +57,13 @@ def seen_after(*looks: Look, phone: Phone = PHONE) -> SeenPhone:
         ([answering(mac=a_mac(2))], "foreign"),
         ([answering(mac=a_mac(2), model="CP-8841")], "foreign"),
         ([answering(mac=None)], "fine"),
+        ([Look(True, DeviceInformation())], "never_seen"),
+        ([answering(), Look(True, DeviceInformation())], "fine"),
+        ([answering(), *[Look(True, DeviceInformation())] * 2], "unreachable"),
+        ([Look(True, DeviceInformation(), is_registered=True)], "fine"),
         ([answering(model="7945")], "fine"),
+        ([answering(model="Cisco Unified IP Phone 7945G")], "fine"),
+        ([answering(load="jar45sccp.9-4-2TH1-1.sbn")], "fine"),
         ([answering(model="CP-7965G")], "wrong_model"),
         ([answering(model=None)], "fine"),
         ([answering(load="SCCP45.8")], "wrong_model"),
@@ -100,6 +108,86 @@ def test_state_follows_from_the_file_and_a_look_keeps_it(
     if state == "file_changed":
         assert "on the server" in words.message
         assert "Preview" in (words.next_step or "")
+
+
+NEW, EARLY, LATE = "SCCP45.9-9", "2026-01-31T07:00:00.000Z", "2026-01-31T09:00:00.000Z"
+
+
+def expecting(look: Look, load: str = NEW, by: str = EARLY, *files: str) -> Look:
+    return msgspec.structs.replace(look, expected=ExpectedLoad(load, by, files))
+
+
+@pytest.mark.parametrize(
+    ("looks", "states"),
+    [
+        ([expecting(answering())], ["wrong_load"]),
+        ([expecting(answering(), by=LATE)], ["fine"]),
+        ([expecting(answering(load=NEW))], ["fine"]),
+        ([expecting(answering(load=None))], ["fine"]),
+        ([expecting(answering(load="a.sbn"))], ["fine"]),
+        ([expecting(answering(load="a.sbn"), NEW, EARLY, "b.sbn")], ["wrong_load"]),
+        ([expecting(answering(load="a.sbn"), NEW, EARLY, "A.sbn")], ["fine"]),
+        ([expecting(answering(mac=a_mac(2)))], ["foreign"]),
+        ([answering(), expecting(SILENT)], ["fine"]),
+        ([expecting(answering()), expecting(SILENT)], ["wrong_load"]),
+        ([expecting(answering()), *[expecting(SILENT)] * 2], ["unreachable", "wrong_load"]),
+        ([expecting(answering()), expecting(SILENT, "SCCP45.10")], ["fine"]),
+        ([expecting(answering()), answering()], ["fine"]),
+        ([expecting(answering(model="CP-7911G"))], ["wrong_model", "wrong_load"]),
+    ],
+)
+def test_load_that_did_not_arrive_is_a_state(looks: list[Look], states: list[str]) -> None:
+    seen = seen_after(*looks)
+
+    assert [state.value for state in seen.states] == states
+    words = status_of(PHONE, seen)
+    if states == ["wrong_load"] and seen.reported_load == OWN.load:
+        assert words.message == (
+            f"The phone runs {OWN.load}, its configuration names {NEW}: the load did not arrive."
+        )
+    assert words.message.endswith(".")
+
+
+def test_load_of_the_configuration_is_not_compared_with_the_record() -> None:
+    assert seen_after(expecting(answering(load=NEW))).states == (FleetState.FINE,)
+    assert seen_after(answering(load=NEW)).states == (FleetState.WRONG_MODEL,)
+
+
+def test_load_that_cannot_be_compared_is_said_to_be_unknown() -> None:
+    words = status_of(PHONE, seen_after(expecting(answering(load=None))))
+
+    assert f"not known whether it runs {NEW}" in words.message
+
+
+def test_states_of_a_phone_are_a_set_and_the_worst_is_first() -> None:
+    seen = after_file(PHONE, seen_after(answering(), SILENT, SILENT), "changed", LATE)
+
+    assert seen.state is FleetState.UNREACHABLE
+    assert seen.states == (FleetState.UNREACHABLE, FleetState.FILE_CHANGED)
+    words = status_of(PHONE, seen)
+    assert words.states == seen.states
+    assert words.message == (
+        "The phone does not answer at 10.0.0.5. "
+        "Another program changed the configuration of the phone on the server."
+    )
+    never = after_file(PHONE, None, "missing", LATE)
+    assert never.states == (FleetState.NEVER_SEEN, FleetState.FILE_CHANGED)
+
+
+def test_sign_of_life_is_the_newest_moment_and_ends_never_seen() -> None:
+    never = seen_after(SILENT)
+    seen = after_sign(PHONE, never, "2026-01-31T08:30:00.000Z")
+
+    assert (never.state, seen.state) == (FleetState.NEVER_SEEN, FleetState.UNREACHABLE)
+    assert seen.seen_at == "2026-01-31T08:30:00.000Z"
+    assert after_sign(PHONE, seen, EARLY).seen_at == seen.seen_at
+    assert after_sign(PHONE, None, EARLY).states == (FleetState.FINE,)
+
+
+def test_web_server_that_is_no_phone_is_said() -> None:
+    words = status_of(PHONE, seen_after(Look(True, DeviceInformation())))
+    assert "was never seen" in words.message
+    assert "does not state to be a phone" in words.message
 
 
 def test_what_is_not_recorded_is_not_wrong() -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_adapters.memory.system import MemoryBackground
 from phoneprov_adapters.provisioning.folder import Folder
 from phoneprov_adapters.runtime.networks import PhoneNetworks
+from phoneprov_core.deployments.confirm import Confirm, Watch
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
 from phoneprov_core.devices.binding import Binding
 from phoneprov_core.provisioning.model import ServedFile
@@ -32,13 +34,17 @@ class Office:
     now: datetime = datetime(2026, 1, 31, 8, 0, tzinfo=UTC)
     last_id: int = 0
 
+    def __post_init__(self) -> None:
+        watch, background = Watch(None, None, seconds=120), MemoryBackground()
+        self.confirm = Confirm(self.database, watch, background, self.journal.append, self._clock)
+
     def provide(self, binding: Binding = Binding.ADDRESS) -> ProvideFile:
         return ProvideFile(
             self.database,
             Folder(self.folder),
             PhoneNetworks.parse("10.0.0.0/8"),
             binding,
-            self.journal.append,
+            self.confirm,
             self._clock,
             self._new_id,
         )

@@ -1,7 +1,9 @@
 """What was seen of phones, the numbers of the fleet, and numbers of records in SQL."""
 
+from collections import Counter
 from typing import Any
 
+from msgspec.json import Decoder
 from sqlalchemy import Select, Text, bindparam, case, func, insert, literal_column, select
 
 from phoneprov_adapters.runtime.system import ordered_id
@@ -21,6 +23,7 @@ from phoneprov_core.fleet.states import (
     SeenPhone,
     StateChange,
     WatchedFile,
+    after_sign,
 )
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.statistics import Statistics, StatisticsStore
@@ -68,7 +71,7 @@ _RECORDED = (
     .where(phones.c.is_active.is_(True))
     .group_by(phones.c.last_outcome, phones.c.model)
 )
-_KNOWN = (phone_states.c.state, phone_states.c.reported_load)
+_KNOWN = (phone_states.c.states, phone_states.c.reported_load)
 _OBSERVED = select(*_KNOWN, func.count()).group_by(*_KNOWN)
 _OF_INACTIVE = (
     select(*_KNOWN, func.count())
@@ -115,6 +118,16 @@ _SUMMED = select(
 )
 _AFTER = "U"
 """A day with this is later than its moments, ``2026-01-31T...``."""
+_STATES = Decoder(tuple[FleetState, ...])
+_WITH_PHONE = (
+    select(*_PHONE.columns, *_SEEN.columns)
+    .outerjoin_from(phones, phone_states, phone_states.c.mac == phones.c.mac)
+    .where(phones.c.mac == bindparam("mac"))
+)
+
+
+def _minute(moment: str) -> str:
+    return moment[: len("2026-01-31T08:15")]
 
 
 class SqlFleet(SqlQueries, FleetStore):
@@ -128,6 +141,18 @@ class SqlFleet(SqlQueries, FleetStore):
         if is_change:
             change = {"uuid": ordered_id(), "mac": seen.mac, "at": seen.since}
             await self._connection.execute(_ADD_CHANGE, state=seen.state.value, **change)
+
+    async def saw(self, mac: str, at: str) -> None:
+        row = await self._connection.fetch_one(_WITH_PHONE, mac=mac)
+        if row is None:
+            return
+        size = len(_PHONE.columns)
+        seen = _SEEN.first(row[size:], self._connection.box)[0]
+        if seen is not None and _minute(seen.seen_at or "") >= _minute(at):
+            return
+        found = after_sign(Phone(*row[:size]), seen, at)
+        before = FleetState.NEVER_SEEN if seen is None else seen.state
+        await self.put(found, is_change=found.state is not before)
 
     async def history(self, mac: str, limit: int) -> list[StateChange]:
         return await self._all(
@@ -147,11 +172,15 @@ class SqlFleet(SqlQueries, FleetStore):
 
     async def counts(self) -> CountedFleet:
         observed = {(row[0], row[1]): row[2] for row in await self._connection.fetch_all(_OBSERVED)}
-        for state, load, count in await self._connection.fetch_all(_OF_INACTIVE):
-            observed[state, load] -= count
+        for states, load, count in await self._connection.fetch_all(_OF_INACTIVE):
+            observed[states, load] -= count
         return CountedFleet(
             await self._all(lambda *row: row, _RECORDED),
-            [(state, load, count) for (state, load), count in observed.items() if count > 0],
+            [
+                (_STATES.decode(states), load, count)
+                for (states, load), count in observed.items()
+                if count > 0
+            ],
         )
 
     async def summed_until(self) -> str | None:
@@ -189,10 +218,10 @@ _SESSIONS = select(func.count()).where(desks.c.user_uuid.is_not(None))
 
 
 _FLEET = (
-    select(phone_states.c.state, func.count())
+    select(phone_states.c.states, func.count())
     .join(phones, phones.c.mac == phone_states.c.mac)
     .where(phones.c.is_active.is_(True))
-    .group_by(phone_states.c.state)
+    .group_by(phone_states.c.states)
 )
 _CLOCK = select(now_ms())
 
@@ -205,10 +234,12 @@ class SqlStatistics(SqlQueries, StatisticsStore):
         by_state = await self._connection.fetch_all(_BATCHES)
         sessions = await self._connection.fetch_all(_SESSIONS)
         phones = {"active" if active else "inactive": count for active, count in by_active}
-        fleet = {str(state): count for state, count in await self._connection.fetch_all(_FLEET)}
-        if (unseen := phones.get("active", 0) - sum(fleet.values())) > 0:
-            never = FleetState.NEVER_SEEN.value
-            fleet[never] = fleet.get(never, 0) + unseen
+        unseen, fleet = phones.get("active", 0), Counter[str]()
+        for states_of_phones, count in await self._connection.fetch_all(_FLEET):
+            unseen -= count
+            fleet.update({state.value: count for state in _STATES.decode(states_of_phones)})
+        if unseen > 0:
+            fleet[FleetState.NEVER_SEEN.value] += unseen
         states = {str(state): count for state, count in by_state}
         return Statistics(phones, states, sessions[0][0], fleet)
 

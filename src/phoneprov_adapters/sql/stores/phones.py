@@ -15,6 +15,7 @@ from sqlalchemy import (
     bindparam,
     exists,
     func,
+    literal,
     null,
     or_,
     select,
@@ -72,10 +73,11 @@ _LAST = {
 }
 """A MAC may have deployments before it is in the inventory: from a phone that was deleted."""
 
-_state = func.coalesce(
-    select(phone_states.c.state).where(phone_states.c.mac == phones.c.mac).scalar_subquery(),
-    "never_seen",
+_states = func.coalesce(
+    select(phone_states.c.states).where(phone_states.c.mac == phones.c.mac).scalar_subquery(),
+    '["never_seen"]',
 )
+_HAS_STATE = _states.like(literal('%"') + bindparam("only_state", type_=Text()) + literal('"%'))
 _USED = select(desks.c.mac).where(desks.c.user_uuid == bindparam("only_user_uuid"))
 _IN_USE = select(desks.c.mac).where(desks.c.user_uuid.is_not(None))
 
@@ -173,7 +175,7 @@ class SqlPhones(SqlSearchedStore[Phone], PhoneStore):
         search=PHONE_FIELDS,
         conditions={
             "user_uuid": phones.c.mac.in_(_USED),
-            "state": and_(phones.c.is_active.is_(True), _state == bindparam("only_state")),
+            "state": and_(phones.c.is_active.is_(True), _HAS_STATE),
             "in_use": phones.c.mac.in_(_IN_USE) == bindparam("only_in_use", type_=Boolean()),
         },
         derived=_LAST,

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Table
 
-from phoneprov_adapters.sql.tables.records import metadata, moment, string, table_of, uuid
+from phoneprov_adapters.sql.tables.records import metadata, moment, string, table_of, text, uuid
 from phoneprov_core.fleet.states import SeenPhone
 
 
@@ -15,10 +15,11 @@ phone_states = table_of(
     SeenPhone,
     "phone_states",
     _phone(primary_key=True),
-    Index(None, "state", "reported_load", "mac"),
+    Index(None, "states", "reported_load", "mac"),
     key="mac",
     listed=False,
     since=string(24),
+    states=text,
     file=string(16),
 )
 

@@ -317,6 +317,7 @@ CREATE TABLE deployments (
 	template_uuid VARCHAR(36) COLLATE "C",
 	template_revision BIGINT,
 	template_name TEXT,
+	load TEXT,
 	used_by TEXT,
 	CONSTRAINT pk_deployments PRIMARY KEY (uuid),
 	CONSTRAINT uq_deployments_mac_number UNIQUE (mac, number)
@@ -542,11 +543,15 @@ CREATE TABLE phone_states (
 	serial TEXT,
 	is_registered BOOLEAN,
 	file VARCHAR(16) COLLATE "C" NOT NULL,
+	is_other BOOLEAN NOT NULL,
+	expected_load TEXT,
+	runs_expected BOOLEAN,
+	states TEXT COLLATE "C" NOT NULL,
 	CONSTRAINT pk_phone_states PRIMARY KEY (mac),
 	CONSTRAINT fk_phone_states_mac FOREIGN KEY(mac) REFERENCES phones (mac) ON DELETE CASCADE
 );
 
-CREATE INDEX ix_phone_states_state_reported_load_mac ON phone_states (state, reported_load, mac);
+CREATE INDEX ix_phone_states_states_reported_load_mac ON phone_states (states, reported_load, mac);
 
 CREATE TABLE phone_state_changes (
 	uuid VARCHAR(36) COLLATE "C" NOT NULL,

@@ -40,6 +40,7 @@ const MEANINGS = {
   foreign: "bad",
   unreachable: "bad",
   wrong_model: "wait",
+  wrong_load: "bad",
   unregistered: "bad",
   file_changed: "wait",
   never_seen: "unknown",

@@ -64,13 +64,13 @@ export async function onPhone(deployed, seen, isSip = false) {
 }
 
 /** What is wrong with the phone as it is, and what to do. @param {any} seen */
-function trouble({ state, message, next_step: next, seen_at: at }) {
+function trouble({ state, states, message, next_step: next, seen_at: at }) {
   const meaning = meaningOf(state);
-  if (meaning === "good" || state === "never_seen") return null;
+  if (meaning === "good" || (state === "never_seen" && states.length === 1)) return null;
   return h(
     "div",
     { className: `state ${meaning}` },
-    h("p", {}, icon(meaning), h("strong", {}, texts.states[state] ?? state), " ", ago(at)),
+    h("p", {}, icon(meaning), h("strong", {}, states.map((/** @type {string} */ one) => texts.states[one] ?? one).join(", ")), " ", ago(at)),
     h("p", {}, inWords(message)),
     next && h("p", {}, inWords(next)),
   );

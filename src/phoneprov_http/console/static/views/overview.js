@@ -148,7 +148,9 @@ function fleetBar({ states, phones }) {
   if (names.every((name) => name === "never_seen")) return null;
   const said = names.map((name) => texts.inState(texts.states[name].toLowerCase(), states[name]));
   const parts = names.map((name) => /** @type {[string, number]} */ ([meaningOf(name), states[name]]));
-  return stack(said.join(", "), parts, phones, true);
+  // A phone may have several states.
+  const total = parts.reduce((sum, [, count]) => sum + count, 0);
+  return stack(said.join(", "), parts, Math.max(phones, total), true);
 }
 
 /** @param {AbortSignal} _ @param {Numbers} fleet */

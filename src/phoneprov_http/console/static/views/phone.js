@@ -124,6 +124,7 @@ function seenFacts(seen) {
     ...(seen.file === "unknown" ? [] : [/** @type {[string, string]} */ ([texts.fileOnServerNow, texts.fileStates[seen.file]])]),
     [texts.seenAt, ago(seen.seen_at) || texts.neverSeen],
     ...(reports ? [/** @type {[string, string]} */ ([texts.reports, reports])] : []),
+    ...(seen.expected_load ? [/** @type {[string, string]} */ ([texts.expectedLoad, seen.expected_load])] : []),
     ...(seen.serial ? [/** @type {[string, string]} */ ([texts.serial, seen.serial])] : []),
   ];
 }
