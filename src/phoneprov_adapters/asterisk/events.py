@@ -167,8 +167,10 @@ class _SeenSip:
         return ""
 
     def missed(self, seconds: float, *, was_lost: bool) -> str:  # noqa: ARG002 - compared by looks
-        gone = "unregistered and " if self._is_gone else ""
-        return f"The phone {gone}did not register again within {seconds:.0f} s."
+        if self._is_gone:
+            return f"The phone unregistered and did not register again within {seconds:.0f} s."
+        # Asterisk 22 keeps the Call-ID of a contact whose URI is the same, and sends no event.
+        return f"No new registration of the phone was seen within {seconds:.0f} s."
 
     def _own(self, endpoint: Endpoint) -> tuple[Contact, ...]:
         return endpoint.at(self._address)

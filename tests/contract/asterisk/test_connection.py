@@ -265,7 +265,10 @@ async def test_sip_phone_without_new_registration_is_not_confirmed(
             await stub.tell(event("DeviceStateChange", Device=f"PJSIP/{NAME}", State=state))
         await asyncio.sleep(0.1)
 
-    with pytest.raises(TimedOut, match=r"did not register again within 1 s\.$"):
+    with pytest.raises(
+        TimedOut,
+        match=r"^(No new registration .*|.* unregistered and did not register.*) within 1 s\.$",
+    ):
         await waiting
     await watching.close()
 
@@ -378,7 +381,7 @@ async def test_malformed_messages_are_ignored(stub: AmiStub, message: bytes) -> 
 
     await stub.tell(message)
 
-    with pytest.raises(TimedOut, match="did not register again"):
+    with pytest.raises(TimedOut, match="No new registration"):
         await watching.returned(SHORT)
     await watching.close()
 

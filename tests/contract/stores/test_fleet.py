@@ -256,3 +256,56 @@ async def test_phones_are_filtered_by_state(database: Database) -> None:
     ):
         with pytest.raises(Forbidden):
             await call
+
+
+async def test_sign_of_life_is_kept_to_the_minute_and_ends_never_seen(database: Database) -> None:
+    await add(database, a_phone(1, phone_ip="10.0.0.1"))
+    await add(database, a_phone(2))
+    moments = [f"2026-01-31T08:{minute}:00.000Z" for minute in ("10", "12", "11")]
+    for at in (*moments, "2026-01-31T08:12:30.000Z"):
+        async with database.write() as tx:
+            for mac in (a_mac(1), a_mac(2), a_mac(3)):
+                await tx.fleet.saw(mac, at)
+
+    async with database.read() as tx:
+        found = await tx.fleet.find(a_mac(1))
+        assert found == SeenPhone(a_mac(1), FleetState.FINE, moments[0], seen_at=moments[1])
+        assert await tx.fleet.history(a_mac(1), 5) == [StateChange(FleetState.FINE, moments[0])]
+        assert await tx.fleet.find(a_mac(3)) is None
+    async with database.write() as tx:
+        wrong = msgspec.structs.replace(
+            seen(2, FleetState.WRONG_LOAD),
+            since=moments[1],
+            seen_at=moments[0],
+            runs_expected=False,
+        )
+        await tx.fleet.put(wrong, is_change=True)
+        await tx.fleet.saw(a_mac(2), moments[1])
+        found = await tx.fleet.find(a_mac(2))
+        history = await tx.fleet.history(a_mac(2), 5)
+    assert found == msgspec.structs.replace(wrong, seen_at=moments[1])
+    assert history[0].state is FleetState.WRONG_LOAD
+
+
+async def test_phone_is_listed_and_counted_under_each_of_its_states(database: Database) -> None:
+    both = (FleetState.UNREACHABLE, FleetState.FILE_CHANGED)
+    await add(database, *(a_phone(number) for number in range(1, 4)))
+    await keep(
+        database,
+        seen(1, FleetState.UNREACHABLE, states=both, reported_load="l"),
+        seen(2, FleetState.FILE_CHANGED),
+    )
+    phones = Phones(database, SharedWrite.SUPERADMIN, lambda: NOW)
+
+    async def listed(state: str) -> list[str]:
+        wanted = msgspec.convert({"state": state}, PhoneSearch)
+        return [phone.mac for phone in (await phones.all(ROOT, None, wanted)).first]
+
+    assert await listed("file_changed") == [a_mac(1), a_mac(2)]
+    assert await listed("unreachable") == [a_mac(1)]
+    assert await listed("never_seen") == [a_mac(3)]
+    numbers = await ViewFleet(database, lambda: NOW).numbers(ROOT, FleetQuery())
+    assert numbers.states == {"file_changed": 2, "never_seen": 1, "unreachable": 1}
+    assert (numbers.phones, numbers.loads) == (3, {"l": 1})
+    async with database.read() as tx:
+        assert (await tx.statistics.read()).fleet == numbers.states
