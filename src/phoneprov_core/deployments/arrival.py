@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
+from phoneprov_core.configuration.values import ending_of
 from phoneprov_core.deployments.observation import PhoneInformation
-from phoneprov_core.devices.loads import ending_of, states_load
+from phoneprov_core.devices.loads import states_load
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.system import Pause
 from phoneprov_core.phones.model import Phone

@@ -11,10 +11,10 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from phoneprov_core.configuration.values import ending_of
 from phoneprov_core.deployments.arrival import LOAD_MINUTES
 from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.deployments.observation import DeviceInformation, FileState, PhoneInformation
-from phoneprov_core.devices.loads import ending_of
 from phoneprov_core.fleet.files import CompareFiles
 from phoneprov_core.fleet.ports import FleetTransaction
 from phoneprov_core.fleet.states import (
