@@ -68,6 +68,15 @@ def test_secret_is_read_from_a_file(tmp_path: Path) -> None:
     assert settings.ftp.password == "hunter2 hunter2"
 
 
+def test_secret_file_with_a_byte_order_mark_is_read_without_it(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    file.write_bytes(b"\xef\xbb\xbfgarden gate\r\n")
+
+    settings = read_settings({"PHONEPROV_FTP_PASSWORD_FILE": str(file)})
+
+    assert settings.ftp.password == "garden gate"
+
+
 def test_secrets_are_in_no_representation() -> None:
     settings = read_settings(
         {

@@ -1,5 +1,6 @@
 """Keys: their formats, derived keys, and the key file."""
 
+import codecs
 import hashlib
 import hmac
 import os
@@ -12,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from phoneprov_adapters.security import keys as module
 from phoneprov_adapters.security.box import SecretBox
-from phoneprov_adapters.security.keys import SecretKeys, load_or_create_keys
+from phoneprov_adapters.security.keys import SecretKeys, key_file, load_or_create_keys
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.kernel.errors import Unauthenticated, WrongKey
@@ -162,7 +163,8 @@ def test_key_file_readable_by_others_is_refused(tmp_path: Path, mode: int) -> No
     path.chmod(mode)
 
     with pytest.raises(
-        ValueError, match=r"Other users can read the key file .*; set its mode to 0600"
+        ValueError,
+        match=r"Other users can read .* mode to 0600.*PHONEPROV_SECRET_KEYS_FILE",
     ):
         load_or_create_keys(tmp_path)
 
@@ -178,6 +180,14 @@ def test_key_file_without_valid_keys_is_refused_and_kept(tmp_path: Path, content
         load_or_create_keys(tmp_path)
 
     assert path.read_bytes() == content
+
+
+def test_key_file_with_a_byte_order_mark_has_the_same_keys(tmp_path: Path) -> None:
+    plain = load_or_create_keys(tmp_path)
+    file = key_file(tmp_path)
+    file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
+
+    assert repr(load_or_create_keys(tmp_path)) == repr(plain)
 
 
 def test_key_file_over_the_size_limit_is_refused(tmp_path: Path) -> None:

@@ -179,5 +179,5 @@ def _may_be_of_one(error: Exception) -> bool:
 def _copied(error: Exception) -> Exception:
     """A copy of the error for another caller, without the first caller's traceback."""
     if isinstance(error, Unavailable):
-        return Unavailable(error.message, code=error.code)
+        return type(error)(error.message, code=error.code)
     return error
