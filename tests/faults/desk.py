@@ -79,7 +79,7 @@ class Desk:
         """Wait until the FTP server has noticed disconnected clients: the commands of a killed
         client have ended then, and the server can be closed without open tasks."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while self.server.connections:  # noqa: ASYNC110 - it has no event
                     await asyncio.sleep(0.01)
 

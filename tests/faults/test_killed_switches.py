@@ -67,7 +67,7 @@ async def waits_after_kills(service: Served, port: int, connected: asyncio.Event
         connected.clear()
         async with service.line() as line:
             line.send("POST", "/phone-profiles/switch", order, token=token)
-            await asyncio.wait_for(connected.wait(), 30)
+            await asyncio.wait_for(connected.wait(), 60)
             async with service.line() as other:
                 busy = await other.ask("POST", "/phone-profiles/switch", order, token=token)
             assert busy.status == 409

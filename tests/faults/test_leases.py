@@ -114,7 +114,7 @@ async def check_busy_phone_is_refused(
     async with one.line() as first, other.line() as second:
         outside.open.clear()
         winner = asyncio.create_task(switch(first, token, profile, PHONES[0]))
-        await asyncio.wait_for(outside.begun.wait(), 10)
+        await asyncio.wait_for(outside.begun.wait(), 60)
         for _ in range(20):
             looks.append(await time_read(second, token))
             refused, seconds = await switch(second, token, profile, PHONES[0])
@@ -190,7 +190,7 @@ async def test_lease_of_a_process_killed_on_another_host_expires(
             outside.open.clear()
             begun = time.monotonic()
             cut_off = asyncio.create_task(switch(first, token, profile, PHONES[0]))
-            await asyncio.wait_for(outside.begun.wait(), 10)
+            await asyncio.wait_for(outside.begun.wait(), 60)
             one.kill()
             with contextlib.suppress(OSError, EOFError):
                 await cut_off

@@ -167,7 +167,7 @@ async def test_rotation_skips_locked_rows(vault: Vault) -> None:
         async with other.database.write() as tx:
             held = await tx.deployments.find(identifier(2))
             assert held is not None
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 rotated = await sealer.rotation.rotate(quiet)
             assert rotated.count == len(SEALED_COLUMNS) * 3 - 1
             assert await key_ids(sealer) == {NEW: len(SEALED_COLUMNS) * 3 - 1, OLD: 1}

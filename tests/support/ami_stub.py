@@ -122,7 +122,7 @@ class AmiStub(StubServer):
 
     async def settled(self) -> None:
         """Wait until all clients have disconnected."""
-        async with asyncio.timeout(10.0):
+        async with asyncio.timeout(60.0):
             await asyncio.gather(*self._tasks)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -63,7 +63,7 @@ def _folder() -> Path:
         **as_server_user(folder),
     )
     atexit.register(_close, keeper)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not _listens(folder / ".s.PGSQL.5432"):
         if time.monotonic() > deadline:
             raise RuntimeError(f"pgbouncer did not start: {(folder / 'out').read_text()}")

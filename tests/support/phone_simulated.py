@@ -23,7 +23,7 @@ def web(phone: SimulatedPhone, user: str = "", password: str = "") -> PhoneWeb:
 
 
 async def logged_in(phone: SimulatedPhone) -> aioftp.Client:
-    client = aioftp.Client(socket_timeout=10, passive_commands=("epsv",))
+    client = aioftp.Client(socket_timeout=60, passive_commands=("epsv",))
     await client.connect(phone.host, phone.ftp_port)
     await client.login("phoneprov", FTP_PASSWORD)
     return client

@@ -21,5 +21,5 @@ def web(stub: PhoneStub, **changes: Any) -> PhoneWeb:
 
 async def until_idle(stub: PhoneStub) -> None:
     """Wait until the adapter has closed all its connections."""
-    async with asyncio.timeout(10.0):
+    async with asyncio.timeout(60.0):
         await stub.idle.wait()

@@ -13,7 +13,7 @@ class Process(Protocol):
     def poll(self) -> int | None: ...
 
 
-async def until(condition: Callable[[], Any], seconds: float = 30) -> Any:
+async def until(condition: Callable[[], Any], seconds: float = 120) -> Any:
     """Poll a function or a coroutine function; its first true value. Raises ``TimeoutError``."""
     async with asyncio.timeout(seconds):
         while True:
@@ -30,7 +30,7 @@ def wait_for(
     process: Process | None = None,
     *,
     log: Callable[[], str] = str,
-    seconds: float = 60,
+    seconds: float = 120,
 ) -> T:
     """The same in a thread. Fails with the log when the time is over or the process has ended."""
     deadline = time.monotonic() + seconds

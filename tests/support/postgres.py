@@ -22,10 +22,15 @@ from typing import IO, Any, Literal, Self
 import asyncpg
 
 from phoneprov_adapters.sql.engines.address import PostgresAddress
+from phoneprov_adapters.sql.engines.postgres import Deadlines
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.tables import metadata
 from support.polling import until
 from support.postgres_binaries import as_server_user, binaries, make_folder
+
+WIDE = Deadlines(connect=20.0, wait=120.0, statement=60.0, answer=60.0, total=120.0, rollback=20.0)
+"""For tests that do not measure: what takes a second on an idle machine may take dozens beside
+other work."""
 
 WITH_PASSWORD = "asked"
 """The name of a database user that logs in with a password; a test may create it."""
@@ -177,7 +182,7 @@ class Server:
 
 async def ask(url: str, sql: str, *arguments: Any) -> list[Any]:
     """Run a statement on a new connection; or several, without arguments and rows."""
-    connection = await asyncpg.connect(PostgresAddress.parse(url).dsn, timeout=10)
+    connection = await asyncpg.connect(PostgresAddress.parse(url).dsn, timeout=60)
     try:
         if ";" not in sql:
             rows: list[Any] = await connection.fetch(sql, *arguments)

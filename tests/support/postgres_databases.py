@@ -1,9 +1,10 @@
-"""PostgreSQL databases of the tests, with the deadlines of the service or short ones."""
+"""PostgreSQL databases of the tests, with wide deadlines or short ones."""
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.postgres import Deadlines, PostgresDatabase
 from phoneprov_adapters.sql.engines.timelines import Timelines
+from support.postgres import WIDE
 from support.stores import KEY
 
 SHORT = Deadlines(connect=0.8, wait=0.8, statement=0.6, answer=1.2, total=2.4, rollback=0.6)
@@ -11,7 +12,7 @@ SHORT = Deadlines(connect=0.8, wait=0.8, statement=0.6, answer=1.2, total=2.4, r
 
 
 def database_at(
-    url: str, deadlines: Deadlines | None = None, timelines: Timelines | None = None
+    url: str, deadlines: Deadlines = WIDE, timelines: Timelines | None = None
 ) -> PostgresDatabase:
     """The database at this URL, with the key of the tests."""
     return PostgresDatabase(url, SecretBox(SecretKeys.parse(KEY)), deadlines, timelines)

@@ -36,7 +36,7 @@ class Served:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the loop of the service, with its database."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(120)
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def served(folder: Path, environment: Mapping[str, str] | None = None) -> Iterat
     thread = threading.Thread(target=asyncio.run, args=(serve(),), daemon=True)
     thread.start()
     try:
-        assert started.wait(30)
+        assert started.wait(120)
         assert server.started
         yield Served(f"http://127.0.0.1:{listener.getsockname()[1]}", container, loops[0])
     finally:

@@ -49,7 +49,7 @@ async def _pgbouncer(folder: Path) -> AsyncIterator[Database]:
 
 @asynccontextmanager
 async def _opened(url: str) -> AsyncIterator[Database]:
-    database = PostgresDatabase(url, SecretBox(SecretKeys.parse(KEY)))
+    database = PostgresDatabase(url, SecretBox(SecretKeys.parse(KEY)), postgres.WIDE)
     await database.open()
     try:
         yield database

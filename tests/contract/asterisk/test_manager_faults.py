@@ -158,5 +158,5 @@ async def test_cancelled_caller_leaves_no_connection_open(stub: AmiStub) -> None
     with pytest.raises(asyncio.CancelledError):
         await call
 
-    async with asyncio.timeout(10.0):
+    async with asyncio.timeout(60.0):
         await stub.closed.wait()

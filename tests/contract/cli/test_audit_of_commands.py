@@ -113,7 +113,7 @@ def _desk_logout(office: Installation) -> None:
 
 def _prune(office: Installation) -> None:
     file = Path(office.environment["PHONEPROV_DATA_DIR"]) / "phoneprov.db"
-    with closing(sqlite3.connect(file, timeout=30)) as connection:
+    with closing(sqlite3.connect(file, timeout=60)) as connection:
         connection.execute("UPDATE audit SET at = '2001-01-01T00:00:00.000Z' WHERE rowid = 1")
         connection.commit()
     office.run("prune")

@@ -86,7 +86,7 @@ def test_demo_stopped_by_a_signal_ends_its_service(tmp_path: Path, number: signa
     assert (demo.returncode, output.splitlines()[-1]) == (0, "Stopped.")
     assert not [*tmp_path.iterdir()]
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", int(port)), timeout=5)
+        socket.create_connection(("127.0.0.1", int(port)), timeout=60)
 
 
 @pytest.mark.parametrize(

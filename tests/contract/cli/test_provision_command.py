@@ -66,7 +66,7 @@ def test_printed_urls_of_provision_serve_files(
             port for port, served in zip(ports, (http, tftp), strict=True) if served
         ]
         if http:
-            assert httpx.get(f"{urls[0]}/ringlist.xml", timeout=20).content == b"<rings/>"
+            assert httpx.get(f"{urls[0]}/ringlist.xml", timeout=60).content == b"<rings/>"
         if tftp:
             with socket.socket(family, socket.SOCK_DGRAM) as phone:
                 phone.settimeout(20)

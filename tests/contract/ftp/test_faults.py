@@ -211,4 +211,4 @@ async def test_fault_after_the_rename_is_no_failure(
         assert server.files[f"/cfg/{NAME}"] == NEW
         assert bool(uploaded.notes) == (verb != "QUIT")
         assert SERVER_WORDS not in "".join(uploaded.notes)
-        await asyncio.wait_for(server.quiet(), 5)
+        await asyncio.wait_for(server.quiet(), 60)

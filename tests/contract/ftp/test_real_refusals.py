@@ -60,11 +60,11 @@ async def test_missing_right_is_named(mode: str, advice: str, certificates: Cert
 
 def _logged_in(settings: FtpSettings) -> FTP:
     """Log in as the only client. The server may still count the readiness check."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while True:
         client = FTP()  # noqa: S321
         try:
-            client.connect("127.0.0.1", settings.port, timeout=20)
+            client.connect("127.0.0.1", settings.port, timeout=60)
             client.login(settings.user, settings.password)
         except (Error, EOFError):
             client.close()

@@ -229,7 +229,7 @@ async def test_audit_background_batch_is_recorded_with_its_request(
         body = {"action": "switch", "profile_uuid": profile, "macs": [MAC]}
         reply = await root.ask("POST", "/batches", json=body, headers=headers)
         batch = data_of(reply, 202)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while True:
                 if any(line["event"] == "batch" for line in lines):
                     break

@@ -93,7 +93,7 @@ async def test_phone_without_web_server_is_reported(tmp_path: Path) -> None:
 
 async def confirmed(admin: Caller) -> Any:
     """Wait for the confirmation of the last deployment; the deployment."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             row = (await admin.get("/deployments")).json()["data"][-1]
             if row["confirmation"] != "pending":

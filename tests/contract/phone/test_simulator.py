@@ -69,7 +69,7 @@ async def test_simulator_connections_are_closed_at_the_end() -> None:
     for reader, writer in connections:
         with pytest.raises(OSError):
             await asyncio.open_connection(phone.host, writer.get_extra_info("peername")[1])
-        async with asyncio.timeout(10.0):
+        async with asyncio.timeout(60.0):
             await reader.read()
         writer.close()
 

@@ -78,7 +78,7 @@ async def send(
     phone: SimulatedPhone, method: str, path: str, content: str = "", **headers: str
 ) -> httpx.Response:
     address = f"http://{phone.host}:{phone.http_port}{path}"
-    async with httpx.AsyncClient(trust_env=False, timeout=10.0) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=60.0) as client:
         return await client.request(method, address, content=content, headers=headers)
 
 
@@ -169,7 +169,7 @@ async def test_request_that_is_not_http_changes_nothing(
     writer.write(content)
     writer.write_eof()
     with suppress(ConnectionResetError):
-        assert await asyncio.wait_for(reader.read(), 10.0) == b""
+        assert await asyncio.wait_for(reader.read(), 60.0) == b""
     writer.close()
 
     await web(phone).execute(IP, CLEAR_SERVICES)

@@ -156,7 +156,7 @@ async def test_hosts_newer_timeline_elsewhere_ends_connections(url: str, tmp_pat
 
     Timelines(tmp_path / "timelines.json").saw(cluster, 2)
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             try:
                 async with opened.read() as tx:
@@ -253,7 +253,7 @@ async def test_hosts_first_fails_while_it_is_used_writes_continue_at_the_second(
                 state = None if how == "black hole" else how
                 await stack.enter_async_context(refusing_host(proxy.folder, state))
         number = 2
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while len(acknowledged) < 3:
                 with suppress(Unavailable):
                     await write(number)

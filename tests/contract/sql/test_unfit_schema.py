@@ -148,7 +148,7 @@ async def test_writes_during_an_upgrade_are_found_or_refused(
         monkeypatch.setattr(revisions, "known", known.__wrapped__)
         await migrate.upgrade(url)
         at_the_end = len(accepted)
-        async with asyncio.timeout(30):  # until they are refused
+        async with asyncio.timeout(60):  # until they are refused
             await asyncio.gather(*writers)
 
         async with database.read() as tx:

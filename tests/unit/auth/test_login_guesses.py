@@ -188,5 +188,5 @@ async def test_cancelled_login_does_not_block_others(
     await asyncio.gather(*stuck, return_exceptions=True)
     gate.set()
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await office.log_in("ada")

@@ -91,7 +91,7 @@ async def test_resume_waits_for_running_deployments(floor: Floor) -> None:
     floor.clock.advance(31)
 
     working = asyncio.create_task(floor.run_batches())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (await the_batch(floor)).phones.done < 11:  # noqa: ASYNC110
             await asyncio.sleep(0)
     assert (await the_batch(floor)).phones == Counts(done=11, running=1, total=12)

@@ -99,7 +99,7 @@ async def test_memory_service_replaces_asterisk_and_ftp_server() -> None:
 
 
 async def test_memory_phone_registers_again_on_request() -> None:
-    async with asyncio.timeout(20), open_in_memory() as phoneprov:
+    async with asyncio.timeout(60), open_in_memory() as phoneprov:
         actor = phoneprov.system_actor()
         request = await a_request(phoneprov, await a_user(phoneprov))
         phoneprov.reachability.at_phone = Reach(False, "No answer.", 3000)
@@ -108,7 +108,7 @@ async def test_memory_phone_registers_again_on_request() -> None:
         assert made.confirmation is Confirmation.PENDING
 
         phoneprov.watch.comes_back(MAC)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while made.confirmation is Confirmation.PENDING:
                 made = await phoneprov.deployments.get(actor, made.uuid)
         assert made.confirmation is Confirmation.CONFIRMED

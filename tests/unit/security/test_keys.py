@@ -256,7 +256,7 @@ def test_key_file_of_concurrent_processes_is_created_once(tmp_path: Path) -> Non
         racer.stdin.write("go\n")
         racer.stdin.flush()
 
-    answers = {racer.communicate(timeout=30)[0] for racer in racers}
+    answers = {racer.communicate(timeout=60)[0] for racer in racers}
 
     assert [racer.returncode for racer in racers] == [0] * 4
     (answer,) = answers

@@ -36,7 +36,7 @@ class Work:
         return "done"
 
     async def has_started(self) -> None:
-        assert await asyncio.to_thread(self.started.acquire, timeout=10)
+        assert await asyncio.to_thread(self.started.acquire, timeout=60)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ async def test_queue_place_of_a_cancelled_caller_is_kept_during_its_work(
     await work.has_started()
     for task in tasks[:2]:
         task.cancel()
-    await asyncio.wait(tasks[:2], timeout=10)
+    await asyncio.wait(tasks[:2], timeout=60)
 
     assert all(task.cancelled() for task in tasks[:2])
     assert await is_full(threads)
@@ -112,7 +112,7 @@ async def test_waiting_work_of_a_cancelled_caller_is_dropped(
     await work.has_started()
     await work.has_started()
     tasks[2].cancel()
-    await asyncio.wait([tasks[2]], timeout=10)
+    await asyncio.wait([tasks[2]], timeout=60)
 
     (successor,) = await begin(threads, work, 1)
     assert await is_full(threads)
@@ -171,7 +171,7 @@ async def test_result_without_waiting_work_is_delivered_at_once(
     await work.has_started()
 
     # One is still running, but no caller waits for a thread.
-    assert await asyncio.wait_for(threads.run(lambda: "quick"), 5) == "quick"
+    assert await asyncio.wait_for(threads.run(lambda: "quick"), 60) == "quick"
     assert not slow.done()
     work.go.set()
     assert await slow == "done"
@@ -180,7 +180,7 @@ async def test_result_without_waiting_work_is_delivered_at_once(
 async def test_results_are_delivered_to_the_loops_of_their_callers(work: Work) -> None:
     threads = WorkThreads(workers=1, queue=3)
     elsewhere = asyncio.create_task(
-        asyncio.to_thread(asyncio.run, asyncio.wait_for(threads.run(work), 10))
+        asyncio.to_thread(asyncio.run, asyncio.wait_for(threads.run(work), 60))
     )
     await work.has_started()
     here = await begin(threads, work, 2)

@@ -37,7 +37,7 @@ class Pipe:
 
     def lines(self, count: int) -> list[dict[str, Any]]:
         """These lines, parsed."""
-        until = time.monotonic() + 30
+        until = time.monotonic() + 60
         while (found := self._rest.splitlines(keepends=True)) and found[-1].endswith(b"\n"):
             if len(found) >= count:
                 break
