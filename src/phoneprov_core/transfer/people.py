@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from phoneprov_core.kernel.actor import Actor
@@ -101,12 +102,16 @@ class PinRows:
 
 class LinkRows:
     """Writes the rows of one table. A row links its user to the extension with its number, unless
-    they are linked."""
+    they are linked. The oldest link is the first line of a phone: each link of a user is a
+    millisecond older than the next."""
 
     def __init__(self, tx: TransferTransaction, links: Links, actor: Actor) -> None:
         self._tx = tx
-        self._links = dataclasses.replace(links, database=Joined(tx))
+        self._links = dataclasses.replace(links, database=Joined(tx), clock=self._next_moment)
+        self._clock = links.clock
         self._actor = actor
+        self._owner = ""
+        self._latest: dict[str, datetime] = {}
         self._numbers: dict[str, str] | None = None
         self._linked: dict[str, set[str]] = {}
 
@@ -121,9 +126,17 @@ class LinkRows:
         if extension in linked:
             return "unchanged"
         new = CreateLink(user_uuid=owner, extension_uuid=extension)
+        self._owner = owner
         await self._links.create(self._actor, new)
         linked.add(extension)
         return "created"
+
+    def _next_moment(self) -> datetime:
+        now = self._clock()
+        if (latest := self._latest.get(self._owner)) is not None:
+            now = max(now, latest + timedelta(milliseconds=1))
+        self._latest[self._owner] = now
+        return now
 
     async def _extensions(self) -> Mapping[str, str]:
         """All numbers, read once: a look-up for each row would read all extensions for each."""

@@ -161,9 +161,12 @@ async def test_import_of_pins_is_refused_with_an_api_token(api: Api, admin: Call
 
 
 async def test_import_of_links_gives_users_their_extensions(admin: Caller, ada: Caller) -> None:
-    lines = "type,extension,name,password\nchan_sccp,1001,Hall,pw\ncustom,1002,Lab,pw\n"
-    data_of(await admin.post("/imports/extensions", {"csv": lines}))
-    csv = "username;extension;(first name)\nada;1001;Ada\nada;1002;Ada\nada;1001;Ada\n"
+    numbers = [str(number) for number in range(1020, 1000, -1)]
+    rows = "".join(f"custom,{number},Hall,pw\n" for number in numbers)
+    lines = {"csv": f"type,extension,name,password\n{rows}"}
+    data_of(await admin.post("/imports/extensions", lines))
+    rows = "".join(f"ada;{number};Ada\n" for number in (*numbers, numbers[0]))
+    csv = f"username;extension;(first name)\n{rows}"
     wrong = "username,extension\nada,\nada,9999\nnone,1001\nada,1001.0\n"
 
     refused = data_of(await admin.post("/imports/user-extensions", {"csv": wrong}))
@@ -171,9 +174,9 @@ async def test_import_of_links_gives_users_their_extensions(admin: Caller, ada: 
     again = data_of(await admin.post("/imports/user-extensions", {"csv": csv}))
 
     assert refused["failed"] == 4
-    assert (first["created"], first["unchanged"], again["unchanged"]) == (2, 1, 3)
+    assert (first["created"], first["unchanged"], again["unchanged"]) == (20, 1, 21)
     linked = data_of(await admin.get(f"/user-extensions/by-user/{ada.uuid}"))
-    assert [one["extension"] for one in linked] == ["1001", "1002"]
+    assert [one["extension"] for one in linked] == numbers
 
 
 async def test_import_of_templates_and_profiles_that_name_them(admin: Caller, ada: Caller) -> None:
