@@ -214,9 +214,11 @@ class Deploy:
             record = replace(record, confirmation_message=unwatched)
         # A database that is away now does not change what happened to the phone.
         closing = asyncio.ensure_future(self.run_to_end(self._close(actor, order, record, holding)))
-        if watching is not None:
-            self.confirm.later(record, watching, family, after=closing)
-        await asyncio.wait({closing}, timeout=CLOSING_SECONDS)
+        try:
+            await asyncio.wait({closing}, timeout=CLOSING_SECONDS)
+        finally:
+            if watching is not None:
+                self.confirm.later(record, watching, family, after=closing)
         if failure is not None and not _is_lost(closing):
             closing.add_done_callback(_retrieved)
             raise failure

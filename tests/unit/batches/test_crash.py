@@ -2,15 +2,18 @@
 
 import asyncio
 import dataclasses
+from typing import Any
 
 import msgspec
 import pytest
 
 from phoneprov_core.batches.model import Batch, BatchState, Counts, PhoneState
 from phoneprov_core.batches.transitions import Claim, claimed
+from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.system import shown
+from phoneprov_core.phones.model import Phone
 from support.floor import Floor
 from support.phone_records import a_deployment
 from support.records import a_mac
@@ -102,6 +105,42 @@ async def test_resume_waits_for_running_deployments(floor: Floor) -> None:
 
     phone = (await floor.phones_of(await the_batch(floor)))[0]
     assert (phone.state, phone.tries) == (PhoneState.DONE, 1)
+
+
+@pytest.mark.parametrize("switches", [True, False])
+async def test_worker_that_stood_still_calls_no_phone_that_another_took_over(
+    floor: Floor, switches: bool
+) -> None:
+    (claim,) = await crashed(floor, 1, switches=switches)
+    batch = await the_batch(floor)
+    floor.clock.advance(31)
+    await floor.run_batches()
+    steps, records = list(floor.steps), await floor.records()
+
+    await floor.run_batches.work(floor.root, batch, claim)
+
+    assert floor.steps == steps
+    assert await floor.records() == records
+    async with floor.database.read() as tx:
+        assert await tx.leases.holder(claim.mac) is None
+
+
+async def test_restart_that_stood_still_after_it_got_the_lease_calls_no_phone(
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (claim,) = await crashed(floor, 1, switches=False)
+    work = floor.run_batches.work
+    taken = PhoneWork._taken
+
+    async def taken_long_ago(self: PhoneWork, claim: Claim, phone: Phone) -> Any:
+        found = await taken(self, claim, phone)
+        floor.clock.advance(61)
+        return found
+
+    monkeypatch.setattr(PhoneWork, "_taken", taken_long_ago)
+    await work(floor.root, await the_batch(floor), claim)
+
+    assert floor.steps == []
 
 
 async def test_interrupted_restart_is_repeated(floor: Floor) -> None:
