@@ -7,7 +7,14 @@ from msgspec.structs import replace
 from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import Batch, BatchAction, BatchPhone, BatchState, PhoneState
 from phoneprov_core.batches.ports import BatchesTransaction, BatchStore
-from phoneprov_core.batches.transitions import SKIPPED, BatchItem, Claim, postponed
+from phoneprov_core.batches.rules import MOST_CUT_OFF
+from phoneprov_core.batches.transitions import (
+    SKIPPED,
+    BatchItem,
+    Claim,
+    postponed,
+    watched_again,
+)
 from phoneprov_core.deployments.model import Confirmation, Outcome
 from phoneprov_core.kernel.actor import Event, Value
 from phoneprov_core.kernel.system import NewId, shown
@@ -44,11 +51,16 @@ async def put_back(
     return await batches.move(claim, postponed(again, seconds, message, state))
 
 
-async def judge_first(tx: BatchesTransaction, batch: Batch, now: datetime) -> bool | str | None:
-    """Whether the first phones are confirmed; the reason if they will not be, else None."""
+async def judge_first(
+    tx: BatchesTransaction, batch: Batch, now: datetime, new_id: NewId
+) -> bool | str | None:
+    """Whether the first phones are confirmed; the reason if they will not be, else None. One whose
+    watch was interrupted, so that nothing is known of it, is switched again."""
     groups = await tx.batches.first_phones(batch.uuid, batch.first or 0, shown(now))
     missed = min((group.position for group in groups if group.are_missed), default=None)
     if missed is not None:
+        if await _switched_again(tx, batch, missed, shown(now), new_id):
+            return None
         return await _why_missed(tx, batch, missed, shown(now))
     if any(group.state is not PhoneState.DONE for group in groups):
         return None
@@ -64,6 +76,19 @@ async def judge_first(tx: BatchesTransaction, batch: Batch, now: datetime) -> bo
     if deployment is not None and deployment.awaits_load:
         return f"{late} minutes: it is not known to run the load {deployment.load} yet."
     return f"{late} minutes."
+
+
+async def _switched_again(
+    tx: BatchesTransaction, batch: Batch, position: int, now: str, new_id: NewId
+) -> bool:
+    phone = await _phone_at(tx, batch, position)
+    deployment = await tx.deployments.find(phone.deployment_uuid or "")
+    is_done = phone.state is PhoneState.DONE
+    if not is_done or deployment is None or not deployment.as_of(now).was_interrupted:
+        return False
+    (claim,) = await tx.batches.tried(batch.uuid, position - 1, 1)
+    again = claim.again(new_id())
+    return again.cut_off < MOST_CUT_OFF and await tx.batches.move(claim, watched_again(again))
 
 
 async def _why_missed(tx: BatchesTransaction, batch: Batch, position: int, now: str) -> str:

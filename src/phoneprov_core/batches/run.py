@@ -275,7 +275,7 @@ class _Run:
         reason to stop if they cannot be, or None if all may be started."""
         if batch.first is None or self._are_first_confirmed:
             return None
-        verdict = await judge_first(tx, batch, self.clock())
+        verdict = await judge_first(tx, batch, self.clock(), self.work.new_id)
         if verdict is True:
             self._are_first_confirmed = True
             return None

@@ -133,6 +133,20 @@ def claimed(hold: Hold, now: str) -> Transition:
     return Transition(PhoneState.WAITING, PhoneState.RUNNING, sets, tries=1)
 
 
+def watched_again(again: Claim) -> Transition:
+    """A phone that was switched is switched again, since the watch of its restart was
+    interrupted."""
+    sets: dict[str, str | int | None] = {
+        "attempt_uuid": again.attempt_uuid,
+        "attempts": again.attempts,
+        "cut_off": again.cut_off,
+        "deployment_uuid": None,
+        "ended_at": None,
+        "message": "The watch of its restart was interrupted; it is switched again.",
+    }
+    return Transition(PhoneState.DONE, PhoneState.WAITING, sets, due_after=0)
+
+
 def ended(
     state: PhoneState, now: str, *, message: str | None = None, deployment_uuid: str | None = None
 ) -> Transition:

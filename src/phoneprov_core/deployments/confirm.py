@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from phoneprov_core.deployments.arrival import Arrival
 from phoneprov_core.deployments.model import (
     GRACE_SECONDS,
+    NOT_SEEN,
     Confirmation,
     Deployment,
     Step,
@@ -73,11 +74,6 @@ _SHORT_SECONDS = 10.0
 
 _PIECE = 50
 """Number of deployments that are read, and maximum of watches that are begun, at a time."""
-
-_NOT_SEEN = (
-    "It is not known whether the phone registered again: its watch was interrupted, and it was not "
-    "seen to register since the watch was resumed."
-)
 
 
 @dataclass(frozen=True)
@@ -172,7 +168,7 @@ class Confirm:
             message = await watching.returned(seconds)
             confirmation = Confirmation.CONFIRMED
         except PhoneprovError as error:
-            message = _NOT_SEEN if is_resumed else error.message
+            message = NOT_SEEN if is_resumed else error.message
             confirmation = Confirmation.NOT_CONFIRMED
         finally:
             self.watched.discard(record.uuid)

@@ -30,6 +30,12 @@ from phoneprov_core.templates.model import TemplateRevision
 GRACE_SECONDS = 10
 """Seconds by which a watch that ended in time has recorded its result."""
 
+INTERRUPTED = "The watch was interrupted before the phone was seen again."
+NOT_SEEN = (
+    "It is not known whether the phone registered again: its watch was interrupted, and it was not "
+    "seen to register since the watch was resumed."
+)
+
 RESTARTED = "ok"
 """The ``restart`` of a record when the command was accepted."""
 
@@ -208,6 +214,12 @@ class Deployment(Struct, frozen=True):
         is_pending = self.confirmation is Confirmation.PENDING
         return is_pending and self.confirmation_message is not None
 
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether it is not known if the phone was seen, because its watch was interrupted."""
+        is_missed = self.confirmation is Confirmation.NOT_CONFIRMED
+        return is_missed and self.confirmation_message in {INTERRUPTED, NOT_SEEN}
+
     def seen_again(self, message: str, now: datetime, load_minutes: int) -> Self:
         """The deployment whose phone was seen to restart: it is confirmed, or, if its configuration
         names a load, once the phone runs that. The load has ``load_minutes``; 0: it is not
@@ -252,7 +264,7 @@ class Deployment(Struct, frozen=True):
         by = self.confirmation_by
         if self.confirmation is not Confirmation.PENDING or by is None or now <= by:
             return self
-        why = "The watch was interrupted before the phone was seen again."
+        why = INTERRUPTED
         if self.awaits_load:
             arrived = f"It is not known whether the load {self.load} arrived"
             why = f"{self.confirmation_message} {arrived}: the watch was interrupted."

@@ -10,9 +10,9 @@ import pytest
 from phoneprov_core.batches.commands import BatchTarget, CreateBatch
 from phoneprov_core.batches.groups import NOT_KNOWN, OTHER_USER
 from phoneprov_core.batches.model import BatchState
-from phoneprov_core.deployments.model import Confirmation, Outcome
+from phoneprov_core.deployments.model import INTERRUPTED, NOT_SEEN, Confirmation, Outcome
 from phoneprov_core.kernel.commands import command_of
-from phoneprov_core.kernel.errors import Invalid, NotFound
+from phoneprov_core.kernel.errors import Invalid, NotFound, TimedOut
 from phoneprov_core.kernel.system import shown
 from support.floor import FLOOR, Floor
 from support.office import Settings
@@ -166,6 +166,35 @@ async def test_others_follow_when_the_first_phones_are_confirmed(missed: int) ->
     assert (batch.state, batch.phones.done, batch.phones.left_out) == (BatchState.STOPPED, 2, 4)
     assert f"{a_mac(1)}, one of the first phones, is not confirmed" in str(batch.message)
     assert len(floor.uploader.uploads) == 2
+
+
+@pytest.mark.parametrize("message", [NOT_SEEN, INTERRUPTED])
+@pytest.mark.parametrize("times", [1, 3])
+async def test_first_phone_whose_watch_was_interrupted_is_switched_again(
+    monkeypatch: pytest.MonkeyPatch, message: str, times: int
+) -> None:
+    floor = await Floor.of(Settings(with_watch=True), phones=4)
+    batch = await floor.begin(first=1, at_once=4, undo_on_stop=True)
+    comes_back = floor.watch.comes_back
+
+    def back(mac: str) -> None:
+        if mac == a_mac(1) and len(floor.uploader.uploads) <= times:
+            floor.watch.goes_missing(mac, TimedOut(message))
+        else:
+            comes_back(mac)
+
+    monkeypatch.setattr(floor.watch, "comes_back", back)
+    batch = await floor.until_it_ended(batch, {a_mac(number) for number in range(1, 5)})
+
+    sent = [upload.filename for upload in floor.uploader.uploads]
+    if times == 1:
+        assert (batch.state, batch.phones.done, batch.undone_by) == (BatchState.DONE, 4, None)
+        assert len(sent) == 5
+        assert sent[0] == sent[1]
+    else:
+        assert (batch.state, batch.phones.left_out) == (BatchState.STOPPED, 3)
+        assert message in str(batch.message)
+        assert sent[:3] == [sent[0]] * 3
 
 
 async def test_unwatched_first_phones_stop_the_batch(floor: Floor) -> None:

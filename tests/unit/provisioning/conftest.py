@@ -35,7 +35,8 @@ class Office:
     last_id: int = 0
 
     def __post_init__(self) -> None:
-        watch, background = Watch(None, None, seconds=120), MemoryBackground()
+        self.background = background = MemoryBackground()
+        watch = Watch(None, None, seconds=120)
         self.confirm = Confirm(self.database, watch, background, self.journal.append, self._clock)
 
     def provide(self, binding: Binding = Binding.ADDRESS) -> ProvideFile:

@@ -1,9 +1,15 @@
 """Files for phones: access, and recorded fetches."""
 
+import asyncio
+from dataclasses import replace
+
 import msgspec
 import pytest
 
+from phoneprov_adapters.memory.devices import MemoryPhone
+from phoneprov_core.deployments.arrival import Arrival
 from phoneprov_core.deployments.model import Confirmation, Outcome
+from phoneprov_core.deployments.observation import DeviceInformation
 from phoneprov_core.devices.binding import Binding
 from phoneprov_core.provisioning.model import FetchResult, Transport
 from phoneprov_core.provisioning.use_cases import FileRequest, Provided
@@ -202,3 +208,37 @@ async def test_records_are_in_the_order_of_the_requests(office: Office) -> None:
     # The phone has the file when the transfer ended, not when it began.
     assert current is not None
     assert current.confirmation_at == ended[-1].at > ended[-1].fetch.created_at
+
+
+async def test_fetch_of_a_configuration_with_a_load_awaits_the_load(office: Office) -> None:
+    information = MemoryPhone()
+    information.tells[PHONE_IP] = DeviceInformation(MAC, "CP-7945G", "SCCP45.9-4-2SR4-2S")
+    office.confirm = replace(office.confirm, arrival=Arrival(information, asyncio.sleep))
+    async with office.database.write() as tx:
+        current = await tx.deployments.current(MAC)
+        assert current is not None
+        named = msgspec.structs.replace(current, load="SCCP45.9-4-2SR4-2S")
+        await tx.deployments.put(named)
+
+    await fetched(office, a_request())
+
+    state, message = await confirmation(office)
+    assert state is Confirmation.PENDING
+    assert str(message).startswith("The phone fetched")
+    assert office.journal == []
+    await office.background.done()
+    state, after = await confirmation(office)
+    assert (state, after) == (Confirmation.CONFIRMED, f"{message} It runs SCCP45.9-4-2SR4-2S.")
+    assert [one.confirmation for one in office.journal] == [Confirmation.CONFIRMED]
+
+
+@pytest.mark.parametrize(("ip", "is_seen"), [(PHONE_IP, True), (OTHER_IP, False)])
+async def test_fetch_is_a_sign_of_life_unless_it_is_refused(
+    office: Office, ip: str, *, is_seen: bool
+) -> None:
+    await fetched(office, a_request(ip=ip))
+
+    async with office.database.read() as tx:
+        seen = await tx.fleet.find(MAC)
+    assert (seen is not None) is is_seen
+    assert seen is None or seen.seen_at is not None
