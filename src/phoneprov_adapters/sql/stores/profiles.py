@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, exists, func, insert, or_, select
+from sqlalchemy import bindparam, delete, exists, func, insert, select, tuple_
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query
@@ -10,8 +10,6 @@ from phoneprov_adapters.sql.stores.desks import SqlDesks
 from phoneprov_adapters.sql.stores.retention import (
     is_in_running_batch,
     is_perhaps_target,
-    is_same_revision,
-    revisions_since,
 )
 from phoneprov_adapters.sql.stores.store import SqlRows, SqlSearchedRows, SqlStore, reader
 from phoneprov_adapters.sql.tables.fields import Fields, SealedColumn
@@ -50,15 +48,37 @@ _NEWEST = _OF_PROFILE.order_by(revisions.c.number.desc()).limit(1)
 _CONTENT_OF = select(
     revisions.c.cnf_xml_key_id, revisions.c.cnf_xml_sealed, revisions.c.template
 ).where(revisions.c.uuid == bindparam("uuid"))
-_is_on_phone = (
+# Of each phone that ever had the profile, the last number of each revision that was put onto it; in
+# one pass: a condition for each deployment would look through all later ones.
+_other = deployments.alias("other")
+_last = (
+    select(
+        *(deployments.c.mac, deployments.c.profile_uuid, deployments.c.revision),
+        func.max(deployments.c.number).label("number"),
+    )
+    .where(
+        deployments.c.place.is_not(None),
+        deployments.c.mac.in_(
+            select(_other.c.mac).where(_other.c.profile_uuid == bindparam("profile_uuid"))
+        ),
+    )
+    .group_by(deployments.c.mac, deployments.c.profile_uuid, deployments.c.revision)
+    .subquery("last")
+)
+_ranked = select(
+    _last.c.profile_uuid,
+    _last.c.revision,
+    func.row_number().over(partition_by=_last.c.mac, order_by=_last.c.number.desc()).label("rank"),
+).subquery("ranked")
+_on_phones = select(_ranked.c.revision).where(
+    _ranked.c.profile_uuid == bindparam("profile_uuid"), _ranked.c.rank <= OTHERS + 1
+)
+_is_running = (
     exists()
     .where(
         deployments.c.profile_uuid == revisions.c.profile_uuid,
         deployments.c.revision == revisions.c.number,
-        or_(
-            deployments.c.outcome == Outcome.RUNNING.value,
-            and_(deployments.c.place.is_not(None), revisions_since(~is_same_revision) <= OTHERS),
-        ),
+        deployments.c.outcome == Outcome.RUNNING.value,
     )
     .correlate(revisions)
 )
@@ -67,19 +87,29 @@ _UNNEEDED = (
     .where(
         revisions.c.profile_uuid == bindparam("profile_uuid"),
         revisions.c.number < bindparam("newest"),
-        ~_is_on_phone,
+        revisions.c.number.not_in(_on_phones),
+        ~_is_running,
         ~is_in_running_batch,
     )
     .order_by(revisions.c.number)
 )
+# If an earlier deployment of the revision to a phone may be the target, the last one may be, too.
+_last_of_revision = (
+    select(_other.c.mac, func.max(_other.c.number))
+    .where(
+        _other.c.profile_uuid == bindparam("profile_uuid"),
+        _other.c.revision == bindparam("number"),
+        _other.c.place.is_not(None),
+        _other.c.outcome != Outcome.RUNNING.value,
+        _other.c.outcome != Outcome.UNKNOWN.value,
+    )
+    .group_by(_other.c.mac)
+)
 _PERHAPS_TARGET_ON = (
     select(deployments.c.mac)
     .where(
-        deployments.c.profile_uuid == bindparam("profile_uuid"),
-        deployments.c.revision == bindparam("number"),
-        is_perhaps_target,
+        tuple_(deployments.c.mac, deployments.c.number).in_(_last_of_revision), is_perhaps_target
     )
-    .distinct()
     .limit(_MOST_PHONES + 1)
 )
 _REMOVE = (

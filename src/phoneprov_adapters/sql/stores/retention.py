@@ -7,17 +7,13 @@ from typing import Any
 from sqlalchemy import (
     Column,
     ColumnElement,
-    ScalarSelect,
     Table,
     Text,
     and_,
     bindparam,
     case,
-    cast,
     delete,
-    distinct,
     exists,
-    func,
     or_,
     select,
     true,
@@ -51,19 +47,6 @@ _since = and_(
     _later.c.place.is_not(None),
 )
 _certain = _later.c.outcome != Outcome.UNKNOWN.value
-is_same_revision = and_(
-    _later.c.profile_uuid == deployments.c.profile_uuid,
-    _later.c.revision == deployments.c.revision,
-)
-
-
-def revisions_since(*conditions: ColumnElement[bool]) -> ScalarSelect[int]:
-    """Number of revisions that were put onto the phone of a deployment later."""
-    revision = _later.c.profile_uuid + cast(_later.c.revision, Text)
-    since = select(func.count(distinct(revision))).where(_since, *conditions)
-    return since.correlate(deployments).scalar_subquery()
-
-
 _current_size = (
     select(_newest.c.size)
     .where(_newest.c.mac == deployments.c.mac, _newest.c.place.is_not(None))
