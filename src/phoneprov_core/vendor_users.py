@@ -2,19 +2,24 @@
 with a secret key is stored and returned: without the key, the few possible PINs cannot be tried."""
 
 import hashlib
+import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Protocol
 
-from phoneprov_core.access.ports import KnownUsers
 from phoneprov_core.access.rules import require_login, require_owner
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.errors import Invalid, NotFound, Problem, found
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.fields import CreatedAt, PinCode, RecordUuid, UserUuid, schema
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.store import ReadAndWrite, Rows
 from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.links import LinkedExtension
+from phoneprov_core.users.model import User
 from phoneprov_core.users.ports import ClearAttempts
+
+_MOST_NUMBERS = 1000
 
 
 class VendorUser(Redacted, frozen=True):
@@ -68,11 +73,53 @@ class PinHasher(Protocol):
         """Whether the PIN matches this hash, under any of the keys."""
 
 
-class VendorUsersTransaction(Protocol):
+class PinOwners(Protocol):
+    """The part of the store of users that PINs use."""
+
+    async def find(self, key: str) -> User | None:
+        """The user, or None. In a writing transaction no other transaction changes the user through
+        ``find`` until it ends."""
+
+
+class NumbersOfUsers(Protocol):
+    """The part of the store of links that PINs use."""
+
+    @property
+    def extensions(self) -> Rows[LinkedExtension]:
+        """The extensions of each user."""
+
+
+class NumbersTransaction(Protocol):
+    """Stores that say which numbers a user has."""
+
+    @property
+    def links(self) -> NumbersOfUsers: ...
+
+
+class WeakPin(Invalid):
+    """The PIN is one of the first that are tried."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(f"The PIN {words}.", problems=(Problem("pin_code", words),))
+
+
+async def require_good_pin(tx: NumbersTransaction, user: User, pin: str) -> None:
+    """Raises ``WeakPin`` if a new PIN is one digit repeated, neighbouring digits in order, the
+    number of an extension of its user, or the username."""
+    # 1111, 2345 and 7890, 4321 and 2109
+    if {(int(after) - int(before)) % 10 for before, after in pairwise(pin)} in ({0}, {1}, {9}):
+        raise WeakPin("must not be one digit repeated, or digits in order")
+    linked = await tx.links.extensions.rows(_MOST_NUMBERS, owner=user.uuid)
+    numbers = {user.username, *(one.extension for one in linked)}
+    if pin in {re.sub(r"[^0-9]", "", number) for number in numbers}:
+        raise WeakPin("must not be a number of its user")
+
+
+class VendorUsersTransaction(NumbersTransaction, Protocol):
     """Stores that the use cases of PINs use."""
 
     @property
-    def users(self) -> KnownUsers: ...
+    def users(self) -> PinOwners: ...
     @property
     def vendor_users(self) -> VendorUserStore: ...
     @property
@@ -104,12 +151,13 @@ class VendorUsers:
     ) -> VendorUser:
         """Set the user's PIN, which opens its lock after wrong ones; an existing record keeps its
         uuid. ``hash_`` is the hash of the PIN, if it was computed before. Raises ``NotFound``
-        without the user, ``NeedsLogin`` with an API token."""
+        without the user, ``NeedsLogin`` with an API token, ``WeakPin``."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         require_login(actor)
         async with self.database.read() as tx:
-            found(await tx.users.find(owner), "user")
+            user = found(await tx.users.find(owner), "user")
+            await require_good_pin(tx, user, new.pin_code)
         # The hash takes long: it is computed before the transaction begins.
         if hash_ is None:
             hash_ = await self.hasher.hash_pin(new.pin_code)

@@ -20,7 +20,7 @@ from phoneprov_core.phones.model import Phone, software_type_of
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.templates.recipes import best
 from phoneprov_core.users.model import User
-from phoneprov_core.vendor_users import PinHasher, VendorUser, guess_key
+from phoneprov_core.vendor_users import PinHasher, VendorUser, guess_key, require_good_pin
 
 _MOST_PROFILES = 100
 
@@ -112,6 +112,8 @@ class ChangePin:
             raise Invalid("The two new PINs differ. Nothing was changed.")
         if (await self.check_pin(user.username, old, at.phone.mac, at.ip)).uuid != user.uuid:
             raise wrong_pin()
+        async with self.database.read() as tx:
+            await require_good_pin(tx, user, new)
         hash_ = await self.hasher.hash_pin(new)
         made = VendorUser(self.new_id(), user.uuid, hash_, shown(self.clock()))
         async with self.database.write(by=actor_at(at.ip, user)) as tx:

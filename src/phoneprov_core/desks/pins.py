@@ -8,33 +8,43 @@ from msgspec.structs import replace
 
 from phoneprov_core.auth.model import LoginFailure
 from phoneprov_core.auth.ports import LoginJournal, ignore_failure
-from phoneprov_core.auth.throttle import MOST_IN_A_ROW, AddressLimit, Attempts
+from phoneprov_core.auth.throttle import MOST_IN_A_ROW, WINDOW, AddressLimit, Attempts
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.kernel.actor import Actor, Event, Value, anonymous
+from phoneprov_core.kernel.addresses import address_key
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
 from phoneprov_core.kernel.field_types import SECRET, Redacted
+from phoneprov_core.kernel.rates import Rate
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
 from phoneprov_core.users.model import User, account_key
 from phoneprov_core.vendor_users import PinHasher, guess_key
 
+OUTSIDE = "pin outside the inventory"
+"""The subject of guesses at phones that are not in the inventory, all together."""
+_OUTSIDE = Rate(30, WINDOW)
+
 
 class _Found(Redacted, frozen=True):
-    """An account, and the hash of its PIN; None without one."""
+    """An account, and the hash of its PIN; None without one. ``is_phone`` is whether the phone is
+    in the inventory."""
 
+    is_phone: bool
     user: User | None
     hash: Annotated[str | None, SECRET]
 
 
 class _Guess(Struct, frozen=True):
     """A guess: the account, None for an unknown name; the keys that the user's and the phone's
-    guesses are counted under; the phone, and the address that the request came from."""
+    guesses are counted under; the phone, the address that the request came from, and whether the
+    phone is in the inventory."""
 
     user: User | None
     of_user: str
     of_phone: str
     mac: str
     ip: str
+    is_phone: bool
 
     @property
     def actor(self) -> Actor:
@@ -51,11 +61,13 @@ class CheckPin:
 
     An unknown name, an inactive account, an account without a PIN, a wrong PIN and a locked user
     cost the same time and raise the same error. A guess is counted by client address, by phone and
-    by user before the PIN is checked. 5 failures of a user or a phone in 15 minutes lock for 30
-    seconds, doubling to 15 minutes; 100 in a row lock until a new PIN (the user) or an
-    administrator (the phone) opens it. While the address is over its limit or the phone is locked,
-    no hash is computed. A right PIN clears the count of its user; those of the phone and of the
-    address lose this one guess: with one PIN of their own, guessers could clear them at will.
+    by user before the PIN is checked; at phones outside the inventory by client network in the
+    place of the phone, and 30 in 15 minutes for all of them. 5 failures of a user or a phone in 15
+    minutes lock for 30 seconds, doubling to 15 minutes; 100 in a row lock until a new PIN (the
+    user) or an administrator (the phone) opens it. While the address is over its limit or the phone
+    is locked, no hash is computed. A right PIN clears the count of its user; those of the phone
+    and of the address lose this one guess: with one PIN of their own, guessers could clear them at
+    will.
     ``journal`` is called for every refusal, with the reason ``wrong_pin`` or ``pin_locked``.
     """
 
@@ -72,10 +84,12 @@ class CheckPin:
         no PIN can be checked now, and then the guess does not count."""
         if await self.limit.wait(ip):
             raise self._refusal(ip, "pin_locked")
-        found = await self._find(name)
+        found = await self._find(name, mac)
         # Unknown names count, too.
         of_user = guess_key(found.user.uuid if found.user else account_key(name))
-        guess = _Guess(found.user, of_user, phone_key(mac), mac, ip)
+        # A client that makes up phones would have a new count for each.
+        of_phone = phone_key(mac if found.is_phone else address_key(ip))
+        guess = _Guess(found.user, of_user, of_phone, mac, ip, is_phone=found.is_phone)
         counted = await self._count(guess)
         if not counted:
             raise self._refusal(ip, "pin_locked")
@@ -100,7 +114,7 @@ class CheckPin:
         self.journal(LoginFailure(ip, reason))
         return wrong_pin()
 
-    async def _find(self, name: str) -> _Found:
+    async def _find(self, name: str, mac: str) -> _Found:
         async with self.database.read() as tx:
             named = await tx.users.by_username(name)
             linked = await tx.users.by_extension(name)
@@ -109,7 +123,8 @@ class CheckPin:
             if linked:
                 user = linked[0] if len(linked) == 1 else None
             pin = await tx.vendor_users.of_user(user.uuid if user else "")
-        return _Found(user, pin.pin_code if pin else None)
+            is_phone = await tx.phones.find(mac) is not None
+        return _Found(is_phone, user, pin.pin_code if pin else None)
 
     async def _count(self, guess: _Guess) -> list[str]:
         """Count a guess by address, phone and user, in this order, in which the rows are locked.
@@ -118,6 +133,8 @@ class CheckPin:
         counted: list[str] = []
         async with self.database.write(by=guess.actor) as tx:
             if await self.limit.count(tx.rates, guess.ip):
+                return counted
+            if not guess.is_phone and await tx.rates.add(OUTSIDE, _OUTSIDE, millis(self.clock())):
                 return counted
             for key in (guess.of_phone, guess.of_user):
                 now = millis(self.clock())
@@ -138,11 +155,10 @@ class CheckPin:
         may be any number."""
         async with self.database.write(by=guess.actor) as tx:
             uuid = guess.user.uuid if guess.user else None
-            is_phone = await tx.phones.find(guess.mac) is not None
             tx.trail.note(Event("login.failed", "user", uuid, {"mac": guess.mac}))
             for key in counted:
                 count, now = await tx.attempts.of(key), millis(self.clock())
-                is_known = guess.user is not None and (is_phone or key == guess.of_user)
+                is_known = guess.user is not None and (guess.is_phone or key == guess.of_user)
                 count = count.decided(now, known=is_known)
                 await tx.attempts.keep(key, count)
                 seconds = count.wait(now)
@@ -158,6 +174,8 @@ class CheckPin:
     async def _take_back(self, tx: DesksTransaction, guess: _Guess, counted: list[str]) -> None:
         """Do not count a guess by its address and under these keys."""
         await self.limit.take_back(tx.rates, guess.ip)
+        if not guess.is_phone:
+            await tx.rates.take_back(OUTSIDE)
         for key in counted:
             count = (await tx.attempts.of(key)).taken_back()
             if count.in_a_row:

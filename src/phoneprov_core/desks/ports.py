@@ -10,7 +10,7 @@ from phoneprov_core.extensions import Extension
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import Rows, Store
 from phoneprov_core.users.ports import UserStore
-from phoneprov_core.vendor_users import VendorUserStore
+from phoneprov_core.vendor_users import NumbersTransaction, VendorUserStore
 
 
 class NotLoggedIn(Conflict):
@@ -28,7 +28,7 @@ class DeskStore(DeskRecords, Protocol):
         by one query; None for a phone that is not in the inventory."""
 
 
-class DesksTransaction(DeploymentsTransaction, Protocol):
+class DesksTransaction(DeploymentsTransaction, NumbersTransaction, Protocol):
     """Stores that desks read and write."""
 
     @property

@@ -101,7 +101,12 @@ PinCode = Annotated[
     str,
     SECRET,
     Check(values.pin_code),
-    schema("4 to 32 digits. Only a hash is stored", pattern=values.PIN, examples=["2468"]),
+    schema(
+        "4 to 32 digits, not one digit repeated, digits in order, or a number of the user. Only a "
+        "hash is stored",
+        pattern=values.PIN,
+        examples=["2468"],
+    ),
 ]
 SoftwareType = Annotated[OptionalLine, schema("Firmware family; free text", examples=["SCCP"])]
 Location = Annotated[OptionalLine, schema("Location", examples=["Berlin, third floor"])]

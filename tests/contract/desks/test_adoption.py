@@ -307,14 +307,41 @@ async def test_floods_of_new_phones_are_bounded_by_address_however_it_is_written
     assert len(listed) == 2 * MOST_OF_ADDRESS + 3
 
 
-async def test_guesses_at_made_up_phones_lock_the_user_and_are_not_kept(office: Hotdesk) -> None:
-    macs = [f"00:0A:00:00:00:{number:02X}" for number in range(8)]
-    for mac in macs:
-        await adopt(office.phone(mac, IP), pin="00000000")
+async def test_guesses_at_made_up_phones_count_for_their_network_and_for_all(
+    office: Hotdesk,
+) -> None:
+    """Each made-up phone would have a count of its own: a network has one, IPv6 as IPv4."""
+    await office.person("bob")
 
-    assert "wrong" in (await adopt(office.phone(MAC, IP))).text
-    async with office.api.database.read() as tx:
-        assert [(await tx.attempts.of(phone_key(mac))).known for mac in macs] == [0] * 8
+    async def guesses(count: int, ip: str, first: int = 0) -> None:
+        for number in range(first, first + count):
+            mac = f"00:0A:00:00:00:{number:02X}"
+            await adopt(office.phone(mac, ip), f"unknown{number}", "00000000")
+
+    await guesses(5, f"fd00::{7}")
+    office.world.phones.tells["fd00::8"] = DeviceInformation(mac=MAC)
+    refused = await adopt(office.phone(MAC, "fd00::8"), "bob")
+    assert "wrong" in refused.text
+
+    for network in range(6):
+        await guesses(5, f"10.0.{network}.9", first=5 + 5 * network)
+    async with office.api.database.write() as tx:
+        for number in range(8):
+            assert (await tx.attempts.of(phone_key(f"00:0A:00:00:00:{number:02X}"))).failures == 0
+    answer = await adopt(office.phone(MAC, IP))  # a network of its own, but 30 were counted
+    assert "wrong" in answer.text
+    # Phones of the inventory are counted apart.
+    await office.admin.post("/phones", {"mac": MAC, "model": "CP-7965G", "phone_ip": IP})
+    assert (await office.phone(MAC, IP).log_in("ada", PIN)).title == "Logged in"
+
+
+async def test_guesses_at_a_made_up_phone_lock_the_user_and_are_not_kept(office: Hotdesk) -> None:
+    for number in range(6):
+        await adopt(office.phone(f"00:0A:00:00:00:{number:02X}", IP), pin="00000000")
+
+    assert "wrong" in (await adopt(office.phone(MAC, "10.0.9.9"))).text
+    async with office.api.database.write() as tx:
+        assert (await tx.attempts.of(phone_key(IP))).known == 0
         assert (await tx.attempts.of(guess_key(office.ada.uuid))).known == 1
 
 

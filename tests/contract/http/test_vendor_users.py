@@ -34,13 +34,13 @@ async def test_pin_body_with_other_fields_of_the_record_is_accepted(
     ada: Caller, bob: Caller
 ) -> None:
     first = await save(ada, ada)
-    body = {**first, "created_at": "2001-01-01T00:00:00.000Z", "pin_code": "9999"}
+    body = {**first, "created_at": "2001-01-01T00:00:00.000Z", "pin_code": "9753"}
 
     second = data_of(await ada.put(f"/vendor-users/{ada.uuid}", body))
 
     assert second == {**first, "pin_code": second["pin_code"]}
     for other in (bob.uuid, None, 7):
-        reply = await ada.put(f"/vendor-users/{ada.uuid}", {"pin_code": "9999", "user_uuid": other})
+        reply = await ada.put(f"/vendor-users/{ada.uuid}", {"pin_code": "9753", "user_uuid": other})
         assert set(error_of(reply, 422, "invalid")) == {"user_uuid"}
 
 
@@ -52,6 +52,11 @@ async def test_pin_body_with_other_fields_of_the_record_is_accepted(
         ({"pin_code": 2468}, {"pin_code"}),
         ({"pin_code": "246"}, {"pin_code"}),
         ({"pin_code": "2" * 33}, {"pin_code"}),
+        ({"pin_code": "0000"}, {"pin_code"}),
+        ({"pin_code": "1234"}, {"pin_code"}),
+        ({"pin_code": "78901"}, {"pin_code"}),
+        ({"pin_code": "654321"}, {"pin_code"}),
+        ({"pin_code": "2109"}, {"pin_code"}),
         ({"pin_code": "24 68"}, {"pin_code"}),
         ({"pin_code": "\u0662\u0664\u0666\u0668"}, {"pin_code"}),
         ({"pin_code": "2468\n"}, {"pin_code"}),
@@ -108,3 +113,18 @@ async def test_pin_of_missing_user_is_404_for_level_0(admin: Caller, owner: str)
     ):
         error_of(reply, 404, "not_found")
         assert reply.json()["message"] == "There is no such user."
+
+
+async def test_pin_that_is_a_number_of_its_user_is_refused(api: Api) -> None:
+    admin, ada = await api.account("admin", level=0), await api.account("ada")
+    line = {"type": "chan_sccp", "extension": "+49-2468", "name": "A"}
+    line["password"] = "line secret"
+    extension = data_of(await admin.post("/extensions", line), 201)["uuid"]
+    link = {"user_uuid": ada.uuid, "extension_uuid": extension}
+    data_of(await admin.post("/user-extensions", link), 201)
+
+    for caller in (ada, admin):
+        reply = await caller.put(f"/vendor-users/{ada.uuid}", {"pin_code": "492468"})
+        assert reply.status_code == 422
+        assert [one["field"] for one in reply.json()["error"]["details"]] == ["pin_code"]
+    data_of(await admin.put(f"/vendor-users/{admin.uuid}", {"pin_code": "492468"}))

@@ -14,6 +14,7 @@ from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
 from phoneprov_core.kernel.system import millis
 from phoneprov_core.vendor_users import CreatePin, VendorUsers, guess_key
 from support.office import Office
+from support.phone_records import a_phone
 from support.records import a_mac
 
 MAC, OTHER_MAC = a_mac(1), a_mac(2)
@@ -56,6 +57,9 @@ class PinOffice(Office):
         self.pins = VendorUsers(self.database, self.work, self.clock, self.new_id)
 
     async def populate(self) -> None:
+        async with self.database.write() as tx:
+            for number in range(1, 200):
+                await tx.phones.add(a_phone(number))
         self.ada = await self.add_user("ada")
         self.bob = await self.add_user("bob")
         await self.add_user("grace")
