@@ -139,8 +139,8 @@ def test_doctor_unreachable_servers_and_phones_are_reported(data: Path) -> None:
     """Nothing listens on port 1 of this host."""
     execute(
         "INSERT INTO phones (mac, brand, model, phone_ip, is_active, created_at, updated_at,"
-        " search, address_confirmed, adopted_with_pin) VALUES ('00:1B:D4:12:34:56', 'Cisco', '7945',"
-        " '127.0.0.1', 1, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', '', 1, 0)"
+        " search, address_confirmed, adopted_with_pin) VALUES ('00:1B:D4:12:34:56', 'Cisco',"
+        " '7945', '127.0.0.1', 1, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', '', 1, 0)"
     )(data)
     code, found = examined(
         data,

@@ -42,6 +42,17 @@ async def test_login_is_sent_when_configured(stub: PhoneStub) -> None:
     assert base64.b64decode(login).decode() == "admin:pässword:1"
 
 
+async def test_look_carries_no_login(stub: PhoneStub) -> None:
+    """Neither one of the watch nor the question before a command: another host may have the
+    address."""
+    phone = web(stub, user="admin", password="x")
+    await phone.read(IP, 2)
+    await phone.execute(IP, CLEAR_SERVICES, "00:1B:D4:00:00:01")
+
+    sent = [(one.line.split()[0], "authorization" in one.headers) for one in stub.requests]
+    assert sent == [("GET", False), ("GET", False), ("POST", True)]
+
+
 async def test_every_command_uses_a_connection_of_its_own(stub: PhoneStub) -> None:
     await web(stub).execute(IP, [KeyPress("a"), KeyPress("b"), KeyPress("c")])
 

@@ -11,14 +11,22 @@ from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.deployments.model import Wanted
+from phoneprov_core.deployments.observation import DeviceInformation
 from phoneprov_core.deployments.use_cases import Deployments
 from phoneprov_core.desk_records import DeskRecord, Due
-from phoneprov_core.fleet.model import AdoptPhone, AlreadyReplaced, Replacement, ReplacePhone
+from phoneprov_core.fleet.model import (
+    AdoptPhone,
+    AlreadyReplaced,
+    Replacement,
+    ReplacePhone,
+    SeveralAddresses,
+)
 from phoneprov_core.fleet.use_cases import ChangeFleet
 from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import NEWEST
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.phones.model import CreatePhone, Phone, PhonePatch
 from phoneprov_core.phones.ports import PhoneBusy
 from phoneprov_core.phones.use_cases import Phones
@@ -248,3 +256,44 @@ async def test_adoption_that_is_refused_changes_nothing(
     )
     assert [isinstance(one, Phone) for one in done].count(True) == 1
     assert all(isinstance(one, Phone | NotFound | Conflict) for one in done), done
+
+
+async def test_phone_that_several_addresses_claim_needs_a_named_one(
+    database: Database, change: ChangeFleet, information: MemoryPhone
+) -> None:
+    await an_office(database)
+    now = shown(system_clock())
+    async with database.write() as tx:
+        for mac in (NEW, OTHER):
+            for ip in ("10.0.0.9", "fd00::9", "10.0.0.66"):
+                await tx.discovered_phones.see(mac, ip, None, "x", now)
+    information.tells["10.0.0.9"] = DeviceInformation(mac=NEW, model="CP-7965G")
+
+    for refused in (
+        change.adopt(ROOT, NEW, AdoptPhone()),
+        change.replace(ROOT, OLD, ReplacePhone(mac=OTHER)),
+    ):
+        with pytest.raises(SeveralAddresses, match=r"10\.0\.0\.66, fd00::9, 10\.0\.0\.9"):
+            await refused
+    with pytest.raises(Invalid):
+        await change.adopt(ROOT, NEW, AdoptPhone(phone_ip="10.0.0.10"))
+    adopted = await change.adopt(ROOT, NEW, AdoptPhone(phone_ip="10.0.0.9"))
+    assert (adopted.phone_ip, adopted.model, adopted.mac_confirmed) == (
+        "10.0.0.9", "CP-7965G", True,
+    )  # fmt: skip
+    placed = await change.replace(ROOT, OLD, ReplacePhone(mac=OTHER, phone_ip="fd00::9"))
+    assert (placed.phone_ip, placed.mac_confirmed, placed.login_ip) == ("fd00::9", False, "fd00::9")
+
+
+async def test_address_of_yesterday_is_no_other_claim_and_an_unconfirmed_one_gets_no_login(
+    database: Database, change: ChangeFleet, information: MemoryPhone
+) -> None:
+    async with database.write() as tx:
+        await tx.discovered_phones.see(NEW, "10.0.0.66", None, "x", moment(3))
+        await tx.discovered_phones.see(NEW, "10.0.0.9", None, "x", shown(system_clock()))
+    information.tells["10.0.0.9"] = DeviceInformation(mac=OTHER)
+
+    phone = await change.adopt(ROOT, NEW, AdoptPhone())
+
+    assert (phone.phone_ip, phone.mac_confirmed, phone.login_ip) == ("10.0.0.9", False, None)
+    assert OTHER in phone.mac_note
