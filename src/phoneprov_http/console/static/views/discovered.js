@@ -31,7 +31,7 @@ export async function view({ element, signal }) {
       rows.map((one) => [
         one.mac,
         one.model,
-        one.client_ip,
+        addresses(one).join(", "),
         ago(one.first_seen_at),
         ago(one.last_seen_at),
         one.names.join(", "),
@@ -42,8 +42,17 @@ export async function view({ element, signal }) {
   );
 }
 
+/**
+ * The addresses that asked for the files of a phone, the latest first.
+ * @param {DiscoveredPhone} found
+ */
+function addresses(found) {
+  return [found.client_ip, ...(found.other_addresses ?? []).map((one) => one.client_ip)];
+}
+
 /** @param {DiscoveredPhone} found */
-function adopt({ mac, model, client_ip }) {
+function adopt(found) {
+  const { mac, model } = found;
   const profile = picker({
     label: texts.defaultProfile,
     isOptional: true,
@@ -52,7 +61,7 @@ function adopt({ mac, model, client_ip }) {
   });
   void show(texts.adoptTitle(mac), (close) => {
     const { form } = recordForm(
-      [field("name"), field("location")],
+      [field("name"), field("location"), field("phone_ip")],
       {},
       (values) => {
         const profile_uuid = profile.value();
@@ -61,7 +70,7 @@ function adopt({ mac, model, client_ip }) {
       },
       {
         button: texts.adopt,
-        said: ({ data }) => texts.adopted(phoneTitle(data)),
+        said: ({ data }) => `${texts.adopted(phoneTitle(data))} ${data.mac_note}`,
         saved: ({ data }) => {
           close();
           go(`/phones/${data.mac}`);
@@ -69,7 +78,7 @@ function adopt({ mac, model, client_ip }) {
       },
     );
     form.prepend(
-      h("p", { className: "quiet wide" }, texts.adoptHint([model, client_ip].filter(Boolean).join(", "))),
+      h("p", { className: "quiet wide" }, texts.adoptHint([model, ...addresses(found)].filter(Boolean).join(", "))),
     );
     form.querySelector(".actions")?.before(profile.element);
     return form;

@@ -15,12 +15,12 @@ export async function replacePhone(phone) {
   const seen = (await api.get("discovered-phones?limit=200")).data;
   void show(texts.replaceTitle(phoneTitle(phone)), (close) => {
     const { form } = recordForm(
-      [field("mac", { label: texts.newMac, isRequired: true, hint: texts.replaceHint })],
+      [field("mac", { label: texts.newMac, isRequired: true, hint: texts.replaceHint }), field("phone_ip")],
       {},
       (values) => api.post(`phones/${encodeURIComponent(phone.mac)}/replace`, values),
       {
         button: texts.replace,
-        said: ({ data }) => texts.replaced(phone.mac, phoneTitle(data)),
+        said: ({ data }) => `${texts.replaced(phone.mac, phoneTitle(data))} ${data.mac_note}`,
         saved: ({ data }) => {
           close();
           go(`/phones/${data.mac}`);
