@@ -196,6 +196,7 @@ async def test_stale_forms_are_refused_after_a_change_of_the_desk(office: Hotdes
         (PIN, "123", "123", WRONG_LENGTH),
         (PIN, "1" * 33, "1" * 33, WRONG_LENGTH),
         (PIN, "12a4", "12a4", WRONG_LENGTH),
+        (PIN, "8901", "8901", "The PIN must not be one digit repeated, or digits in order."),
         ("00000000", NEW_PIN, NEW_PIN, None),
     ],
 )
