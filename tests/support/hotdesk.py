@@ -35,9 +35,8 @@ class Hotdesk:
         """Another user with a PIN and a profile."""
         caller = await self.api.account(name)
         await caller.put(f"/vendor-users/{caller.uuid}", {"pin_code": pin})
-        await a_profile_of(
-            caller, name=f"{name}'s", cnf_xml=f"<device><name>{name}</name></device>"
-        )
+        xml = f"<device><name>{name}</name></device>"
+        await a_profile_of(caller, self.admin, name=f"{name}'s", cnf_xml=xml)
         return caller
 
     async def another_phone(self) -> PhoneBrowser:
@@ -104,7 +103,7 @@ async def hotdesk(
         office = Hotdesk(api, world, admin, ada)
         await a_desk_phone(admin, software_type="SCCP")
         office.lobby = await a_profile_of(admin, name="Lobby", cnf_xml=LOBBY)
-        office.profile = await a_profile_of(ada)
+        office.profile = await a_profile_of(ada, admin)
         await ada.put(f"/vendor-users/{ada.uuid}", {"pin_code": PIN})
         await admin.put(f"/phones/{MAC}/desk", {"default_profile_uuid": office.lobby})
         try:

@@ -88,10 +88,10 @@ async def a_desk_phone(admin: Caller, **fields: Any) -> str:
     return str(reply.json()["data"]["mac"])
 
 
-async def a_profile_of(owner: Caller, **fields: Any) -> str:
-    """Create a profile; its uuid."""
+async def a_profile_of(owner: Caller, by: Caller | None = None, **fields: Any) -> str:
+    """Create a profile as ``by``, by default as its owner; its uuid."""
     body = {"user_uuid": owner.uuid, "name": "Ada's", "cnf_xml": XML, **fields}
-    reply = await owner.post("/phone-profiles", body)
+    reply = await (by or owner).post("/phone-profiles", body)
     assert reply.status_code == 201, reply.text
     return str(reply.json()["data"]["uuid"])
 

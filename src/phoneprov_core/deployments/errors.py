@@ -37,6 +37,17 @@ class ProfileDoesNotFit(Conflict):
     usual = "The profile does not fit this phone: it is for SIP phones, not for SCCP."
 
 
+class ProfileNotAllowed(Conflict):
+    """Level 0 did not make the profile, and the template is not shared or the phone was adopted
+    with a PIN."""
+
+    code = "profile_not_allowed"
+    usual = (
+        "The template office is not shared, and level 0 did not make this profile. Ask an "
+        "administrator to save it."
+    )
+
+
 class RightsChanged(Conflict):
     """An earlier configuration has a number that its user no longer has, or its user is no longer
     active."""
@@ -85,6 +96,7 @@ class NotRecorded(Unavailable):
 OF_A_SWITCH = (
     PhoneInactive,
     ProfileDoesNotFit,
+    ProfileNotAllowed,
     NoTemplateFits,
     TemplateFails,
     PhoneBusy,

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from phoneprov_core.access.rules import visible
-from phoneprov_core.deployments.errors import PhoneInactive, ProfileDoesNotFit
+from phoneprov_core.deployments.errors import PhoneInactive, ProfileDoesNotFit, ProfileNotAllowed
 from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import DeploymentStore, DeploymentsTransaction
 from phoneprov_core.desk_records import DeskUse, EarlierUse
@@ -20,8 +20,9 @@ from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.field_types import SECRET, Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.model import ProfileRecord, Revision, SwitchRequest
-from phoneprov_core.templates.ports import Rendered
+from phoneprov_core.profiles.model import Content, ProfileRecord, Revision, SwitchRequest
+from phoneprov_core.templates.model import is_shared
+from phoneprov_core.templates.ports import Rendered, TemplateStore
 from phoneprov_core.templates.recipes import Recipe, recipe_for
 
 
@@ -98,7 +99,8 @@ async def load_order(
     number: int | None = None,
 ) -> Order | None:
     """The deployment of a revision of a profile, by default of the newest one; None if the revision
-    does not exist. Raises ``NoTemplateFits``, and ``NotFound`` if its template does not exist."""
+    does not exist. Raises ``NoTemplateFits``, ``ProfileNotAllowed``, and ``NotFound`` if its
+    template does not exist."""
     if number is None:
         revision = await tx.revisions.newest(profile.uuid)
     else:
@@ -106,12 +108,31 @@ async def load_order(
     content = await tx.revisions.content(revision.uuid) if revision else None
     if revision is None or content is None:
         return None
+    await require_allowed(tx.templates, content, phone)
     if content.template is None:
         return Order(action, profile, revision, content.text, phone)
     recipe = await recipe_for(
         tx, content.template, content.values, profile.user_uuid, phone, profile.software_type
     )
     return Order(action, profile, revision, "", phone, recipe=recipe)
+
+
+async def require_allowed(templates: TemplateStore, content: Content, phone: Phone) -> None:
+    """Raises ``ProfileNotAllowed`` for a text that level 0 did not save: of a template that is not
+    shared, or no longer, and a typed one for a phone that was adopted with a PIN."""
+    if content.by_level_0:
+        return
+    if content.template is None:
+        if phone.adopted_with_pin:
+            raise ProfileNotAllowed(
+                "This phone was adopted with a PIN: it gets profiles that level 0 made or that "
+                "come from a shared template, until level 0 confirms its address."
+            )
+    elif not is_shared(await templates.variants(content.template)):
+        raise ProfileNotAllowed(
+            f"The template {content.template} is not shared, and level 0 did not make this "
+            "profile. Ask an administrator to save it."
+        )
 
 
 async def deployed_text(tx: DeploymentsTransaction, deployment: Deployment) -> Rendered | None:

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
+from phoneprov_core.deployments.errors import ProfileNotAllowed
 from phoneprov_core.deployments.model import Action
+from phoneprov_core.deployments.order import require_allowed
 from phoneprov_core.desk_records import DeskChanged
 from phoneprov_core.desks.change import Changed, ChangeDesk, login_change
 from phoneprov_core.desks.model import AtPhone, DeskPolicy
@@ -182,10 +184,17 @@ async def chosen_user(
 
 
 async def _has_text(tx: DesksTransaction, profile: ProfileRecord, phone: Phone) -> bool:
-    """Whether a profile has a configuration for the phone: its own, or a variant."""
+    """Whether a profile has a configuration that the phone may get: its own, or a variant."""
     newest = await tx.revisions.newest(profile.uuid)
-    if newest is None or newest.template is None:
-        return newest is not None
+    content = await tx.revisions.content(newest.uuid) if newest else None
+    if newest is None or content is None:
+        return False
+    try:
+        await require_allowed(tx.templates, content, phone)
+    except ProfileNotAllowed:
+        return False
+    if newest.template is None:
+        return True
     family = software_type_of(phone, profile.software_type)
     return best(await tx.templates.variants(newest.template), phone.model, family) is not None
 

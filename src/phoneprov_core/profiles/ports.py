@@ -13,7 +13,7 @@ class RevisionStore(Rows[Revision], Protocol):
     """The revisions of profiles, each with its content. They are deleted with their profile,
     which is their owner. Lists are by number, then uuid."""
 
-    async def add(self, revision: Revision, content: str) -> None:
+    async def add(self, revision: Revision, content: str, *, by_level_0: bool = False) -> None:
         """Raises ``Conflict`` (code ``already_exists``) if the profile has a revision of this
         number, ``NotFound`` if the profile does not exist."""
 

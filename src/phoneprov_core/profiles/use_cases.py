@@ -30,6 +30,7 @@ from phoneprov_core.profiles.model import (
     whole,
 )
 from phoneprov_core.profiles.ports import ProfilesTransaction
+from phoneprov_core.templates.model import TemplateNotShared, is_shared
 
 NAMED = 5
 """Maximum number of desks that a message names."""
@@ -81,7 +82,8 @@ class Profiles:
             return await visible(actor, tx.whole_profiles, uuid, "profile")
 
     async def create(self, actor: Actor, new: CreateProfile) -> Profile:
-        """Raises ``Forbidden`` for another user; ``NotFound`` without the user or the template;
+        """Raises ``Forbidden`` for another user and (code ``template_not_shared``) for a template
+        that only level 0 uses; ``NotFound`` without the user or the template;
         ``Conflict`` (``too_many_profiles``) if the user has the maximum of profiles."""
         obey(self.rules, new)
         await self._require_owner(actor, new.user_uuid)
@@ -99,9 +101,11 @@ class Profiles:
             content = from_template(new.template, new.values or {})
         async with self.database.write(by=actor) as tx:
             await self._require_room(tx, profile.user_uuid)
-            await _require_template(tx, content.template)
+            await _require_template(tx, actor, content.template)
             await tx.profiles.add(profile)
-            await tx.revisions.add(self._revision(actor, profile, 1, content), content.text)
+            revision = self._revision(actor, profile, 1, content)
+            by_level_0 = actor.holds(SUPERADMIN)
+            await tx.revisions.add(revision, content.text, by_level_0=by_level_0)
         return whole(profile, content)
 
     async def update(self, actor: Actor, uuid: str, patch: ProfilePatch) -> Profile:
@@ -127,10 +131,12 @@ class Profiles:
             if profile.user_uuid != before.user_uuid:
                 await tx.desk_uses.end_lines(before.user_uuid, profile.uuid)
             before_it, content = content, patch.content(content)
-            if content != before_it:
-                await _require_template(tx, content.template)
+            if (content.text, content.template) != (before_it.text, before_it.template):
+                is_same = content.template is not None and content.template == before_it.template
+                await _require_template(tx, actor, content.template, is_kept=is_same)
                 revision = self._revision(actor, profile, newest.number + 1, content)
-                await tx.revisions.add(revision, content.text)
+                by_level_0 = actor.holds(SUPERADMIN) or (is_same and before_it.by_level_0)
+                await tx.revisions.add(revision, content.text, by_level_0=by_level_0)
                 if self.most_revisions:
                     await tx.revisions.remove_oldest(profile.uuid, self.most_revisions)
         return whole(profile, content)
@@ -202,6 +208,16 @@ class Profiles:
         )
 
 
-async def _require_template(tx: ProfilesTransaction, name: str | None) -> None:
-    if name is not None and not await tx.templates.variants(name):
+async def _require_template(
+    tx: ProfilesTransaction, actor: Actor, name: str | None, *, is_kept: bool = False
+) -> None:
+    """Raises ``NotFound``, and ``TemplateNotShared`` for a user who chooses one that is not."""
+    if name is None:
+        return
+    variants = await tx.templates.variants(name)
+    if not variants:
         raise NotFound(f"There is no template {name}.")
+    if not (is_kept or actor.holds(SUPERADMIN) or is_shared(variants)):
+        raise TemplateNotShared(
+            f"The template {name} is not shared: only level 0 makes profiles of it."
+        )

@@ -1,6 +1,7 @@
 """Templates and their variants: for each model and firmware family of a name one text."""
 
 import re
+from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec import UNSET, UnsetType
@@ -8,7 +9,7 @@ from msgspec import UNSET, UnsetType
 from phoneprov_core.configuration.findings import Finding
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Command, QueryCommand
-from phoneprov_core.kernel.errors import Conflict, InUse, Problem
+from phoneprov_core.kernel.errors import Conflict, Forbidden, InUse, Problem
 from phoneprov_core.kernel.field_types import SECRET, Check, Redacted
 from phoneprov_core.kernel.fields import (
     CreatedAt,
@@ -56,6 +57,16 @@ TemplateRevision = Annotated[
 ]
 
 
+Shared = Annotated[
+    bool,
+    schema(
+        "Whether users without level 0 make profiles of the template, and so read what it gives "
+        "for them; all variants of a name must be shared",
+        examples=[False],
+    ),
+]
+
+
 def checked_values(given: dict[str, str]) -> dict[str, str]:
     """A rule of a field: the texts of a profile, by name."""
     if len(given) > MOST_VALUES:
@@ -99,6 +110,7 @@ class Template(Redacted, frozen=True):
     revision: TemplateRevision
     created_at: CreatedAt
     updated_at: UpdatedAt
+    shared: Shared = False
 
     @property
     def label(self) -> str:
@@ -115,6 +127,7 @@ class CreateTemplate(Command, frozen=True, kw_only=True):
     description: Notes | None = None
     model: VariantModel | None = None
     software_type: VariantFamily | None = None
+    shared: Shared = False
 
 
 class TemplatePatch(Command, frozen=True, kw_only=True):
@@ -125,6 +138,7 @@ class TemplatePatch(Command, frozen=True, kw_only=True):
     description: Notes | UnsetType | None = UNSET
     model: VariantModel | UnsetType | None = UNSET
     software_type: VariantFamily | UnsetType | None = UNSET
+    shared: Shared | UnsetType = UNSET
     revision: (
         Annotated[int, within(1, 2**31 - 1, "Number of the current text; 409 if it is another one")]
         | UnsetType
@@ -166,6 +180,18 @@ class TemplateFails(Conflict):
         "The template office (7945), revision 3, fails on line 12, column 5: "
         "values.vlan is not given."
     )
+
+
+class TemplateNotShared(Forbidden):
+    """Only level 0 makes profiles of the template."""
+
+    code = "template_not_shared"
+    usual = "The template office is not shared: only level 0 makes profiles of it."
+
+
+def is_shared(variants: Iterable[Template]) -> bool:
+    """Whether users without level 0 make profiles of a template with these variants."""
+    return all(one.shared for one in variants)
 
 
 class TemplateInUse(InUse):

@@ -24,6 +24,7 @@ from phoneprov_core.transfer.model import (
     TransferTransaction,
     named_user,
 )
+from phoneprov_core.transfer.sheets import truth
 from phoneprov_core.transfer.whole import WholeTable, Write
 
 PROFILE_COLUMNS = (
@@ -128,7 +129,7 @@ def _texts(cell: str) -> dict[str, str]:
         raise wrong("values", "must be a JSON object of texts") from None
 
 
-TEMPLATE_COLUMNS = ("name", "model", "software_type", "description", "body")
+TEMPLATE_COLUMNS = ("name", "model", "software_type", "description", "body", "shared")
 TEMPLATES = WholeTable(TEMPLATE_COLUMNS, ("name", "body"))
 
 
@@ -153,9 +154,10 @@ def write_template(tx: TransferTransaction, templates: Templates, actor: Actor) 
             return "created"
         before = same[0]
         description = new.description if "description" in row.cells else before.description
-        if (before.body, before.description) == (new.body, description):
+        shared = new.shared if row.cells.get("shared") else before.shared
+        if (before.body, before.description, before.shared) == (new.body, description, shared):
             return "unchanged"
-        patch = TemplatePatch(body=new.body, description=description)
+        patch = TemplatePatch(body=new.body, description=description, shared=shared)
         await joined.update(actor, before.uuid, patch)
         return "updated"
 
@@ -166,4 +168,6 @@ def _fields(cells: Mapping[str, str]) -> dict[str, Any]:
     fields: dict[str, Any] = {name: cells[name] for name in TEMPLATE_COLUMNS if cells.get(name)}
     if "software_type" in fields:
         fields["software_type"] = fields["software_type"].strip().upper()
+    if "shared" in fields:
+        fields["shared"] = truth(fields["shared"])
     return fields

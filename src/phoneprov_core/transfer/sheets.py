@@ -90,7 +90,7 @@ class Sheet(Struct, frozen=True):
                 if field.default is None:
                     values[field.name] = None
             elif isinstance(field.default, bool):
-                values[field.name] = _TRUTHS.get(cell.strip().casefold(), cell)
+                values[field.name] = truth(cell)
             else:
                 values[field.name] = cell
         return values
@@ -112,6 +112,11 @@ class Sheet(Struct, frozen=True):
             if field.name not in self.one_way and not isinstance(field.default, bool)
         )
         return (owner, *(str(values.get(field) or "") for field in fields))
+
+
+def truth(cell: str) -> bool | str:
+    """The value of a switch such as ``is_active``; the cell itself if it is none."""
+    return _TRUTHS.get(cell.strip().casefold(), cell)
 
 
 def comparable(field: str, value: object) -> str:

@@ -401,6 +401,7 @@ export interface Template {
   revision: number;
   created_at: string;
   updated_at: string;
+  shared: boolean;
 }
 
 export interface User {

@@ -1,6 +1,6 @@
 """Configurations and the switch onto a phone; the owner or level 0."""
 
-from phoneprov_core.deployments.errors import OF_A_SWITCH, TooManySwitches
+from phoneprov_core.deployments.errors import OF_A_SWITCH, ProfileNotAllowed, TooManySwitches
 from phoneprov_core.deployments.preview import Preview, PreviewSwitch
 from phoneprov_core.deployments.use_cases import SwitchProfile
 from phoneprov_core.kernel.errors import Forbidden, NotFound
@@ -26,7 +26,7 @@ from phoneprov_core.profiles.reading import (
     RevisionDiff,
 )
 from phoneprov_core.profiles.use_cases import Profiles
-from phoneprov_core.templates.model import TemplateFails
+from phoneprov_core.templates.model import TemplateFails, TemplateNotShared
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Bare, BareList, bare_list
 from phoneprov_http.routes.handlers import READS, ApiRequest, Body, Query, Routes, UserUuid, Uuid
@@ -59,7 +59,7 @@ def profile_routes(
     @routes.post(
         "/phone-profiles",
         opt={RULES: lambda: profiles.rules},
-        raises=[Forbidden, NotFound, TooManyProfiles],
+        raises=[Forbidden, TemplateNotShared, NotFound, TooManyProfiles],
     )
     async def create_profile(request: ApiRequest, data: Body[CreateProfile]) -> Bare[Profile]:
         """Create a phone profile. Its XML is stored exactly as it is sent."""
@@ -68,7 +68,7 @@ def profile_routes(
     @routes.put(
         "/phone-profiles/{uuid:str}",
         opt={RULES: lambda: profiles.rules},
-        raises=[Forbidden, TooManyProfiles, ChangedMeanwhile],
+        raises=[Forbidden, TemplateNotShared, TooManyProfiles, ChangedMeanwhile],
     )
     async def update_profile(
         request: ApiRequest, uuid: Uuid, data: Body[ProfilePatch]
@@ -96,7 +96,7 @@ def profile_routes(
         "/phone-profiles/switch/preview",
         status_code=200,
         opt=READS,
-        raises=[NotFound, TooManySwitches, TemplateFails],
+        raises=[NotFound, TooManySwitches, TemplateFails, ProfileNotAllowed],
     )
     async def preview_switch(request: ApiRequest, data: Body[PreviewRequest]) -> Bare[Preview]:
         """Preview a switch. Changes nothing. Shows whether the profile fits, what would change on

@@ -374,3 +374,29 @@ def served(mac: str) -> bytes:
         return file.content
 
     return asyncio.run(read())
+
+
+def test_shared_template_is_exported_and_imported(folder: Path) -> None:
+    (folder / "office.xml").write_text(BODY, encoding="utf-8")
+    run("template", "add", "office.xml", "--name", "office", "--shared")
+    run("template", "add", "office.xml", "--name", "secret")
+    assert [one["shared"] for one in templates()] == [True, False]
+
+    run("export", "templates", "all.csv")
+    run("template", "update", "office.xml", "office", "--not-shared")
+    assert [one["shared"] for one in templates()] == [False, False]
+    run("template", "update", "office.xml", "secret")
+    changed = run("import", "templates", "all.csv").stdout
+
+    assert [one["shared"] for one in templates()] == [True, False]
+    assert "1" in changed
+    (folder / "all.csv").write_text("name,body,shared\nnew,<d/>,maybe\n", encoding="utf-8")
+    refused = run("import", "templates", "all.csv", code=1)
+    assert "shared" in refused.output
+    (folder / "all.csv").write_text("name,body\noffice,<d/>\n", encoding="utf-8")
+    run("import", "templates", "all.csv")
+    assert [one["shared"] for one in templates()] == [True, False]
+
+
+def templates() -> list[Any]:
+    return list(json.loads(run("template", "list", "--json").stdout))

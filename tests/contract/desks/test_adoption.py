@@ -72,7 +72,7 @@ async def test_new_phone_becomes_the_users_own_and_gets_no_login_until_level_0_c
         async with opened_api(tmp_path, database_kind="memory", overrides=None, **settings) as api:
             admin, ada = await api.account("admin", level=0), await api.account("ada")
             await add_bootstrap(admin)
-            profile = await a_profile_of(ada)
+            profile = await a_profile_of(ada, admin)
             await ada.put(f"/vendor-users/{ada.uuid}", {"pin_code": PIN})
             provide = api.container.provide_file()
 
@@ -121,7 +121,7 @@ async def test_new_phone_becomes_the_users_own_and_gets_no_login_until_level_0_c
 
 
 async def test_user_with_several_profiles_chooses_one(office: Hotdesk) -> None:
-    other = await a_profile_of(office.ada, name="Other", cnf_xml="<device>2</device>")
+    other = await a_profile_of(office.ada, office.admin, name="Other", cnf_xml="<device>2</device>")
     phone = office.phone(MAC, IP)
 
     menu = await adopt(phone)
@@ -380,3 +380,19 @@ async def test_text_that_a_phone_says_of_itself_is_only_text(office: Hotdesk, mo
 
     await adopt(office.phone(MAC, IP, **{"x-CiscoIPPhoneModelName": model}))
     assert data_of(await office.admin.get(f"/phones/{MAC}"))["model"] == model
+
+
+async def test_phone_is_not_adopted_with_a_text_that_its_user_wrote(office: Hotdesk) -> None:
+    """Else a guessed PIN puts a text of its user onto a new phone."""
+    text = {"cnf_xml": "<device>mine</device>"}
+    await office.ada.put(f"/phone-profiles/{office.profile}", text)
+
+    answer = await adopt(office.phone(MAC, IP))
+
+    assert "You have no profile that fits this phone." in answer.text
+    assert (await office.admin.get(f"/phones/{MAC}")).status_code == 404
+    await a_profile_of(office.ada, office.admin, name="Of level 0")
+    answer = await adopt(office.phone(MAC, IP))
+    assert answer.title == "New phone"
+    await office.settled(MAC)
+    assert office.on_phone(IP, MAC) == XML.encode()

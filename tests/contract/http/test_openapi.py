@@ -333,6 +333,7 @@ def test_codes_are_documented_where_they_occur() -> None:
     assert described["409 POST /phone-profiles/switch"] == {
         "phone_inactive",
         "no_template_fits",
+        "profile_not_allowed",
         "profile_does_not_fit",
         "template_fails",
         "phone_busy",

@@ -46,7 +46,8 @@ _OF_PROFILE = select(*_REVISION.columns).where(
 _FIND_REVISION = _OF_PROFILE.where(revisions.c.number == bindparam("number"))
 _NEWEST = _OF_PROFILE.order_by(revisions.c.number.desc()).limit(1)
 _CONTENT_OF = select(
-    revisions.c.cnf_xml_key_id, revisions.c.cnf_xml_sealed, revisions.c.template
+    *(revisions.c.cnf_xml_key_id, revisions.c.cnf_xml_sealed),
+    *(revisions.c.template, revisions.c.by_level_0),
 ).where(revisions.c.uuid == bindparam("uuid"))
 # Of each phone that ever had the profile, the last number of each revision that was put onto it; in
 # one pass: a condition for each deployment would look through all later ones.
@@ -129,8 +130,9 @@ class SqlRevisions(SqlRows[Revision], RevisionStore):
         super().__init__(connection, _REVISIONS, reader(_REVISION, connection.box))
         self._deployed = deployed
 
-    async def add(self, revision: Revision, content: str) -> None:
+    async def add(self, revision: Revision, content: str, *, by_level_0: bool = False) -> None:
         row = _REVISION.row(revision, self._connection.box)
+        row["by_level_0"] = by_level_0
         row |= _CNF_XML.seal(self._connection.box, content.encode(), revision.uuid)
         await self._connection.fetch_all(_ADD, **row)
         self._connection.trail.changed(revision.uuid, None, revision)
@@ -145,9 +147,9 @@ class SqlRevisions(SqlRows[Revision], RevisionStore):
         return await self._one(self._revision, _NEWEST, profile_uuid=profile_uuid)
 
     async def content(self, uuid: str) -> Content | None:
-        def content(key_id: str, sealed: bytes, template: str | None) -> Content:
+        def content(key_id: str, sealed: bytes, template: str | None, by_level_0: bool) -> Content:
             text = _CNF_XML.open(self._connection.box, key_id, sealed, uuid)
-            return Content(text.decode(), template)
+            return Content(text.decode(), template, bool(by_level_0))
 
         return await self._one(content, _CONTENT_OF, uuid=uuid)
 

@@ -2,6 +2,7 @@
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Index,
     LargeBinary,
@@ -47,6 +48,8 @@ profile_revisions = table_of(
     Column("cnf_xml_key_id", string(16), nullable=False),
     # The name of a template: the text is that of its values then, in JSON.
     Column("template", text, index=True),
+    # Whether level 0 saved it: its account may lose the level.
+    Column("by_level_0", Boolean, nullable=False),
     UniqueConstraint("profile_uuid", "number"),
     # Without it, finding the keys in use would read every configuration.
     Index(None, "cnf_xml_key_id", "uuid"),

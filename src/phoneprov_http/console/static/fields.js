@@ -102,6 +102,7 @@ export const TEMPLATE = [
   field("model", { hint: texts.variantHint }),
   field("software_type", { choices: SOFTWARE_TYPES, empty: texts.any }),
   description,
+  field("shared", { kind: "checkbox", hint: texts.sharedHint }),
 ];
 
 export const TOKEN = [

@@ -64,6 +64,7 @@ export const labels = {
   undo_on_stop: "If it stops, put back what was on each phone",
   only_changed: "Only phones whose configuration changes",
   newest: "Later changes too",
+  shared: "Shared with users",
   wait_minutes: "Minutes to wait for a phone that is in a call",
   sessions: "Sessions",
   expires_at: "Valid until",

@@ -49,6 +49,11 @@ _variant = together(
     software_type("Firmware family that the variant is for."),
 )
 _description = click.option("--description", help="Description of the variant.")
+_shared = click.option(
+    "--shared/--not-shared",
+    default=None,
+    help="Whether users without level 0 make profiles of it, and so read its texts.",
+)
 _OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
 
 
@@ -62,8 +67,9 @@ def template() -> None:
 @click.option("--name", required=True, help="Name of the template.")
 @_variant
 @_description
+@_shared
 @as_json
-def add(file: Path, *, as_json: bool, **fields: Any) -> None:
+def add(file: Path, *, shared: bool | None, as_json: bool, **fields: Any) -> None:
     """Add FILE as a variant of a template.
 
     \b
@@ -73,7 +79,7 @@ def add(file: Path, *, as_json: bool, **fields: Any) -> None:
 
     async def work(at: Acting) -> Template:
         with naming(_OPTIONS):
-            new = CreateTemplate(body=body, **fields)
+            new = CreateTemplate(body=body, shared=bool(shared), **fields)
             return await at.container.templates().create(at.actor, new)
 
     made = as_operator(work)
@@ -85,10 +91,11 @@ def add(file: Path, *, as_json: bool, **fields: Any) -> None:
 @click.argument("name")
 @_variant
 @_description
+@_shared
 @as_json
 def update(
     file: Path, name: str, *, model: str | None, software_type: str | None,
-    description: str | None, as_json: bool,
+    description: str | None, shared: bool | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Save FILE as the text of the variant of NAME with this model and firmware family, or of the
     one with the uuid NAME. No phone changes until the next switch."""
@@ -96,7 +103,8 @@ def update(
 
     async def work(at: Acting) -> Template:
         uuid = await _called(at, name, model, software_type)
-        fields: Any = {} if description is None else {"description": description}
+        given = {"description": description, "shared": shared}
+        fields: Any = {name: value for name, value in given.items() if value is not None}
         with naming(_OPTIONS):
             patch = TemplatePatch(body=body, **fields)
             return await at.container.templates().update(at.actor, uuid, patch)
@@ -115,10 +123,17 @@ def list_(*, as_json: bool) -> None:
 
     templates = as_operator(work)
     rows = [
-        (one.name, one.model or "", one.software_type or "", str(one.revision), one.uuid)
+        (
+            one.name,
+            one.model or "",
+            one.software_type or "",
+            str(one.revision),
+            "yes" if one.shared else "",
+            one.uuid,
+        )
         for one in templates
     ]
-    columns = ("Name", "Model", "Firmware", "Revision", "UUID")
+    columns = ("Name", "Model", "Firmware", "Revision", "Shared", "UUID")
     show_rows(templates, columns, rows, as_json=as_json)
 
 

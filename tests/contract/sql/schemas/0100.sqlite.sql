@@ -277,6 +277,7 @@ CREATE TABLE configuration_templates (
 	revision BIGINT NOT NULL,
 	created_at VARCHAR(24) NOT NULL,
 	updated_at VARCHAR(24) NOT NULL,
+	shared BOOLEAN NOT NULL,
 	variant TEXT NOT NULL,
 	CONSTRAINT pk_configuration_templates PRIMARY KEY (uuid),
 	CONSTRAINT uq_configuration_templates_variant UNIQUE (variant)
@@ -648,6 +649,7 @@ CREATE TABLE profile_revisions (
 	template TEXT,
 	cnf_xml_sealed BLOB NOT NULL,
 	cnf_xml_key_id VARCHAR(16) NOT NULL,
+	by_level_0 BOOLEAN NOT NULL,
 	CONSTRAINT pk_profile_revisions PRIMARY KEY (uuid),
 	CONSTRAINT uq_profile_revisions_profile_uuid_number UNIQUE (profile_uuid, number),
 	CONSTRAINT fk_profile_revisions_profile_uuid FOREIGN KEY(profile_uuid) REFERENCES profiles (uuid) ON DELETE CASCADE

@@ -114,6 +114,7 @@ export const frame = {
   pinHint: "4 to 32 digits.",
   modelsHint: "Separated by commas. Empty means all models.",
   perMinuteHint: "Leave empty for no limit.",
+  sharedHint: "Users without level 0 may make profiles of it, and read what it gives for them.",
   newestHint: "Without it, phones whose profile or template changes meanwhile are left alone.",
   stopAfterHint: "Leave empty to go on in any case.",
 
