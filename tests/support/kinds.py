@@ -151,7 +151,13 @@ TEMPLATES = Kind(
     "templates",
     lambda tx: tx.templates,
     a_template,
-    {"model": None, "software_type": "SIP", "body": "<a>\u00e9{{ phone.mac }}</a>", "revision": 2},
+    {
+        "model": None,
+        "software_type": "SIP",
+        "body": "<a>\u00e9{{ phone.mac }}</a>",
+        "revision": 2,
+        "shared": True,
+    },
 )
 EXTENSIONS = Kind(
     "extensions",

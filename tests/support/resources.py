@@ -295,10 +295,10 @@ RESOURCES = [
         path="/configuration-templates",
         noun="Template",
         fields=_names(
-            "uuid name description model software_type body revision created_at updated_at"
+            "uuid name description model software_type body revision created_at updated_at shared"
         ),
         new={"name": "office", "body": "<device/>"},
-        given={"revision": 1},
+        given={"revision": 1, "shared": False},
         full={
             "name": "office",
             "description": "a\nb",

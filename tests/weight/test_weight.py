@@ -18,8 +18,8 @@ MOST_MODULES = {
     "GET /phones/{mac}": 16,
     "POST /phones": 27,
     "POST /auth/login": 28,
-    "POST /phone-profiles/switch": 48,
-    "phoneprov switch": 79,
+    "POST /phone-profiles/switch": 49,
+    "phoneprov switch": 82,
 }
 
 

@@ -8,7 +8,7 @@ PATH = "/configuration-templates"
 BODY = "<device>\r\n<name>{{ user.first_name }}</name></device>\r\n"
 FIELDS = [
     "uuid", "name", "description", "model", "software_type", "body", "revision",
-    "created_at", "updated_at",
+    "created_at", "updated_at", "shared",
 ]  # fmt: skip
 
 
