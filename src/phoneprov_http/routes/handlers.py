@@ -118,8 +118,13 @@ async def require_known_query(request: Request[Any, Any, Any]) -> None:
         (path,) = handler.paths
         known = parameters_in(queries, path)
         which = f"there are {', '.join(known)}" if known else "this path has none"
-        unknown = [Problem(one, f"is not a parameter; {which}") for one in sent if one not in known]
-        problems = [*unknown, *(one for one in problems if one.field in known)]
+        # What is in the path may be repeated in the query, and must agree.
+        accepted = {name for one in queries for name in one.__struct_encode_fields__}
+        unknown = [name for name in sent if name not in accepted]
+        problems = [
+            *(Problem(name, f"is not a parameter; {which}") for name in unknown),
+            *(one for one in problems if one.field not in unknown),
+        ]
     for command in queries or ():
         try:
             request.selected(command, None)
