@@ -36,13 +36,13 @@ from phoneprov_adapters.composition.lifecycle import create_database, prepare, r
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_core.application import UseCases
-from phoneprov_core.batches.commands import CreateBatch
-from phoneprov_core.batches.model import Batch
-from phoneprov_core.devices.ports import KeyPress
+from phoneprov_core.features.batches.commands import CreateBatch
+from phoneprov_core.features.batches.model import Batch
+from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.kernel.system import shown
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.model import CreateProfile
-from phoneprov_core.users.model import Registration
+from phoneprov_core.people.users.model import Registration
+from phoneprov_core.switching.devices.ports import KeyPress
 
 CONTENT = b"<device><deviceProtocol>SCCP</deviceProtocol>" + b" " * 8000 + b"</device>\n"
 FLOOR = "the floor"

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from bench import batch_rate
 from bench.report import put_between
 from bench.world import KEY, PASSWORD, SESSIONS, PostgresWorld, SqliteWorld, World, person
-from phoneprov_http.main.serving.asgi import make_app
+from phoneprov_http.main.server.asgi import make_app
 from support.postgres import Server
 
 PAGE = Path("docs/explanation/performance.md")

@@ -20,7 +20,7 @@ import httpx
 from bench.process import server
 from phoneprov_adapters.composition.lifecycle import open_phoneprov, prepare
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_core.directory.model import CompanyContact
+from phoneprov_core.people.directory.model import CompanyContact
 
 PROGRAM = [sys.executable, "-m", "phoneprov_http.main"]
 

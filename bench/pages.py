@@ -22,8 +22,8 @@ from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_core.batches.commands import WantedPhones
-from phoneprov_core.deployments.model import Wanted
+from phoneprov_core.features.batches.commands import WantedPhones
+from phoneprov_core.switching.deployments.model import Wanted
 
 KEY = "the-key-of-the-benchmark-0123456789abcdef"
 PAGE = 100

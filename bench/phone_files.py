@@ -24,10 +24,10 @@ from typing import Any
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_core.inventory.phones.model import CreatePhone
+from phoneprov_core.inventory.profiles.model import CreateProfile, SwitchRequest
 from phoneprov_core.kernel.actor import system_actor
-from phoneprov_core.phones.model import CreatePhone
-from phoneprov_core.profiles.model import CreateProfile, SwitchRequest
-from phoneprov_core.users.model import CreateUser
+from phoneprov_core.people.users.model import CreateUser
 
 PHONES = 500
 ROUNDS = 3

@@ -13,12 +13,12 @@ from bench.process import Server, server
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_core.auth.model import Credentials
-from phoneprov_core.directory.model import CompanyContact
+from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
-from phoneprov_core.profiles.model import CreateProfile
-from phoneprov_core.users.model import Registration
-from phoneprov_core.vendor_users import VendorUser
+from phoneprov_core.people.auth.model import Credentials
+from phoneprov_core.people.directory.model import CompanyContact
+from phoneprov_core.people.users.model import Registration
+from phoneprov_core.people.vendor_users import VendorUser
 from support.phone_records import a_phone
 from support.postgres import Server as Postgres
 from support.records import a_mac, a_user, identifier

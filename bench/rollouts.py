@@ -25,16 +25,16 @@ from faults.served import Served
 from phoneprov_adapters.composition.lifecycle import prepare, running
 from phoneprov_adapters.rendering.renderer import render
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_core.batches.changes import judge_first
-from phoneprov_core.batches.commands import CreateBatch
-from phoneprov_core.batches.model import PhoneState
-from phoneprov_core.batches.transitions import Hold, claimed, ended
-from phoneprov_core.deployments.model import Action, Confirmation, Outcome
-from phoneprov_core.deployments.order import load_order, new_record
+from phoneprov_core.features.batches.changes import judge_first
+from phoneprov_core.features.batches.commands import CreateBatch
+from phoneprov_core.features.batches.model import PhoneState
+from phoneprov_core.features.batches.ports import Hold, claimed, ended
+from phoneprov_core.features.templates.model import CreateTemplate, TemplatePatch
+from phoneprov_core.features.templates.recipes import given_by
+from phoneprov_core.inventory.profiles.model import from_template
 from phoneprov_core.kernel.system import shown
-from phoneprov_core.profiles.model import from_template
-from phoneprov_core.templates.model import CreateTemplate, TemplatePatch
-from phoneprov_core.templates.recipes import given_by
+from phoneprov_core.switching.deployments.model import Action, Confirmation, Outcome
+from phoneprov_core.switching.deployments.order import load_order, new_record
 from races.wire import Line
 from support.phone_records import a_phone, a_profile, a_revision
 from support.postgres import new_database

@@ -35,7 +35,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql import tables
 from phoneprov_adapters.sql.tables.fields import SealedColumn
-from phoneprov_core.phones.model import PHONE_FIELDS, Phone
+from phoneprov_core.inventory.phones.model import PHONE_FIELDS, Phone
 from support.postgres_binaries import as_server_user, binaries
 
 PAGE = Path("docs/explanation/scale.md")

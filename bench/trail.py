@@ -26,8 +26,8 @@ from bench.world import load_sqlite
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_adapters.sql.tables.accounts import audit
-from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
+from phoneprov_adapters.sql.tables.people import audit
+from phoneprov_core.people.audit import AuditEntry, TracedEntry, WantedEntries
 
 PIECE = 500
 FILTERS = ("actor_uuid", "resource", "action", "resource_id")

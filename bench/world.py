@@ -21,8 +21,8 @@ from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.sql import tables
 from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_core.auth.model import Claims, TokenKind
-from phoneprov_core.users.model import folded
+from phoneprov_core.people.auth.model import Claims, TokenKind
+from phoneprov_core.people.users.model import folded
 
 KEY = "a key that only ever signs benchmarks: 0123456789"
 PASSWORD = "analytical engine 1843"

@@ -42,7 +42,7 @@ _SMALL = sorted(
     {
         feature.__module__
         for feature in get_type_hints(UseCases).values()
-        if feature.__module__.count(".") == 1
+        if feature.__module__.count(".") == 2
     }
 )
 _MODULES |= {name: name.partition(".")[2].replace("_", " ").capitalize() for name in _SMALL}

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from phoneprov_http.main.serving.logs import JsonLines, LogQueue
+from phoneprov_http.main.server.logs import JsonLines, LogQueue
 from support.planted import OF_ALL_TESTS, Search
 from support.scale import LONG, figures
 

@@ -19,9 +19,9 @@ import msgspec
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.sql.engines.address import POSTGRES, PostgresAddress
-from phoneprov_core.auth.model import Claims, TokenKind
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.users.model import User
+from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.people.auth.model import Claims, TokenKind
+from phoneprov_core.people.users.model import User
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode

@@ -5,7 +5,7 @@ the adapters themselves.
 from phoneprov_adapters.asterisk.connection import ManagerConnection as ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents as ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager as Manager
-from phoneprov_adapters.asterisk.settings import ManagerSettings as ManagerSettings
+from phoneprov_adapters.asterisk.wire import ManagerSettings as ManagerSettings
 from phoneprov_adapters.composition.adapters import cisco_phones as cisco_phones
 from phoneprov_adapters.composition.container import Container as Container
 from phoneprov_adapters.composition.embedding import (
@@ -48,8 +48,10 @@ from phoneprov_adapters.memory.watch import (
     MemoryWatch as MemoryWatch,
 )
 from phoneprov_adapters.phone.http import PhoneWeb as PhoneWeb, PhoneWebSettings as PhoneWebSettings
-from phoneprov_adapters.phone.reachability import RealReachability as RealReachability
-from phoneprov_adapters.phone.watch import WebWatch as WebWatch
+from phoneprov_adapters.phone.watch import (
+    RealReachability as RealReachability,
+    WebWatch as WebWatch,
+)
 from phoneprov_adapters.runtime.networks import PhoneNetworks as PhoneNetworks
 from phoneprov_adapters.runtime.system import random_id as random_id, system_clock as system_clock
 from phoneprov_adapters.security.argon2 import Argon2Hasher as Argon2Hasher

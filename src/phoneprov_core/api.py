@@ -1,181 +1,130 @@
 """The public names of the core: use cases, what they take and return, errors, and ports. The port
-of a store is defined in its feature (``phoneprov_core.users.ports``). A feature of one module, such
-as ``phoneprov_core.kems``, is public itself."""
+of a store is defined in its feature (``phoneprov_core.people.users.use_cases``). A feature of one
+module, such as ``phoneprov_core.inventory.kems``, is public itself."""
 
-from phoneprov_core.access.model import (
-    Assignment as Assignment,
-    CreateAssignment as CreateAssignment,
-    CreatePermission as CreatePermission,
-    Permission as Permission,
-    PermissionPatch as PermissionPatch,
-)
-from phoneprov_core.access.rules import SharedWrite as SharedWrite
-from phoneprov_core.access.use_cases import (
-    Permissions as Permissions,
-    UserPermissions as UserPermissions,
-)
 from phoneprov_core.application import UseCases as UseCases
-from phoneprov_core.audit.model import (
-    AuditEntry as AuditEntry,
-    EntriesQuery as EntriesQuery,
-    FoundEntries as FoundEntries,
-    TracedEntry as TracedEntry,
-    WantedEntries as WantedEntries,
+from phoneprov_core.features.batches.commands import (
+    CreateBatch as CreateBatch,
+    WantedPhones as WantedPhones,
 )
-from phoneprov_core.audit.use_cases import Audit as Audit
-from phoneprov_core.auth.accounts import (
-    AdminCreated as AdminCreated,
-    CreateAdmin as CreateAdmin,
-    Register as Register,
-)
-from phoneprov_core.auth.login import Login as Login
-from phoneprov_core.auth.model import (
-    Claims as Claims,
-    Credentials as Credentials,
-    Exchange as Exchange,
-    Lifetimes as Lifetimes,
-    LoggedIn as LoggedIn,
-    LoginFailure as LoginFailure,
-    LogoutRequest as LogoutRequest,
-    OpenSession as OpenSession,
-    PasswordChange as PasswordChange,
-    Principal as Principal,
-    RefreshRequest as RefreshRequest,
-    Session as Session,
-    TokenKind as TokenKind,
-    TokenPair as TokenPair,
-)
-from phoneprov_core.auth.password import ChangePassword as ChangePassword
-from phoneprov_core.auth.ports import Tokens as Tokens
-from phoneprov_core.auth.service_tokens import CheckServiceToken as CheckServiceToken
-from phoneprov_core.auth.sessions import (
-    Authenticate as Authenticate,
-    Logout as Logout,
-    Refresh as Refresh,
-    Sessions as Sessions,
-)
-from phoneprov_core.batches.commands import CreateBatch as CreateBatch, WantedPhones as WantedPhones
-from phoneprov_core.batches.model import Batch as Batch, BatchPhone as BatchPhone
-from phoneprov_core.batches.plan import (
+from phoneprov_core.features.batches.model import Batch as Batch, BatchPhone as BatchPhone
+from phoneprov_core.features.batches.plan import (
     Plan as Plan,
     PlanBatch as PlanBatch,
     PlanGroup as PlanGroup,
     PlanProblem as PlanProblem,
 )
-from phoneprov_core.batches.use_cases import Batches as Batches
-from phoneprov_core.configuration.comparison import (
-    Compare as Compare,
-    Compared as Compared,
-    Comparison as Comparison,
-    compare as compare,
-)
-from phoneprov_core.configuration.diff import unified_diff as unified_diff
-from phoneprov_core.configuration.findings import (
-    Finding as Finding,
-    Severity as Severity,
-    has_errors as has_errors,
-)
-from phoneprov_core.configuration.lint import lint as lint
-from phoneprov_core.configuration.masking import NumberedStars as NumberedStars, masked as masked
-from phoneprov_core.deployments.confirm import Watch as Watch
-from phoneprov_core.deployments.model import (
-    Action as Action,
-    Confirmation as Confirmation,
-    Deployment as Deployment,
-    Outcome as Outcome,
-    Step as Step,
-    StepName as StepName,
-    Wanted as Wanted,
-)
-from phoneprov_core.deployments.observation import (
-    DeviceInformation as DeviceInformation,
-    PhoneInformation as PhoneInformation,
-    PhoneWatch as PhoneWatch,
-    Reach as Reach,
-    Reachability as Reachability,
-    Watching as Watching,
-)
-from phoneprov_core.deployments.ports import (
-    Background as Background,
-    Journal as Journal,
-    RunToEnd as RunToEnd,
-)
-from phoneprov_core.deployments.preview import Preview as Preview, PreviewSwitch as PreviewSwitch
-from phoneprov_core.deployments.rollback import (
-    Rollback as Rollback,
-    RollbackRequest as RollbackRequest,
-)
-from phoneprov_core.deployments.steps import Progress as Progress
-from phoneprov_core.deployments.trial import (
-    RenderRequest as RenderRequest,
-    Trial as Trial,
-    TryTemplate as TryTemplate,
-)
-from phoneprov_core.deployments.use_cases import (
-    Deployments as Deployments,
-    SwitchProfile as SwitchProfile,
-)
-from phoneprov_core.desks.model import (
+from phoneprov_core.features.batches.use_cases import Batches as Batches
+from phoneprov_core.features.desks.model import (
     Desk as Desk,
     DeskPatch as DeskPatch,
     ListedDesk as ListedDesk,
 )
-from phoneprov_core.desks.services import PhoneServices as PhoneServices
-from phoneprov_core.desks.use_cases import Desks as Desks
-from phoneprov_core.devices.names import (
-    config_filename as config_filename,
-    device_name as device_name,
-)
-from phoneprov_core.devices.ports import (
-    REPLACED_ANOTHER as REPLACED_ANOTHER,
-    ConfigUploader as ConfigUploader,
-    Content as Content,
-    FilesOnServer as FilesOnServer,
-    KeyPress as KeyPress,
-    ManagerAction as ManagerAction,
-    ManagerInterface as ManagerInterface,
-    PhoneCommands as PhoneCommands,
-    PhoneDriver as PhoneDriver,
-    ReadsFiles as ReadsFiles,
-    Upload as Upload,
-    Uploaded as Uploaded,
-)
-from phoneprov_core.devices.restart import (
-    CiscoPhones as CiscoPhones,
-    NeverRestarting as NeverRestarting,
-    RestartBy as RestartBy,
-    reachable_ip as reachable_ip,
-)
-from phoneprov_core.directory.model import (
-    CompanyContact as CompanyContact,
-    CompanyContactPatch as CompanyContactPatch,
-    ContactSearch as ContactSearch,
-    CreateCompanyContact as CreateCompanyContact,
-    CreatePersonalContact as CreatePersonalContact,
-    PersonalContact as PersonalContact,
-    PersonalContactPatch as PersonalContactPatch,
-)
-from phoneprov_core.directory.use_cases import (
-    CompanyDirectory as CompanyDirectory,
-    PersonalDirectory as PersonalDirectory,
-)
-from phoneprov_core.fleet.model import (
+from phoneprov_core.features.desks.services import PhoneServices as PhoneServices
+from phoneprov_core.features.desks.use_cases import Desks as Desks
+from phoneprov_core.features.fleet.model import (
     AdoptPhone as AdoptPhone,
     PlacedPhone as PlacedPhone,
     ReplacePhone as ReplacePhone,
 )
-from phoneprov_core.fleet.overview import (
+from phoneprov_core.features.fleet.overview import (
     Fleet as Fleet,
     FleetDay as FleetDay,
     FleetQuery as FleetQuery,
     ViewFleet as ViewFleet,
 )
-from phoneprov_core.fleet.states import (
+from phoneprov_core.features.fleet.states import (
     FleetState as FleetState,
     PhoneStatus as PhoneStatus,
     StateChange as StateChange,
 )
-from phoneprov_core.fleet.use_cases import ChangeFleet as ChangeFleet
+from phoneprov_core.features.fleet.use_cases import ChangeFleet as ChangeFleet
+from phoneprov_core.features.lines.model import Line as Line
+from phoneprov_core.features.lines.pjsip import PjsipObjects as PjsipObjects
+from phoneprov_core.features.lines.use_cases import Lines as Lines
+from phoneprov_core.features.serving.model import DiscoveredPhone as DiscoveredPhone, Fetch as Fetch
+from phoneprov_core.features.serving.use_cases import (
+    DiscoveredPhones as DiscoveredPhones,
+    Fetches as Fetches,
+)
+from phoneprov_core.features.templates.model import (
+    CheckTemplate as CheckTemplate,
+    CreateTemplate as CreateTemplate,
+    Template as Template,
+    TemplateCheck as TemplateCheck,
+    TemplatePatch as TemplatePatch,
+    WantedTemplates as WantedTemplates,
+)
+from phoneprov_core.features.templates.use_cases import (
+    Given as Given,
+    Mark as Mark,
+    Rendered as Rendered,
+    Renderer as Renderer,
+    TemplateFault as TemplateFault,
+    Templates as Templates,
+)
+from phoneprov_core.features.transfer.asterisk import Section as Section
+from phoneprov_core.features.transfer.model import (
+    Imported as Imported,
+    Row as Row,
+    RowProblem as RowProblem,
+    Table as Table,
+)
+from phoneprov_core.features.transfer.sheets import Sheet as Sheet
+from phoneprov_core.features.transfer.texts import (
+    ImportRequest as ImportRequest,
+    ImportResult as ImportResult,
+    ImportText as ImportText,
+)
+from phoneprov_core.features.transfer.use_cases import Transfer as Transfer, sheet_of as sheet_of
+from phoneprov_core.inventory.configuration.comparison import (
+    Compare as Compare,
+    Compared as Compared,
+    Comparison as Comparison,
+    compare as compare,
+    unified_diff as unified_diff,
+)
+from phoneprov_core.inventory.configuration.findings import (
+    Finding as Finding,
+    Severity as Severity,
+    has_errors as has_errors,
+)
+from phoneprov_core.inventory.configuration.lint import lint as lint
+from phoneprov_core.inventory.configuration.masking import (
+    NumberedStars as NumberedStars,
+    masked as masked,
+)
+from phoneprov_core.inventory.phones.model import (
+    CountedPhones as CountedPhones,
+    CountsQuery as CountsQuery,
+    CreatePhone as CreatePhone,
+    Phone as Phone,
+    PhoneFilters as PhoneFilters,
+    PhonePatch as PhonePatch,
+    PhoneSearch as PhoneSearch,
+    PhoneSummary as PhoneSummary,
+    PhoneUse as PhoneUse,
+    SummarySearch as SummarySearch,
+)
+from phoneprov_core.inventory.phones.ports import EnrichedPhone as EnrichedPhone
+from phoneprov_core.inventory.phones.use_cases import Phones as Phones
+from phoneprov_core.inventory.profiles.model import (
+    CreateProfile as CreateProfile,
+    Profile as Profile,
+    ProfileDeletion as ProfileDeletion,
+    ProfilePatch as ProfilePatch,
+    ProfileSearch as ProfileSearch,
+    Revision as Revision,
+    Switched as Switched,
+    SwitchRequest as SwitchRequest,
+)
+from phoneprov_core.inventory.profiles.reading import (
+    LintRequest as LintRequest,
+    LintResult as LintResult,
+    ReadConfigurations as ReadConfigurations,
+    RevisionDiff as RevisionDiff,
+)
+from phoneprov_core.inventory.profiles.use_cases import Profiles as Profiles
 from phoneprov_core.kernel.actor import (
     Actor as Actor,
     LevelRule as LevelRule,
@@ -203,84 +152,142 @@ from phoneprov_core.kernel.system import (
     millis as millis,
     shown as shown,
 )
-from phoneprov_core.lines.model import Line as Line
-from phoneprov_core.lines.pjsip import PjsipObjects as PjsipObjects
-from phoneprov_core.lines.use_cases import Lines as Lines
-from phoneprov_core.phones.enriched import EnrichedPhone as EnrichedPhone
-from phoneprov_core.phones.model import (
-    CountedPhones as CountedPhones,
-    CountsQuery as CountsQuery,
-    CreatePhone as CreatePhone,
-    Phone as Phone,
-    PhoneFilters as PhoneFilters,
-    PhonePatch as PhonePatch,
-    PhoneSearch as PhoneSearch,
-    PhoneSummary as PhoneSummary,
-    PhoneUse as PhoneUse,
-    SummarySearch as SummarySearch,
+from phoneprov_core.people.access import (
+    Assignment as Assignment,
+    CreateAssignment as CreateAssignment,
+    CreatePermission as CreatePermission,
+    Permission as Permission,
+    PermissionPatch as PermissionPatch,
+    SharedWrite as SharedWrite,
 )
-from phoneprov_core.phones.use_cases import Phones as Phones
-from phoneprov_core.profiles.model import (
-    CreateProfile as CreateProfile,
-    Profile as Profile,
-    ProfileDeletion as ProfileDeletion,
-    ProfilePatch as ProfilePatch,
-    ProfileSearch as ProfileSearch,
-    Revision as Revision,
-    Switched as Switched,
-    SwitchRequest as SwitchRequest,
+from phoneprov_core.people.audit import (
+    Audit as Audit,
+    AuditEntry as AuditEntry,
+    EntriesQuery as EntriesQuery,
+    FoundEntries as FoundEntries,
+    TracedEntry as TracedEntry,
+    WantedEntries as WantedEntries,
 )
-from phoneprov_core.profiles.reading import (
-    LintRequest as LintRequest,
-    LintResult as LintResult,
-    ReadConfigurations as ReadConfigurations,
-    RevisionDiff as RevisionDiff,
+from phoneprov_core.people.auth.accounts import (
+    AdminCreated as AdminCreated,
+    CreateAdmin as CreateAdmin,
+    Register as Register,
 )
-from phoneprov_core.profiles.use_cases import Profiles as Profiles
-from phoneprov_core.provisioning.model import DiscoveredPhone as DiscoveredPhone, Fetch as Fetch
-from phoneprov_core.provisioning.use_cases import (
-    DiscoveredPhones as DiscoveredPhones,
-    Fetches as Fetches,
+from phoneprov_core.people.auth.login import Login as Login
+from phoneprov_core.people.auth.model import (
+    Claims as Claims,
+    Credentials as Credentials,
+    Exchange as Exchange,
+    Lifetimes as Lifetimes,
+    LoggedIn as LoggedIn,
+    LoginFailure as LoginFailure,
+    LogoutRequest as LogoutRequest,
+    OpenSession as OpenSession,
+    PasswordChange as PasswordChange,
+    Principal as Principal,
+    RefreshRequest as RefreshRequest,
+    Session as Session,
+    TokenKind as TokenKind,
+    TokenPair as TokenPair,
+    Tokens as Tokens,
 )
-from phoneprov_core.templates.model import (
-    CheckTemplate as CheckTemplate,
-    CreateTemplate as CreateTemplate,
-    Template as Template,
-    TemplateCheck as TemplateCheck,
-    TemplatePatch as TemplatePatch,
-    WantedTemplates as WantedTemplates,
+from phoneprov_core.people.auth.password import ChangePassword as ChangePassword
+from phoneprov_core.people.auth.service_tokens import CheckServiceToken as CheckServiceToken
+from phoneprov_core.people.auth.sessions import (
+    Authenticate as Authenticate,
+    Logout as Logout,
+    Refresh as Refresh,
+    Sessions as Sessions,
 )
-from phoneprov_core.templates.ports import (
-    Given as Given,
-    Mark as Mark,
-    Rendered as Rendered,
-    Renderer as Renderer,
-    TemplateFault as TemplateFault,
+from phoneprov_core.people.directory.model import (
+    CompanyContact as CompanyContact,
+    CompanyContactPatch as CompanyContactPatch,
+    ContactSearch as ContactSearch,
+    CreateCompanyContact as CreateCompanyContact,
+    CreatePersonalContact as CreatePersonalContact,
+    PersonalContact as PersonalContact,
+    PersonalContactPatch as PersonalContactPatch,
 )
-from phoneprov_core.templates.use_cases import Templates as Templates
-from phoneprov_core.transfer.asterisk import Section as Section
-from phoneprov_core.transfer.model import (
-    Imported as Imported,
-    Row as Row,
-    RowProblem as RowProblem,
-    Table as Table,
+from phoneprov_core.people.directory.use_cases import (
+    CompanyDirectory as CompanyDirectory,
+    PersonalDirectory as PersonalDirectory,
 )
-from phoneprov_core.transfer.sheets import Sheet as Sheet
-from phoneprov_core.transfer.texts import (
-    ImportRequest as ImportRequest,
-    ImportResult as ImportResult,
-    ImportText as ImportText,
+from phoneprov_core.people.permissions import (
+    Permissions as Permissions,
+    UserPermissions as UserPermissions,
 )
-from phoneprov_core.transfer.use_cases import Transfer as Transfer, sheet_of as sheet_of
-from phoneprov_core.users.model import (
+from phoneprov_core.people.users.model import (
+    AccountPolicy as AccountPolicy,
     CreateUser as CreateUser,
+    PasswordHasher as PasswordHasher,
     Registration as Registration,
     User as User,
     UserPatch as UserPatch,
     UserSearch as UserSearch,
 )
-from phoneprov_core.users.passwords import (
-    AccountPolicy as AccountPolicy,
-    PasswordHasher as PasswordHasher,
+from phoneprov_core.people.users.use_cases import Users as Users
+from phoneprov_core.switching.deployments.confirm import Watch as Watch
+from phoneprov_core.switching.deployments.model import (
+    Action as Action,
+    Confirmation as Confirmation,
+    Deployment as Deployment,
+    Outcome as Outcome,
+    Step as Step,
+    StepName as StepName,
+    Wanted as Wanted,
 )
-from phoneprov_core.users.use_cases import Users as Users
+from phoneprov_core.switching.deployments.observation import (
+    DeviceInformation as DeviceInformation,
+    PhoneInformation as PhoneInformation,
+    PhoneWatch as PhoneWatch,
+    Reach as Reach,
+    Reachability as Reachability,
+    Watching as Watching,
+)
+from phoneprov_core.switching.deployments.ports import (
+    Background as Background,
+    Journal as Journal,
+    RunToEnd as RunToEnd,
+)
+from phoneprov_core.switching.deployments.preview import (
+    Preview as Preview,
+    PreviewSwitch as PreviewSwitch,
+)
+from phoneprov_core.switching.deployments.rollback import (
+    Rollback as Rollback,
+    RollbackRequest as RollbackRequest,
+)
+from phoneprov_core.switching.deployments.steps import Progress as Progress
+from phoneprov_core.switching.deployments.trial import (
+    RenderRequest as RenderRequest,
+    Trial as Trial,
+    TryTemplate as TryTemplate,
+)
+from phoneprov_core.switching.deployments.use_cases import (
+    Deployments as Deployments,
+    SwitchProfile as SwitchProfile,
+)
+from phoneprov_core.switching.devices.names import (
+    config_filename as config_filename,
+    device_name as device_name,
+)
+from phoneprov_core.switching.devices.ports import (
+    REPLACED_ANOTHER as REPLACED_ANOTHER,
+    ConfigUploader as ConfigUploader,
+    Content as Content,
+    FilesOnServer as FilesOnServer,
+    KeyPress as KeyPress,
+    ManagerAction as ManagerAction,
+    ManagerInterface as ManagerInterface,
+    PhoneCommands as PhoneCommands,
+    PhoneDriver as PhoneDriver,
+    ReadsFiles as ReadsFiles,
+    Upload as Upload,
+    Uploaded as Uploaded,
+)
+from phoneprov_core.switching.devices.restart import (
+    CiscoPhones as CiscoPhones,
+    NeverRestarting as NeverRestarting,
+    RestartBy as RestartBy,
+    reachable_ip as reachable_ip,
+)

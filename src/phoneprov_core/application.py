@@ -2,45 +2,45 @@
 
 from dataclasses import dataclass
 
-from phoneprov_core.access.rules import SharedWrite
-from phoneprov_core.access.use_cases import Permissions, UserPermissions
-from phoneprov_core.api_tokens import ApiTokens
-from phoneprov_core.audit.use_cases import Audit
-from phoneprov_core.auth.accounts import CreateAdmin, Register
-from phoneprov_core.auth.login import Login
-from phoneprov_core.auth.password import ChangePassword
-from phoneprov_core.auth.service_tokens import CheckServiceToken
-from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh, Sessions
-from phoneprov_core.batches.plan import PlanBatch
-from phoneprov_core.batches.use_cases import Batches
-from phoneprov_core.deployments.preview import PreviewSwitch
-from phoneprov_core.deployments.rollback import Rollback
-from phoneprov_core.deployments.trial import TryTemplate
-from phoneprov_core.deployments.use_cases import Deployments, SwitchProfile
-from phoneprov_core.desks.services import PhoneServices
-from phoneprov_core.desks.use_cases import Desks
-from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.extensions import Extensions
-from phoneprov_core.fleet.overview import ViewFleet
-from phoneprov_core.fleet.use_cases import ChangeFleet
-from phoneprov_core.kems import Kems
+from phoneprov_core.features.batches.plan import PlanBatch
+from phoneprov_core.features.batches.use_cases import Batches
+from phoneprov_core.features.desks.services import PhoneServices
+from phoneprov_core.features.desks.use_cases import Desks
+from phoneprov_core.features.fleet.overview import ViewFleet
+from phoneprov_core.features.fleet.use_cases import ChangeFleet
+from phoneprov_core.features.lines.pjsip import PjsipObjects
+from phoneprov_core.features.lines.use_cases import Lines
+from phoneprov_core.features.serving.use_cases import DiscoveredPhones, Fetches
+from phoneprov_core.features.templates.use_cases import Templates
+from phoneprov_core.features.transfer.texts import ImportText
+from phoneprov_core.features.transfer.use_cases import Transfer
+from phoneprov_core.inventory.extensions import Extensions
+from phoneprov_core.inventory.kems import Kems
+from phoneprov_core.inventory.links import Links
+from phoneprov_core.inventory.phones.ports import EnrichedPhone
+from phoneprov_core.inventory.phones.use_cases import Phones
+from phoneprov_core.inventory.profiles.reading import ReadConfigurations
+from phoneprov_core.inventory.profiles.use_cases import Profiles
+from phoneprov_core.inventory.vendor_phones import VendorPhones
+from phoneprov_core.inventory.vendor_services import VendorServices
 from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
-from phoneprov_core.lines.pjsip import PjsipObjects
-from phoneprov_core.lines.use_cases import Lines
-from phoneprov_core.links import Links
-from phoneprov_core.me import Me
-from phoneprov_core.phones.enriched import EnrichedPhone
-from phoneprov_core.phones.use_cases import Phones
-from phoneprov_core.profiles.reading import ReadConfigurations
-from phoneprov_core.profiles.use_cases import Profiles
-from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches
-from phoneprov_core.templates.use_cases import Templates
-from phoneprov_core.transfer.texts import ImportText
-from phoneprov_core.transfer.use_cases import Transfer
-from phoneprov_core.users.use_cases import Users
-from phoneprov_core.vendor_phones import VendorPhones
-from phoneprov_core.vendor_services import VendorServices
-from phoneprov_core.vendor_users import VendorUsers
+from phoneprov_core.people.access import SharedWrite
+from phoneprov_core.people.api_tokens import ApiTokens
+from phoneprov_core.people.audit import Audit
+from phoneprov_core.people.auth.accounts import CreateAdmin, Register
+from phoneprov_core.people.auth.login import Login
+from phoneprov_core.people.auth.password import ChangePassword
+from phoneprov_core.people.auth.service_tokens import CheckServiceToken
+from phoneprov_core.people.auth.sessions import Authenticate, Logout, Refresh, Sessions
+from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory
+from phoneprov_core.people.me import Me
+from phoneprov_core.people.permissions import Permissions, UserPermissions
+from phoneprov_core.people.users.use_cases import Users
+from phoneprov_core.people.vendor_users import VendorUsers
+from phoneprov_core.switching.deployments.preview import PreviewSwitch
+from phoneprov_core.switching.deployments.rollback import Rollback
+from phoneprov_core.switching.deployments.trial import TryTemplate
+from phoneprov_core.switching.deployments.use_cases import Deployments, SwitchProfile
 
 
 @dataclass(frozen=True, kw_only=True)

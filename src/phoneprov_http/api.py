@@ -3,4 +3,4 @@
 """
 
 from phoneprov_http.app import HttpSettings as HttpSettings, create_app as create_app
-from phoneprov_http.main.serving.asgi import make_app as make_app
+from phoneprov_http.main.server.asgi import make_app as make_app

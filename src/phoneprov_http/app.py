@@ -9,11 +9,11 @@ from litestar.exceptions import HTTPException
 from litestar.middleware import DefineMiddleware
 from litestar.types import ASGIApp, Scope
 
-from phoneprov_core.access.rules import require_shared_write
 from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.addresses import Network
 from phoneprov_core.kernel.errors import Forbidden, PhoneprovError
-from phoneprov_core.kernel.field_types import SECRET, Redacted
+from phoneprov_core.kernel.fields import SECRET, Redacted
+from phoneprov_core.people.access import require_shared_write
 from phoneprov_http import errors
 from phoneprov_http.bodies import Body
 from phoneprov_http.console.session import console_routes
@@ -22,32 +22,31 @@ from phoneprov_http.exchange.app import Exchange
 from phoneprov_http.front import Front
 from phoneprov_http.openapi.document import openapi_config
 from phoneprov_http.phone.app import PhonePages
-from phoneprov_http.routes.audit import audit_routes
-from phoneprov_http.routes.auth import auth_routes
-from phoneprov_http.routes.batches import batch_routes
-from phoneprov_http.routes.company_directory import company_directory_routes
-from phoneprov_http.routes.configuration_templates import template_routes
-from phoneprov_http.routes.deployments import deployment_routes
-from phoneprov_http.routes.desks import desk_routes
-from phoneprov_http.routes.docs import docs_routes
-from phoneprov_http.routes.extensions import extension_routes
-from phoneprov_http.routes.fleet import fleet_routes
+from phoneprov_http.routes.features.batches import batch_routes
+from phoneprov_http.routes.features.desks import desk_routes
+from phoneprov_http.routes.features.fleet import fleet_routes
+from phoneprov_http.routes.features.lines import line_routes
+from phoneprov_http.routes.features.serving import provisioning_routes
+from phoneprov_http.routes.features.templates import template_routes
+from phoneprov_http.routes.features.transfer import import_routes
 from phoneprov_http.routes.handlers import ApiRequest, Authentication, guard, require_known_query
-from phoneprov_http.routes.health import health_routes
-from phoneprov_http.routes.imports import import_routes
-from phoneprov_http.routes.lines import line_routes
-from phoneprov_http.routes.me import me_routes
-from phoneprov_http.routes.permissions import permission_routes
-from phoneprov_http.routes.personal_directory import personal_directory_routes
-from phoneprov_http.routes.phone_profiles import profile_routes
-from phoneprov_http.routes.phones import phone_routes
-from phoneprov_http.routes.provisioning import provisioning_routes
-from phoneprov_http.routes.user_extensions import user_extension_routes
-from phoneprov_http.routes.users import user_routes
-from phoneprov_http.routes.vendor_kem import kem_routes
-from phoneprov_http.routes.vendor_phones import vendor_phone_routes
-from phoneprov_http.routes.vendor_services import vendor_service_routes
-from phoneprov_http.routes.vendor_users import vendor_user_routes
+from phoneprov_http.routes.inventory.extensions import extension_routes
+from phoneprov_http.routes.inventory.phone_profiles import profile_routes
+from phoneprov_http.routes.inventory.phones import phone_routes
+from phoneprov_http.routes.inventory.user_extensions import user_extension_routes
+from phoneprov_http.routes.inventory.vendor_kem import kem_routes
+from phoneprov_http.routes.inventory.vendor_phones import vendor_phone_routes
+from phoneprov_http.routes.inventory.vendor_services import vendor_service_routes
+from phoneprov_http.routes.people.audit import audit_routes
+from phoneprov_http.routes.people.auth import auth_routes
+from phoneprov_http.routes.people.company_directory import company_directory_routes
+from phoneprov_http.routes.people.me import me_routes
+from phoneprov_http.routes.people.permissions import permission_routes
+from phoneprov_http.routes.people.personal_directory import personal_directory_routes
+from phoneprov_http.routes.people.users import user_routes
+from phoneprov_http.routes.people.vendor_users import vendor_user_routes
+from phoneprov_http.routes.service import docs_routes, health_routes
+from phoneprov_http.routes.switching import deployment_routes
 
 
 class HttpSettings(Redacted, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ import pytest_asyncio
 from asterisk.exchange import SECONDS, SECRET, USER, Exchange, running
 from asterisk.sccp_phone import SccpPhone
 from faults.served import Served
-from phoneprov_core.devices.names import device_name
+from phoneprov_core.switching.devices.names import device_name
 from support.api import Caller, data_of
 from support.phone_browser import PhoneBrowser
 from support.polling import until

@@ -13,7 +13,7 @@ from asterisk.exchange import SECONDS, SECRET, USER, Sipp, running
 from faults.served import Served
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.lists import ManagerRegistrations
-from phoneprov_adapters.asterisk.settings import ManagerSettings
+from phoneprov_adapters.asterisk.wire import ManagerSettings
 from support.api import data_of
 from support.phone_records import a_phone
 from support.polling import until

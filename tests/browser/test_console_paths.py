@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from browser.cdp import Page, browser
-from phoneprov_core.phones.model import CreatePhone
-from phoneprov_core.profiles.model import CreateProfile
-from phoneprov_core.users.model import CreateUser, Registration
+from phoneprov_core.inventory.phones.model import CreatePhone
+from phoneprov_core.inventory.profiles.model import CreateProfile
+from phoneprov_core.people.users.model import CreateUser, Registration
 from support.served import Served, served
 
 # make test installs one where it can.

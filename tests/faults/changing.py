@@ -29,16 +29,16 @@ from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_adapters.runtime.system import system_clock
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_core.batches.commands import BatchTarget, CreateBatch
-from phoneprov_core.deployments.observation import DeviceInformation
-from phoneprov_core.desks.change import Changed
-from phoneprov_core.devices.names import config_filename, device_name
-from phoneprov_core.devices.ports import KeyPress
-from phoneprov_core.devices.restart import restart_keys
-from phoneprov_core.fleet.model import AdoptPhone, ReplacePhone
+from phoneprov_core.features.batches.commands import BatchTarget, CreateBatch
+from phoneprov_core.features.desks.change import Changed
+from phoneprov_core.features.fleet.model import AdoptPhone, ReplacePhone
+from phoneprov_core.inventory.profiles.model import SwitchRequest
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
-from phoneprov_core.profiles.model import SwitchRequest
-from phoneprov_core.users.model import UserPatch
+from phoneprov_core.people.users.model import UserPatch
+from phoneprov_core.switching.deployments.observation import DeviceInformation
+from phoneprov_core.switching.devices.names import config_filename, device_name
+from phoneprov_core.switching.devices.ports import KeyPress
+from phoneprov_core.switching.devices.restart import restart_keys
 from support.keys import argon2_parameters
 from support.polling import until
 from support.records import identifier

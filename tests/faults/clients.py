@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from faults.desk import Desk
 from faults.ledger import LOST
 from faults.served import Served
-from phoneprov_http.main.serving.protocol import SILENCE_SECONDS
+from phoneprov_http.main.server.protocol import SILENCE_SECONDS
 from races.wire import Line, Reply
 from support.polling import until
 

@@ -21,16 +21,16 @@ from phoneprov_adapters.ftp.client import FtpClient
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.watch import WebWatch
-from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
-from phoneprov_adapters.sql.stores.desks import SqlDesks
-from phoneprov_adapters.sql.stores.profiles import SqlProfiles, SqlRevisions
-from phoneprov_core.deployments.confirm import Confirm
-from phoneprov_core.deployments.deploy import Deploy
-from phoneprov_core.deployments.errors import LeaseLost
-from phoneprov_core.devices.ports import KeyPress
+from phoneprov_adapters.sql.stores.features.desks import SqlDesks
+from phoneprov_adapters.sql.stores.inventory.profiles import SqlProfiles, SqlRevisions
+from phoneprov_adapters.sql.stores.switching import SqlDeployments, SqlLeases
+from phoneprov_core.inventory.profiles.model import ProfilePatch, SwitchRequest
+from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.profiles.model import ProfilePatch, SwitchRequest
-from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.switching.deployments.confirm import Confirm
+from phoneprov_core.switching.deployments.deploy import Deploy
+from phoneprov_core.switching.deployments.model import LeaseLost
+from phoneprov_core.switching.devices.ports import KeyPress
 
 STOPPED = -19
 LOST = 7

@@ -4,9 +4,9 @@ requests when it stops."""
 import sys
 
 from phoneprov_adapters.composition import lifecycle as wiring
-from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_http.main.cli import main
-from phoneprov_http.main.serving import server
+from phoneprov_http.main.server import server
 
 LEASE_SECONDS = 2
 STOP_SECONDS = 1.5

@@ -4,7 +4,7 @@ client on a slow machine still finds its connection open."""
 import sys
 
 from phoneprov_http.main.cli import main
-from phoneprov_http.main.serving import protocol
+from phoneprov_http.main.server import protocol
 
 COMMAND = (sys.executable, __file__, "serve", "--migrate")
 

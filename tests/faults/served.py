@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from phoneprov_adapters.runtime.system import random_id
-from phoneprov_http.main.serving.sockets import bound
+from phoneprov_http.main.server.sockets import bound
 from races.direct import PASSWORD
 from races.harness import START_SECONDS, Service
 from races.wire import Line

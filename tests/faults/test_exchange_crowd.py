@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from faults.served import SERVE, Served
-from phoneprov_core.desk_records import DeskRecord, DeskUse
-from phoneprov_core.devices.names import device_name
+from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
+from phoneprov_core.switching.devices.names import device_name
 from support.phone_records import a_phone
 from support.postgres import new_database
 from support.records import a_link, a_user, an_extension, identifier

@@ -27,7 +27,7 @@ from faults.phones import LOAD, MODEL, Phones, host
 from faults.served import Served
 from faults.test_batch_crashes import file_of
 from phoneprov_adapters.simulator.web import WebPhone
-from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.switching.deployments.model import Outcome
 from support.ami_stub import failure, listing
 from support.command_line import PROGRAM, output_of, without_settings
 from support.phone_records import a_deployment, a_phone

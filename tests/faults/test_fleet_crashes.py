@@ -9,9 +9,9 @@ import pytest
 
 from faults.changing import ADMIN, FLEET_ACTS, IP, Office, Order, newcomer, opened
 from faults.test_line_crashes import LATER, Building, Case, building
-from phoneprov_core.deployments.model import Wanted
+from phoneprov_core.features.templates.model import CreateTemplate
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
-from phoneprov_core.templates.model import CreateTemplate
+from phoneprov_core.switching.deployments.model import Wanted
 from support.phone_records import a_flag, a_kem
 from support.postgres import new_database
 from support.scale import long_only, note

@@ -14,7 +14,7 @@ import pytest
 from faults import impatient
 from faults.desk import Desk, desk
 from faults.served import Served
-from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
+from phoneprov_core.switching.deployments.model import Deployment, Outcome, Wanted
 from races.wire import Line, Reply
 from support.postgres import new_database
 from support.records import a_mac

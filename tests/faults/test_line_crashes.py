@@ -32,13 +32,13 @@ from faults.desk import Desk, desk
 from faults.killer import Killer, killer
 from phoneprov_adapters.composition.lifecycle import create_database, prepare
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_core.desks.model import DeskPatch
-from phoneprov_core.devices.names import device_name
+from phoneprov_core.features.desks.model import DeskPatch
+from phoneprov_core.inventory.phones.model import CreatePhone
+from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
-from phoneprov_core.phones.model import CreatePhone
-from phoneprov_core.profiles.model import CreateProfile
-from phoneprov_core.vendor_users import CreatePin
-from phoneprov_http.main.serving.asgi import http_settings
+from phoneprov_core.people.vendor_users import CreatePin
+from phoneprov_core.switching.devices.names import device_name
+from phoneprov_http.main.server.asgi import http_settings
 from support.phone_browser import PhoneBrowser
 from support.postgres import new_database
 from support.records import (

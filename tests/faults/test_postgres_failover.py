@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
-from phoneprov_adapters.sql.engines.timelines import Timelines
+from phoneprov_adapters.sql.engines.revisions import Timelines
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_core.kernel.errors import Unavailable
 from support.polling import until

@@ -12,9 +12,9 @@ from faults import impatient, patient
 from faults.clients import LEFT_ALONE, LEFT_ALONE_FILE, MAC, SOON, Office
 from faults.desk import desk
 from faults.served import SERVE, Served
-from phoneprov_core.deployments.model import Outcome, Wanted
-from phoneprov_http.main.serving.protocol import SILENCE_SECONDS
-from phoneprov_http.main.serving.server import STOP_SECONDS
+from phoneprov_core.switching.deployments.model import Outcome, Wanted
+from phoneprov_http.main.server.protocol import SILENCE_SECONDS
+from phoneprov_http.main.server.server import STOP_SECONDS
 from races.direct import password_hash
 from races.wire import HALF, REST, Line
 from support.polling import until

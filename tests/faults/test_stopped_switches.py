@@ -19,9 +19,9 @@ from faults.test_switch_crashes import (
     started,
     switch_of,
 )
-from phoneprov_core.deployments.model import Outcome, Wanted
-from phoneprov_core.phones.ports import PhoneBusy
-from phoneprov_core.profiles.model import SwitchRequest
+from phoneprov_core.inventory.phones.ports import PhoneBusy
+from phoneprov_core.inventory.profiles.model import SwitchRequest
+from phoneprov_core.switching.deployments.model import Outcome, Wanted
 from support.postgres import new_database
 from support.records import a_mac
 from support.scale import note, rounds

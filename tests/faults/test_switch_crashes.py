@@ -16,11 +16,16 @@ from faults.killer import Killer, killer
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_core.application import UseCases
-from phoneprov_core.deployments.model import Confirmation, Deployment, Wanted
-from phoneprov_core.devices.names import config_filename
+from phoneprov_core.inventory.phones.model import CreatePhone
+from phoneprov_core.inventory.profiles.model import (
+    CreateProfile,
+    Profile,
+    ProfilePatch,
+    SwitchRequest,
+)
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
-from phoneprov_core.phones.model import CreatePhone
-from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch, SwitchRequest
+from phoneprov_core.switching.deployments.model import Confirmation, Deployment, Wanted
+from phoneprov_core.switching.devices.names import config_filename
 from support.records import a_mac, a_user, identifier
 from support.scale import note, rounds
 

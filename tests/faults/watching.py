@@ -2,7 +2,7 @@
 
 import sys
 
-from phoneprov_core.fleet import files, watch
+from phoneprov_core.features.fleet import files, watch
 from phoneprov_http.main.cli import main
 
 if __name__ == "__main__":

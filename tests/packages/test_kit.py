@@ -119,7 +119,7 @@ import pytest
 
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS
-from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.phone_drivers import a_phone
 from phoneprov_core.api import Refused
 
 

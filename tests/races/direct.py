@@ -10,12 +10,12 @@ from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.sql.tables.accounts import assignments
-from phoneprov_core.access.model import Assignment, Permission
-from phoneprov_core.auth.model import Lifetimes, TokenPair
-from phoneprov_core.auth.sessions import new_session, token_pair
+from phoneprov_adapters.sql.tables.people import assignments
 from phoneprov_core.kernel.system import shown
-from phoneprov_core.users.model import User
+from phoneprov_core.people.access import Assignment, Permission
+from phoneprov_core.people.auth.model import Lifetimes, TokenPair
+from phoneprov_core.people.auth.sessions import new_session, token_pair
+from phoneprov_core.people.users.model import User
 from support.records import a_user
 
 KEY = "the key of all the races of the tests"

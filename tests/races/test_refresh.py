@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
-from phoneprov_core.auth.model import TokenPair
+from phoneprov_core.people.auth.model import TokenPair
 from races.direct import PASSWORD
 from races.harness import WORKERS, Service
 from races.wire import Line, Reply, kept_open, replies

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from phoneprov_core.kernel.actor import SUPERADMIN, LevelRule
-from phoneprov_core.users.model import User
+from phoneprov_core.people.users.model import User
 from races.direct import Direct
 from races.harness import Service
 from races.wire import kept_open, replies

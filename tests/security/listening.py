@@ -19,8 +19,8 @@ import uvicorn
 import uvloop
 from uvicorn.server import ServerState
 
-from phoneprov_http.main.serving.connections import Connections
-from phoneprov_http.main.serving.protocol import BoundedProtocol
+from phoneprov_http.main.server.connections import Connections
+from phoneprov_http.main.server.protocol import BoundedProtocol
 from support.polling import wait_for
 
 T = TypeVar("T")

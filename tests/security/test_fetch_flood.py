@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from contract.cli.test_provision_command import free_ports
-from phoneprov_core.provisioning.repeats import NEW_PHONES, SERVED, UNSERVED
+from phoneprov_core.features.serving.model import NEW_PHONES, SERVED, UNSERVED
 from support.command_line import without_settings
 from support.forked_commands import Forked
 from support.scale import note, rounds

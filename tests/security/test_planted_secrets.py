@@ -14,7 +14,7 @@ from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.tables import metadata
 from phoneprov_http.main.commands.simulate import reaching
-from phoneprov_http.main.serving.logs import JsonLines
+from phoneprov_http.main.server.logs import JsonLines
 from support.ami_stub import USER, AmiStub, failure
 from support.api import Api, Caller, data_of, opened_api
 from support.keys import NEW_KEY

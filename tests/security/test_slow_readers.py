@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_http.main.serving import bounds as reader
-from phoneprov_http.main.serving.protocol import BoundedProtocol
+from phoneprov_http.main.server import bounds as reader
+from phoneprov_http.main.server.protocol import BoundedProtocol
 from security.listening import Listening, listening, read_to_end
 
 PIECE = 1024 * 1024

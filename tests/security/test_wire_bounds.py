@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from phoneprov_http.main.serving import protocol
-from phoneprov_http.main.serving.bounds import LARGEST_HEAD, MOST_FIELDS
-from phoneprov_http.main.serving.protocol import MOST_WAITING
+from phoneprov_http.main.server import protocol
+from phoneprov_http.main.server.bounds import LARGEST_HEAD, MOST_FIELDS
+from phoneprov_http.main.server.protocol import MOST_WAITING
 from security.listening import Listening, listening, read_reply, read_to_end
 from security.wire import CLOSE, GET, HOST, POST, Recorder, objection
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from phoneprov_adapters.security.tokens import JwtTokens
-from phoneprov_core.auth.model import Claims, TokenKind
+from phoneprov_core.people.auth.model import Claims, TokenKind
 from support.api import Api
 from support.keys import OLD_KEYS
 from support.kinds import a_token

@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.desk_records import DeskRecord, DeskUse
-from phoneprov_core.kems import Kem
-from phoneprov_core.vendor_phones import VendorPhoneRecord
+from phoneprov_core.features.desks.records import DeskRecord, DeskUse
+from phoneprov_core.inventory.kems import Kem
+from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
+from phoneprov_core.switching.deployments.model import Outcome
 from support.access_rig import KNOWN, TOKENS, Body, Rig
 from support.api import PASSWORD
 from support.kinds import TEMPLATES, Kind, a_token, add

@@ -13,8 +13,8 @@ from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_core.access.model import Assignment
-from phoneprov_http.main.serving.asgi import http_settings
+from phoneprov_core.people.access import Assignment
+from phoneprov_http.main.server.asgi import http_settings
 from support.keys import NEW_KEY, argon2_parameters
 from support.records import a_permission, a_user, identifier, moment
 from support.shared_app import shared_app

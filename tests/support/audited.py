@@ -8,25 +8,25 @@ from sqlalchemy import Table
 
 from phoneprov_adapters.memory.database import MemoryDatabase, Millis
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
-from phoneprov_adapters.sql.stores.phones import SqlPhones
-from phoneprov_adapters.sql.tables import accounts, directory, inventory, switching
+from phoneprov_adapters.sql.stores.inventory.phones import SqlPhones
+from phoneprov_adapters.sql.tables import inventory, people, switching
 from phoneprov_adapters.sql.tables.records import Records
-from phoneprov_core.access.model import Assignment
-from phoneprov_core.audit.entries import BOOKKEEPING, resource_of
-from phoneprov_core.desk_records import DeskRecord
+from phoneprov_core.features.desks.records import DeskRecord
 from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.people.access import Assignment
+from phoneprov_core.people.audit_entries import BOOKKEEPING, resource_of
 
 _RECORDS = [
     SqlPhones.records,
     *(
         thing
-        for module in (accounts, directory, inventory, switching)
+        for module in (people, inventory, switching)
         for thing in vars(module).values()
         if isinstance(thing, Records) and thing.audited
     ),
 ]
 _AUDITED: dict[Any, tuple[Table, str]] = {
-    Assignment: (accounts.assignments, "user_uuid"),
+    Assignment: (people.assignments, "user_uuid"),
     DeskRecord: (switching.desks, "mac"),
     **{records.fields.kind: (records.table, records.key) for records in _RECORDS},
 }

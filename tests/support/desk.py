@@ -12,11 +12,11 @@ from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.phone import watch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
-from phoneprov_core.devices import restart as device
-from phoneprov_core.devices.ports import KeyPress
-from phoneprov_core.phones.model import CreatePhone
-from phoneprov_core.profiles.model import CreateProfile, ProfilePatch
-from phoneprov_core.users.model import CreateUser
+from phoneprov_core.inventory.phones.model import CreatePhone
+from phoneprov_core.inventory.profiles.model import CreateProfile, ProfilePatch
+from phoneprov_core.people.users.model import CreateUser
+from phoneprov_core.switching.devices import restart as device
+from phoneprov_core.switching.devices.ports import KeyPress
 from phoneprov_http.main.commands.simulate import reaching
 from support import data_folder
 

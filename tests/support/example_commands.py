@@ -6,8 +6,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.field_types import Check
-from phoneprov_core.kernel.fields import Description, Level, Line, MacAddress, Uuid
+from phoneprov_core.kernel.fields import Check, Description, Level, Line, MacAddress, Uuid
 
 UUID = "00000000-0000-4000-8000-00000000000a"
 

@@ -3,11 +3,11 @@
 import asyncio
 from typing import Any
 
-from phoneprov_core.batches.commands import CreateBatch
-from phoneprov_core.batches.model import Batch, BatchPhone
-from phoneprov_core.batches.plan import PlanBatch
-from phoneprov_core.phones.model import CreatePhone
-from phoneprov_core.profiles.model import Profile
+from phoneprov_core.features.batches.commands import CreateBatch
+from phoneprov_core.features.batches.model import Batch, BatchPhone
+from phoneprov_core.features.batches.plan import PlanBatch
+from phoneprov_core.inventory.phones.model import CreatePhone
+from phoneprov_core.inventory.profiles.model import Profile
 from support.office import Settings, compare_directly
 from support.records import a_mac
 from support.switching import XML, Desk

@@ -15,8 +15,8 @@ from phoneprov_adapters.ftp.settings import FtpSettings, Tls
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.devices.ports import ConfigUploader
 from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.switching.devices.ports import ConfigUploader
 from support.ftp_faults import Fault
 from support.ftp_real import REAL, real_server
 from support.ftp_scripted import ScriptedFtp

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth
 
-from phoneprov_core.access.model import Assignment
-from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.kernel.values import HIDDEN, HIDDEN_BEYOND
-from phoneprov_core.users.passwords import check_new_username
+from phoneprov_core.people.access import Assignment
+from phoneprov_core.people.auth.model import Claims, TokenKind
+from phoneprov_core.people.users.model import check_new_username
 from support.fuzz_records import COUNT, RECORDS, fill
 from support.records import (
     a_mac,

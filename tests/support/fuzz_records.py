@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_core.batches.transitions import BatchItem
-from phoneprov_core.kems import Kem
-from phoneprov_core.vendor_phones import VendorPhoneRecord
+from phoneprov_core.features.batches.ports import BatchItem
+from phoneprov_core.inventory.kems import Kem
+from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
 from support.kinds import KINDS, a_token
 from support.phone_records import (
     CNF_XML,

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from phoneprov_core.deployments.model import Deployment, Wanted
-from phoneprov_core.desk_records import DeskRecord
+from phoneprov_core.features.desks.records import DeskRecord
+from phoneprov_core.switching.deployments.model import Deployment, Wanted
 from support.api import Api, Caller, data_of, opened_api
 from support.phone_browser import PhoneBrowser
 from support.polling import until

@@ -16,18 +16,18 @@ from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
 from phoneprov_adapters.sql.stores.store import SqlStore
 from phoneprov_adapters.sql.tables.records import Records
-from phoneprov_core.access.model import Assignment
-from phoneprov_core.api_tokens import ApiTokenRecord
-from phoneprov_core.audit.model import TracedEntry
-from phoneprov_core.auth.model import Session
-from phoneprov_core.batches.model import Batch
-from phoneprov_core.deployments.model import Deployment
+from phoneprov_core.features.batches.model import Batch
+from phoneprov_core.features.serving.model import Fetch
+from phoneprov_core.inventory.links import Link
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.field_types import fields_of
+from phoneprov_core.kernel.fields import fields_of
 from phoneprov_core.kernel.store import Store
-from phoneprov_core.links import Link
-from phoneprov_core.provisioning.model import Fetch
-from phoneprov_core.vendor_users import VendorUser
+from phoneprov_core.people.access import Assignment
+from phoneprov_core.people.api_tokens import ApiTokenRecord
+from phoneprov_core.people.audit import TracedEntry
+from phoneprov_core.people.auth.model import Session
+from phoneprov_core.people.vendor_users import VendorUser
+from phoneprov_core.switching.deployments.model import Deployment
 from support.keys import NEW_KEYS
 from support.phone_records import (
     a_flag,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from phoneprov_http.main.serving.logs import JsonLines
+from phoneprov_http.main.server.logs import JsonLines
 
 
 class _Lines(logging.Handler):

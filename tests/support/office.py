@@ -21,49 +21,47 @@ from phoneprov_adapters.memory.system import (
 from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_adapters.security.api_tokens import KeyedTokens
-from phoneprov_core.access.model import Assignment, Permission
-from phoneprov_core.access.rules import SharedWrite
-from phoneprov_core.access.use_cases import Permissions, UserPermissions
-from phoneprov_core.api_tokens import ApiTokens, TokenSecrets
-from phoneprov_core.audit.use_cases import Audit
-from phoneprov_core.auth.accounts import Register
-from phoneprov_core.auth.login import Login
-from phoneprov_core.auth.model import Credentials, Lifetimes, LoggedIn
-from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
-from phoneprov_core.batches.model import Batch
-from phoneprov_core.batches.run import RunBatches
-from phoneprov_core.batches.use_cases import Batches
-from phoneprov_core.batches.work import PhoneWork
-from phoneprov_core.configuration.comparison import Compared, Comparison, compare
-from phoneprov_core.deployments.confirm import Confirm, Watch
-from phoneprov_core.deployments.deploy import Deploy
-from phoneprov_core.deployments.limits import SwitchLimits
-from phoneprov_core.deployments.model import Deployment
-from phoneprov_core.deployments.preview import PreviewSwitch
-from phoneprov_core.deployments.rollback import Rollback
-from phoneprov_core.deployments.use_cases import Deployments, SwitchProfile
-from phoneprov_core.devices.ports import Calls
-from phoneprov_core.devices.restart import CiscoPhones, RestartBy
-from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.extensions import Extensions
-from phoneprov_core.kems import Kems
+from phoneprov_adapters.security.box import KeyedTokens
+from phoneprov_core.features.batches.model import Batch
+from phoneprov_core.features.batches.run import RunBatches
+from phoneprov_core.features.batches.use_cases import Batches
+from phoneprov_core.features.batches.work import PhoneWork
+from phoneprov_core.features.templates.recipes import Rendering
+from phoneprov_core.features.templates.use_cases import Templates
+from phoneprov_core.inventory.configuration.comparison import Compared, Comparison, compare
+from phoneprov_core.inventory.extensions import Extensions
+from phoneprov_core.inventory.kems import Kems
+from phoneprov_core.inventory.links import Links
+from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.inventory.phones.ports import EnrichedPhone
+from phoneprov_core.inventory.phones.use_cases import Phones
+from phoneprov_core.inventory.profiles.use_cases import Profiles
+from phoneprov_core.inventory.vendor_phones import VendorPhones
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.system import millis, shown
-from phoneprov_core.links import Links
-from phoneprov_core.me import Me
-from phoneprov_core.phones.enriched import EnrichedPhone
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.phones.use_cases import Phones
-from phoneprov_core.profiles.use_cases import Profiles
-from phoneprov_core.templates.recipes import Rendering
-from phoneprov_core.templates.use_cases import Templates
-from phoneprov_core.users.model import Registration
-from phoneprov_core.users.passwords import AccountPolicy
-from phoneprov_core.users.use_cases import Users, created_user
-from phoneprov_core.vendor_phones import VendorPhones
-from phoneprov_core.vendor_users import VendorUsers
+from phoneprov_core.people.access import Assignment, Permission, SharedWrite
+from phoneprov_core.people.api_tokens import ApiTokens, TokenSecrets
+from phoneprov_core.people.audit import Audit
+from phoneprov_core.people.auth.accounts import Register
+from phoneprov_core.people.auth.login import Login
+from phoneprov_core.people.auth.model import Credentials, Lifetimes, LoggedIn
+from phoneprov_core.people.auth.sessions import Authenticate, Logout, Refresh
+from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory
+from phoneprov_core.people.me import Me
+from phoneprov_core.people.permissions import Permissions, UserPermissions
+from phoneprov_core.people.users.model import AccountPolicy, Registration
+from phoneprov_core.people.users.use_cases import Users, created_user
+from phoneprov_core.people.vendor_users import VendorUsers
+from phoneprov_core.switching.deployments.confirm import Confirm, Watch
+from phoneprov_core.switching.deployments.deploy import Deploy
+from phoneprov_core.switching.deployments.limits import SwitchLimits
+from phoneprov_core.switching.deployments.model import Deployment
+from phoneprov_core.switching.deployments.preview import PreviewSwitch
+from phoneprov_core.switching.deployments.rollback import Rollback
+from phoneprov_core.switching.deployments.use_cases import Deployments, SwitchProfile
+from phoneprov_core.switching.devices.ports import Calls
+from phoneprov_core.switching.devices.restart import CiscoPhones, RestartBy
 from support.audited import AuditedDatabase
 from support.keys import NEW_KEYS
 

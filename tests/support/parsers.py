@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from phoneprov_core.auth.model import Credentials
-from phoneprov_core.configuration.well_formed import device_xml_rule
+from phoneprov_core.inventory.configuration.well_formed import device_xml_rule
+from phoneprov_core.inventory.phones.model import CreatePhone
+from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.kernel import addresses
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.phones.model import CreatePhone
-from phoneprov_core.profiles.model import CreateProfile
-from phoneprov_core.users.model import CreateUser
+from phoneprov_core.people.auth.model import Credentials
+from phoneprov_core.people.users.model import CreateUser
 from phoneprov_http.bodies import collected, decoded, require_json
 from support.parser import Parser, text_of
 from support.parsers_of_callers import AUTHORIZATION, FORWARDED, JWT

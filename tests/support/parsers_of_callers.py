@@ -11,13 +11,13 @@ from joserfc.jwk import OctKey
 
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import START, FixedClock
-from phoneprov_adapters.security.api_tokens import KeyedTokens
+from phoneprov_adapters.security.box import KeyedTokens
 from phoneprov_adapters.security.tokens import JwtTokens
-from phoneprov_core.auth.model import Claims, TokenKind
-from phoneprov_core.auth.sessions import Authenticate
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.kernel.system import millis
+from phoneprov_core.people.auth.model import Claims, TokenKind
+from phoneprov_core.people.auth.sessions import Authenticate
 from phoneprov_http.front import client_ip
 from phoneprov_http.routes.handlers import Authentication
 from support.keys import BOTH_KEYS, NEW_KEYS, OLD_KEYS

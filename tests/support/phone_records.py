@@ -3,14 +3,14 @@
 import hashlib
 from typing import Any
 
-from phoneprov_adapters.testing.phone_records import a_phone as a_phone  # noqa: PLC0414
-from phoneprov_core.batches.model import Batch, BatchAction, BatchState, Counts
-from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
-from phoneprov_core.kems import Kem
-from phoneprov_core.profiles.model import ProfileRecord, Revision
-from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
-from phoneprov_core.templates.model import Template
-from phoneprov_core.vendor_phones import VendorPhoneRecord
+from phoneprov_adapters.testing.phone_drivers import a_phone as a_phone  # noqa: PLC0414
+from phoneprov_core.features.batches.model import Batch, BatchAction, BatchState, Counts
+from phoneprov_core.features.serving.model import Fetch, FetchResult, Transport
+from phoneprov_core.features.templates.model import Template
+from phoneprov_core.inventory.kems import Kem
+from phoneprov_core.inventory.profiles.model import ProfileRecord, Revision
+from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
+from phoneprov_core.switching.deployments.model import Action, Confirmation, Deployment, Outcome
 from support.records import OWNER, a_mac, identifier, made
 
 

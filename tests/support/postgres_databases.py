@@ -3,7 +3,7 @@
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.postgres import Deadlines, PostgresDatabase
-from phoneprov_adapters.sql.engines.timelines import Timelines
+from phoneprov_adapters.sql.engines.revisions import Timelines
 from support.postgres import WIDE
 from support.stores import KEY
 

@@ -5,17 +5,17 @@ from typing import Any, TypeVar
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields
 
-from phoneprov_adapters.testing.phone_records import (
+from phoneprov_adapters.testing.phone_drivers import (
     a_mac as a_mac,  # noqa: PLC0414
     moment as moment,  # noqa: PLC0414
 )
-from phoneprov_core.access.model import Assignment, Permission
-from phoneprov_core.auth.model import Session
-from phoneprov_core.directory.model import CompanyContact, PersonalContact
-from phoneprov_core.extensions import Extension
-from phoneprov_core.links import Link
-from phoneprov_core.users.model import User
-from phoneprov_core.vendor_users import VendorUser
+from phoneprov_core.inventory.extensions import Extension
+from phoneprov_core.inventory.links import Link
+from phoneprov_core.people.access import Assignment, Permission
+from phoneprov_core.people.auth.model import Session
+from phoneprov_core.people.directory.model import CompanyContact, PersonalContact
+from phoneprov_core.people.users.model import User
+from phoneprov_core.people.vendor_users import VendorUser
 
 R = TypeVar("R", bound=Struct)
 

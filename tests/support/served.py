@@ -16,10 +16,10 @@ from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, Memory
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_http.main.serving.asgi import app_over
-from phoneprov_http.main.serving.connections import Connections
-from phoneprov_http.main.serving.protocol import BoundedProtocol
-from phoneprov_http.main.serving.sockets import bound
+from phoneprov_http.main.server.asgi import app_over
+from phoneprov_http.main.server.connections import Connections
+from phoneprov_http.main.server.protocol import BoundedProtocol
+from phoneprov_http.main.server.sockets import bound
 from support.data_folder import create_database
 from support.keys import NEW_KEY, argon2_parameters
 

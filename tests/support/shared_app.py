@@ -6,8 +6,8 @@ from typing import Any, cast
 
 from litestar.types import ASGIApp
 
-from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.application import UseCases
+from phoneprov_core.people.access import SharedWrite
 from phoneprov_http.app import HttpSettings, create_app
 
 

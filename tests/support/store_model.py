@@ -3,14 +3,14 @@
 from typing import Any
 
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
-from phoneprov_core.access.model import Permission
-from phoneprov_core.directory.model import PersonalContact
-from phoneprov_core.extensions import Extension
+from phoneprov_core.inventory.extensions import Extension
+from phoneprov_core.inventory.links import Link
+from phoneprov_core.inventory.profiles.model import ProfileRecord
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import AlreadyExists, InUse, NotFound
-from phoneprov_core.links import Link
-from phoneprov_core.profiles.model import ProfileRecord
-from phoneprov_core.users.model import User
+from phoneprov_core.people.access import Permission
+from phoneprov_core.people.directory.model import PersonalContact
+from phoneprov_core.people.users.model import User
 from support.records import an_assignment
 
 

@@ -8,10 +8,10 @@ import pytest
 import pytest_asyncio
 
 from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
-from phoneprov_core.audit.model import AuditEntry, WantedEntries
+from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.vendor_phones import VendorPhoneRecord
+from phoneprov_core.people.audit import AuditEntry, WantedEntries
 from support.kinds import add, store_of
 
 E = TypeVar("E")

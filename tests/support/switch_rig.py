@@ -8,8 +8,8 @@ import httpx
 
 from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_core.devices.ports import KeyPress, ManagerAction, Upload, Uploaded
 from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.switching.devices.ports import KeyPress, ManagerAction, Upload, Uploaded
 from support.api import Caller
 
 STARS = [

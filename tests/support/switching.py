@@ -7,20 +7,20 @@ from typing import Self
 import msgspec
 import pytest
 
-from phoneprov_core.deployments.model import Deployment
-from phoneprov_core.desk_records import DeskRecord, DeskUse
-from phoneprov_core.devices.ports import KeyPress, ManagerAction, Upload, Uploaded
-from phoneprov_core.devices.restart import CLEAR_SERVICES
-from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.system import shown
-from phoneprov_core.phones.model import CreatePhone, PhonePatch
-from phoneprov_core.profiles.model import (
+from phoneprov_core.features.desks.records import DeskRecord, DeskUse
+from phoneprov_core.inventory.phones.model import CreatePhone, PhonePatch
+from phoneprov_core.inventory.profiles.model import (
     CreateProfile,
     Profile,
     ProfilePatch,
     Switched,
     SwitchRequest,
 )
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.system import shown
+from phoneprov_core.switching.deployments.model import Deployment
+from phoneprov_core.switching.devices.ports import KeyPress, ManagerAction, Upload, Uploaded
+from phoneprov_core.switching.devices.restart import CLEAR_SERVICES
 from support.office import Office, Settings
 
 MAC = "00:1B:D4:12:34:56"

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from phoneprov_adapters.api import InMemory
-from phoneprov_core.transfer.model import Imported, Row, RowProblem
+from phoneprov_core.features.transfer.model import Imported, Row, RowProblem
 
 PASSWORD = "a long one for the tests"
 MAC = "00:1B:D4:12:34:56"

@@ -9,15 +9,15 @@ import msgspec
 
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
-from phoneprov_adapters.asterisk.settings import ManagerSettings
+from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_adapters.simulator.web import WebPhone
-from phoneprov_core.deployments.observation import PhoneWatch
-from phoneprov_core.devices.names import device_name
+from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import Refused
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.switching.deployments.observation import PhoneWatch
+from phoneprov_core.switching.devices.names import device_name
 from support.ami_stub import SECRET, USER, AmiStub, event
 from support.phone_records import a_phone
 from support.phone_simulated import FTP_PASSWORD, web

@@ -76,7 +76,7 @@ def test_no_method_writes_in_two_transactions() -> None:
         ]
 
     # One of its two gives a guess back that could not be checked, and ends the call.
-    assert violations(methods) == {"desks/pins.py": ["__call__"]}
+    assert violations(methods) == {"features/desks/pins.py": ["__call__"]}
 
 
 def transactions(method: ast.AsyncFunctionDef) -> list[ast.AsyncWith]:

@@ -13,9 +13,9 @@ WITHOUT_NAME = {"CHANGELOG.md"}
 
 USERS = {
     # The menu of a phone lists the services.
-    "src/phoneprov_core/desks/services.py",
+    "src/phoneprov_core/features/desks/services.py",
     # Templates are given the services.
-    "src/phoneprov_core/templates/recipes.py",
+    "src/phoneprov_core/features/templates/recipes.py",
     "tests/contract/desks/test_login.py",
     # A resource that the crash tests write to.
     "tests/faults/writers.py",

@@ -13,10 +13,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from phoneprov_http.main.cli import main
-from phoneprov_http.main.commands.provision import provision
+from phoneprov_http.main.commands.features.serving import provision
 from phoneprov_http.main.commands.serve import serve
-from phoneprov_http.main.serving.connections import MOST_FILES
-from phoneprov_http.main.serving.workers import LEAVE_SECONDS
+from phoneprov_http.main.server.connections import MOST_FILES
+from phoneprov_http.main.server.workers import LEAVE_SECONDS
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.runtime.journal import log_login_failure
-from phoneprov_core.auth.model import LoginFailure
+from phoneprov_adapters.runtime.system import log_login_failure
 from phoneprov_core.kernel.actor import Origin, belonging_to
+from phoneprov_core.people.auth.model import LoginFailure
 from support.log_lines import lines_of, raw_lines_of
 
 FILTER = Path(__file__).parents[2] / "deploy/fail2ban/filter.d/phoneprov.conf"

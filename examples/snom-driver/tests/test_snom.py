@@ -8,8 +8,7 @@ import pytest
 
 from phoneprov_adapters.api import PhoneNetworks, read_settings
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
-from phoneprov_adapters.testing.phone_drivers import WORDS
-from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.phone_drivers import WORDS, a_phone
 from phoneprov_core.api import Phone, PhoneDriver, Refused
 from phoneprov_snom import SnomPhones, SnomSettings, snom_driver
 

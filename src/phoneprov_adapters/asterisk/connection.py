@@ -12,8 +12,14 @@ from math import inf
 from typing import TypeVar
 
 from phoneprov_adapters.asterisk.session import Answer, Session, Silent, abort
-from phoneprov_adapters.asterisk.settings import ManagerSettings, tls_of
-from phoneprov_adapters.asterisk.wire import MESSAGE_LIMIT, Broken, Messages, written
+from phoneprov_adapters.asterisk.wire import (
+    MESSAGE_LIMIT,
+    Broken,
+    ManagerSettings,
+    Messages,
+    tls_of,
+    written,
+)
 from phoneprov_adapters.runtime.lookups import connected, looked_up
 from phoneprov_core.kernel.errors import Refused, TimedOut
 

@@ -18,10 +18,10 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.endpoints import Contact, Endpoint, endpoint_called
 from phoneprov_adapters.asterisk.session import Session, Silent
 from phoneprov_adapters.asterisk.wire import Broken, Message
-from phoneprov_core.deployments.observation import PhoneWatch, Watching
-from phoneprov_core.devices.names import device_name
+from phoneprov_core.inventory.phones.model import Phone, speaks_sip
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.phones.model import Phone, speaks_sip
+from phoneprov_core.switching.deployments.observation import PhoneWatch, Watching
+from phoneprov_core.switching.devices.names import device_name
 
 LOOK_SECONDS = 10.0
 """Seconds between two looks without an event."""

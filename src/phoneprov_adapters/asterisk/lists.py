@@ -35,13 +35,13 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.endpoints import endpoint_called, host_of
 from phoneprov_adapters.asterisk.session import Answer, Session
 from phoneprov_adapters.asterisk.wire import Message
-from phoneprov_core.devices.names import device_name, mac_of_device
-from phoneprov_core.devices.ports import Calls
-from phoneprov_core.fleet.watch import Registered, Registrations
+from phoneprov_core.features.fleet.watch import Registered, Registrations
+from phoneprov_core.features.lines.model import ExchangeLines
+from phoneprov_core.inventory.phones.model import Phone, speaks_sip
 from phoneprov_core.kernel.addresses import address_of, known_mac
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
-from phoneprov_core.lines.ports import ExchangeLines
-from phoneprov_core.phones.model import Phone, speaks_sip
+from phoneprov_core.switching.devices.names import device_name, mac_of_device
+from phoneprov_core.switching.devices.ports import Calls
 
 FRESH_SECONDS = 2.0
 """Seconds for which one list of calls serves all requests."""

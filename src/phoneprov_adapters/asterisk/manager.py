@@ -7,10 +7,9 @@ import msgspec
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.endpoints import endpoint_called
 from phoneprov_adapters.asterisk.session import Session
-from phoneprov_core.devices.errors import REPLY_LOST
-from phoneprov_core.devices.ports import ManagerAction, ManagerInterface
-from phoneprov_core.devices.restart import CALL_ID, require_single_lines
 from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.switching.devices.ports import REPLY_LOST, ManagerAction, ManagerInterface
+from phoneprov_core.switching.devices.restart import CALL_ID, require_single_lines
 
 _CALL_ID = re.compile(r"[A-Za-z0-9.@_-]{1,128}")
 """Asterisk splits values at commas and unquotes them."""

@@ -17,45 +17,45 @@ from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.phone.http import PhoneWeb
-from phoneprov_adapters.phone.reachability import RealReachability
-from phoneprov_adapters.phone.watch import WebWatch
-from phoneprov_adapters.provisioning.uploader import ServedUploader
+from phoneprov_adapters.phone.watch import RealReachability, WebWatch
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
-from phoneprov_adapters.runtime.comparison import Comparing
-from phoneprov_adapters.runtime.journal import log_deployment, log_login_failure
-from phoneprov_adapters.runtime.system import random_id, system_clock
-from phoneprov_adapters.runtime.tasks import OwnedTasks
-from phoneprov_adapters.security.api_tokens import KeyedTokens
+from phoneprov_adapters.runtime.system import (
+    log_deployment,
+    log_login_failure,
+    random_id,
+    system_clock,
+)
+from phoneprov_adapters.runtime.tasks import Comparing, OwnedTasks
 from phoneprov_adapters.security.argon2 import Argon2Hasher
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.box import HmacPages, KeyedTokens, SecretBox
 from phoneprov_adapters.security.common import is_common
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.lookalikes import looks
-from phoneprov_adapters.security.pages import HmacPages
 from phoneprov_adapters.security.tokens import JwtTokens
+from phoneprov_adapters.serving.uploader import ServedUploader
 from phoneprov_adapters.sql.engines.choice import OwnDatabase, database_at
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_core.access.rules import SharedWrite
-from phoneprov_core.auth.ports import LoginJournal, Tokens
-from phoneprov_core.deployments.confirm import Watch
-from phoneprov_core.deployments.observation import PhoneInformation, Reachability
-from phoneprov_core.deployments.ports import Journal
-from phoneprov_core.desks.ports import PageSigner
-from phoneprov_core.devices.ports import (
+from phoneprov_core.features.desks.model import PageSigner
+from phoneprov_core.features.lines.model import ExchangeLines
+from phoneprov_core.features.lines.use_cases import CompareLines
+from phoneprov_core.features.serving.model import FetchObserver
+from phoneprov_core.features.templates.recipes import Rendering
+from phoneprov_core.features.templates.use_cases import Renderer
+from phoneprov_core.kernel.actor import LevelRule
+from phoneprov_core.kernel.system import Clock, NewId, Pause
+from phoneprov_core.people.access import SharedWrite
+from phoneprov_core.people.auth.model import LoginJournal, Tokens
+from phoneprov_core.people.users.model import AccountPolicy
+from phoneprov_core.switching.deployments.confirm import Watch
+from phoneprov_core.switching.deployments.observation import PhoneInformation, Reachability
+from phoneprov_core.switching.deployments.ports import Journal
+from phoneprov_core.switching.devices.ports import (
     ConfigUploader,
     ManagerInterface,
     PhoneCommands,
     PhoneDriver,
 )
-from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, RestartBy
-from phoneprov_core.kernel.actor import LevelRule
-from phoneprov_core.kernel.system import Clock, NewId, Pause
-from phoneprov_core.lines.ports import ExchangeLines
-from phoneprov_core.lines.use_cases import CompareLines
-from phoneprov_core.provisioning.ports import FetchObserver
-from phoneprov_core.templates.ports import Renderer
-from phoneprov_core.templates.recipes import Rendering
-from phoneprov_core.users.passwords import AccountPolicy
+from phoneprov_core.switching.devices.restart import CiscoPhones, NeverRestarting, RestartBy
 
 T = TypeVar("T")
 

@@ -17,12 +17,12 @@ from phoneprov_adapters.composition.adapters import (
 from phoneprov_adapters.composition.checked import Periodic, of, singleton
 from phoneprov_adapters.composition.serving import ServingContainer
 from phoneprov_adapters.composition.switching import SwitchingContainer
-from phoneprov_adapters.runtime.journal import log_batch
+from phoneprov_adapters.runtime.system import log_batch
 from phoneprov_adapters.runtime.tasks import process_batches
-from phoneprov_core.batches.plan import PlanBatch
-from phoneprov_core.batches.run import RunBatches
-from phoneprov_core.batches.use_cases import Batches
-from phoneprov_core.batches.work import PhoneWork
+from phoneprov_core.features.batches.plan import PlanBatch
+from phoneprov_core.features.batches.run import RunBatches
+from phoneprov_core.features.batches.use_cases import Batches
+from phoneprov_core.features.batches.work import PhoneWork
 
 
 def batch_worker_of(batches: RunBatches) -> Callable[[], Coroutine[Any, Any, None]]:

@@ -19,19 +19,17 @@ from phoneprov_adapters.composition.adapters import (
 from phoneprov_adapters.composition.checked import Periodic, of, singleton
 from phoneprov_adapters.composition.serving import ServingContainer
 from phoneprov_adapters.composition.switching import SwitchingContainer
-from phoneprov_core.auth.throttle import AddressLimit
-from phoneprov_core.desks.access import IdentifyPhone
-from phoneprov_core.desks.adoption import AdoptAtPhone
-from phoneprov_core.desks.change import ChangeDesk
-from phoneprov_core.desks.login import ChangePin, LogInAtPhone
-from phoneprov_core.desks.logout import LogOut
-from phoneprov_core.desks.pins import CheckPin
-from phoneprov_core.desks.services import PhoneCredentials, PhoneServices, ServiceMenu
-from phoneprov_core.desks.tokens import PageTokens
-from phoneprov_core.desks.upkeep import KeepDesks
-from phoneprov_core.desks.use_cases import Desks
-from phoneprov_core.directory.lookup import LookUp
+from phoneprov_core.features.desks.access import IdentifyPhone, PageTokens
+from phoneprov_core.features.desks.adoption import AdoptAtPhone
+from phoneprov_core.features.desks.change import ChangeDesk
+from phoneprov_core.features.desks.login import ChangePin, LogInAtPhone
+from phoneprov_core.features.desks.pins import CheckPin
+from phoneprov_core.features.desks.services import PhoneCredentials, PhoneServices, ServiceMenu
+from phoneprov_core.features.desks.upkeep import KeepDesks
+from phoneprov_core.features.desks.use_cases import Desks, LogOut
 from phoneprov_core.kernel.actor import system_actor
+from phoneprov_core.people.auth.throttle import AddressLimit
+from phoneprov_core.people.directory.use_cases import LookUp
 
 
 class DesksContainer(ServingContainer):

@@ -8,12 +8,14 @@ from functools import partial
 
 from phoneprov_adapters.asterisk.session import Answer, Session
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.doctor_lines import SERVICE, answers, compared
-from phoneprov_adapters.composition.findings import (
+from phoneprov_adapters.composition.doctor_lines import (
+    SERVICE,
     CheckResult,
     Outcome,
     Verdict,
+    answers,
     checked,
+    compared,
     failed,
     ok,
     skipped,
@@ -32,7 +34,7 @@ from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.address import embedded_file
 from phoneprov_adapters.sql.engines.choice import OwnDatabase
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema, newest
-from phoneprov_core.fleet.states import FleetState
+from phoneprov_core.features.fleet.states import FleetState
 from phoneprov_core.kernel.errors import NotWritable, PhoneprovError
 from phoneprov_core.kernel.system import millis
 

@@ -1,13 +1,64 @@
-"""Checks of the lines that Asterisk asks for."""
+"""Findings of doctor, and those about lines."""
 
 import asyncio
+from collections.abc import Awaitable
+from enum import Enum
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.findings import Outcome, failed, ok, skipped
-from phoneprov_core.devices.names import device_name
-from phoneprov_core.lines.use_cases import CompareLines
+from phoneprov_adapters.composition.variables import SettingsError
+from phoneprov_core.features.lines.use_cases import CompareLines
+from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.switching.devices.names import device_name
+
+
+class Verdict(Enum):
+    """The result of a check."""
+
+    OK = "ok"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    """Not set up, or not possible because another check failed."""
+
+
+class CheckResult(Struct, frozen=True):
+    """The result of one check. ``next_step`` says what to do about a failure."""
+
+    check: str
+    state: Verdict
+    message: str
+    next_step: str | None = None
+
+
+Outcome = tuple[Verdict, str, str | None]
+
+
+def ok(message: str) -> Outcome:
+    """A check that succeeded."""
+    return Verdict.OK, message, None
+
+
+def failed(message: str, next_step: str) -> Outcome:
+    """A check that failed."""
+    return Verdict.FAILED, message, next_step
+
+
+def skipped(message: str) -> Outcome:
+    """A check that was not possible."""
+    return Verdict.SKIPPED, message, None
+
+
+async def checked(check: str, work: Awaitable[Outcome], next_step: str) -> CheckResult:
+    """The result of a check. An error is a failure with this next step."""
+    try:
+        outcome = await work
+    except (SettingsError, PhoneprovError) as error:
+        outcome = failed(str(error), next_step)
+    return CheckResult(check, *outcome)
+
 
 SERVICE = "http://127.0.0.1:8000"
 """Where the service listens by default."""

@@ -31,8 +31,8 @@ from phoneprov_adapters.memory.system import (
 from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.application import UseCases
-from phoneprov_core.deployments.confirm import Watch
 from phoneprov_core.kernel.system import millis
+from phoneprov_core.switching.deployments.confirm import Watch
 
 R = TypeVar("R")
 T = TypeVar("T")

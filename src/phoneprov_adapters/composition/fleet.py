@@ -16,10 +16,10 @@ from phoneprov_adapters.composition.adapters import (
 from phoneprov_adapters.composition.checked import Periodic, of, singleton
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.switching import SwitchingContainer
-from phoneprov_core.fleet.files import CompareFiles
-from phoneprov_core.fleet.overview import ViewFleet
-from phoneprov_core.fleet.use_cases import ChangeFleet
-from phoneprov_core.fleet.watch import Registrations, WatchFleet
+from phoneprov_core.features.fleet.files import CompareFiles
+from phoneprov_core.features.fleet.overview import ViewFleet
+from phoneprov_core.features.fleet.use_cases import ChangeFleet
+from phoneprov_core.features.fleet.watch import Registrations, WatchFleet
 
 
 def registrations_of(

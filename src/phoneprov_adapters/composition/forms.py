@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from phoneprov_adapters.runtime.networks import PhoneNetworks, is_host, network_of
 from phoneprov_adapters.sql.engines.address import check_address
-from phoneprov_core.devices.names import check_filename_template, is_context
+from phoneprov_core.switching.devices.names import check_filename_template, is_context
 
 T = TypeVar("T")
 N = TypeVar("N", bound=Enum)

@@ -10,14 +10,14 @@ from phoneprov_adapters.composition.adapters import (
 )
 from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.composition.people import PeopleContainer
-from phoneprov_core.extensions import Extensions
-from phoneprov_core.kems import Kems
-from phoneprov_core.links import Links
-from phoneprov_core.phones.use_cases import Phones
-from phoneprov_core.profiles.reading import ReadConfigurations
-from phoneprov_core.profiles.use_cases import Profiles
-from phoneprov_core.vendor_phones import VendorPhones
-from phoneprov_core.vendor_services import VendorServices
+from phoneprov_core.inventory.extensions import Extensions
+from phoneprov_core.inventory.kems import Kems
+from phoneprov_core.inventory.links import Links
+from phoneprov_core.inventory.phones.use_cases import Phones
+from phoneprov_core.inventory.profiles.reading import ReadConfigurations
+from phoneprov_core.inventory.profiles.use_cases import Profiles
+from phoneprov_core.inventory.vendor_phones import VendorPhones
+from phoneprov_core.inventory.vendor_services import VendorServices
 
 
 class InventoryContainer(PeopleContainer):

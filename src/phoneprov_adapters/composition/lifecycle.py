@@ -20,10 +20,10 @@ from phoneprov_adapters.sql.engines.revisions import UnfitSchema, obstacle
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.sql.maintenance.schema import create_missing
 from phoneprov_core.application import UseCases
-from phoneprov_core.deployments.deploy import LEASE_SECONDS
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from phoneprov_core.kernel.errors import NotWritable, Unavailable
 from phoneprov_core.kernel.system import shown
+from phoneprov_core.switching.deployments.deploy import LEASE_SECONDS
 
 DRAIN_SECONDS = 32.0
 """Seconds that a running switch has at a shutdown: each one ends within 30 seconds."""

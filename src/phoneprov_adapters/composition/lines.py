@@ -3,8 +3,8 @@
 from phoneprov_adapters.composition.adapters import clock, database, setting
 from phoneprov_adapters.composition.checked import singleton
 from phoneprov_adapters.composition.switching import SwitchingContainer
-from phoneprov_core.lines.pjsip import PjsipObjects
-from phoneprov_core.lines.use_cases import Lines
+from phoneprov_core.features.lines.pjsip import PjsipObjects
+from phoneprov_core.features.lines.use_cases import Lines
 
 
 class LinesContainer(SwitchingContainer):

@@ -12,19 +12,19 @@ from phoneprov_adapters.composition.adapters import (
     tokens,
 )
 from phoneprov_adapters.composition.checked import of, singleton
-from phoneprov_adapters.runtime.journal import log_login_failure
-from phoneprov_core.access.use_cases import Permissions, UserPermissions
-from phoneprov_core.api_tokens import ApiTokens
-from phoneprov_core.audit.use_cases import Audit
-from phoneprov_core.auth.accounts import CreateAdmin, Register
-from phoneprov_core.auth.login import Login
-from phoneprov_core.auth.password import ChangePassword
-from phoneprov_core.auth.service_tokens import CheckServiceToken
-from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh, Sessions
-from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.me import Me
-from phoneprov_core.users.use_cases import Users
-from phoneprov_core.vendor_users import VendorUsers
+from phoneprov_adapters.runtime.system import log_login_failure
+from phoneprov_core.people.api_tokens import ApiTokens
+from phoneprov_core.people.audit import Audit
+from phoneprov_core.people.auth.accounts import CreateAdmin, Register
+from phoneprov_core.people.auth.login import Login
+from phoneprov_core.people.auth.password import ChangePassword
+from phoneprov_core.people.auth.service_tokens import CheckServiceToken
+from phoneprov_core.people.auth.sessions import Authenticate, Logout, Refresh, Sessions
+from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory
+from phoneprov_core.people.me import Me
+from phoneprov_core.people.permissions import Permissions, UserPermissions
+from phoneprov_core.people.users.use_cases import Users
+from phoneprov_core.people.vendor_users import VendorUsers
 
 
 class PeopleContainer(Adapters):

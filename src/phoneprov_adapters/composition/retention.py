@@ -12,9 +12,9 @@ from phoneprov_adapters.composition.adapters import (
     setting,
 )
 from phoneprov_adapters.composition.checked import Periodic, singleton
-from phoneprov_adapters.runtime.journal import log_pruned
+from phoneprov_adapters.runtime.system import log_pruned
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
-from phoneprov_core.retention import Prune
+from phoneprov_core.features.retention import Prune
 
 
 class RetentionContainer(Adapters):

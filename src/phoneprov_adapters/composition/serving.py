@@ -12,11 +12,11 @@ from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.switching import SwitchingContainer
 from phoneprov_adapters.runtime.system import ordered_id
 from phoneprov_adapters.sql.engines.transaction import Database
+from phoneprov_core.features.serving.bootstrap import Bootstrap
+from phoneprov_core.features.serving.model import Repeats
+from phoneprov_core.features.serving.use_cases import DiscoveredPhones, Fetches, ProvideFile
+from phoneprov_core.features.templates.recipes import Rendering
 from phoneprov_core.kernel.system import Clock
-from phoneprov_core.provisioning.bootstrap import Bootstrap
-from phoneprov_core.provisioning.repeats import Repeats
-from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches, ProvideFile
-from phoneprov_core.templates.recipes import Rendering
 
 
 def bootstrap_of(

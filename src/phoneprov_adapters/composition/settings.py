@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from phoneprov_adapters.asterisk.settings import ManagerSettings
+from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_adapters.composition.forms import Network
 from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.composition.table import Table, declared
@@ -14,11 +14,11 @@ from phoneprov_adapters.composition.variables import (
 )
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.phone.http import PhoneWebSettings
-from phoneprov_core.auth.model import Lifetimes
-from phoneprov_core.desks.model import DeskPolicy
-from phoneprov_core.devices.names import config_filename, mac_in, plain_name
-from phoneprov_core.devices.restart import RestartBy
-from phoneprov_core.retention import KeepDays
+from phoneprov_core.features.desks.model import DeskPolicy
+from phoneprov_core.features.retention import KeepDays
+from phoneprov_core.people.auth.model import Lifetimes
+from phoneprov_core.switching.devices.names import config_filename, mac_in, plain_name
+from phoneprov_core.switching.devices.restart import RestartBy
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -14,19 +14,19 @@ from phoneprov_adapters.composition.adapters import (
 from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.composition.inventory import InventoryContainer
 from phoneprov_adapters.composition.settings import Settings
-from phoneprov_adapters.provisioning.folder import Folder, NoFolder
-from phoneprov_core.deployments.arrival import Arrival
-from phoneprov_core.deployments.confirm import Confirm
-from phoneprov_core.deployments.deploy import Deploy
-from phoneprov_core.deployments.limits import SwitchLimits
-from phoneprov_core.deployments.observation import PhoneInformation
-from phoneprov_core.deployments.preview import PreviewSwitch
-from phoneprov_core.deployments.rollback import Rollback
-from phoneprov_core.deployments.use_cases import Deployments, SwitchProfile
-from phoneprov_core.desks.model import Elsewhere
+from phoneprov_adapters.serving.uploader import Folder, NoFolder
+from phoneprov_core.features.desks.model import Elsewhere
+from phoneprov_core.features.serving.loads import CheckLoad
+from phoneprov_core.features.serving.model import SharedFiles
 from phoneprov_core.kernel.system import Pause
-from phoneprov_core.provisioning.loads import CheckLoad
-from phoneprov_core.provisioning.ports import SharedFiles
+from phoneprov_core.switching.deployments.arrival import Arrival
+from phoneprov_core.switching.deployments.confirm import Confirm
+from phoneprov_core.switching.deployments.deploy import Deploy
+from phoneprov_core.switching.deployments.limits import SwitchLimits
+from phoneprov_core.switching.deployments.observation import PhoneInformation
+from phoneprov_core.switching.deployments.preview import PreviewSwitch
+from phoneprov_core.switching.deployments.rollback import Rollback
+from phoneprov_core.switching.deployments.use_cases import Deployments, SwitchProfile
 
 
 def shared_files_of(settings: Settings) -> SharedFiles:

@@ -18,18 +18,17 @@ from phoneprov_adapters.ftp.settings import TOTAL_SECONDS, Tls
 from phoneprov_adapters.phone.http import Scheme
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.runtime.system import processors
-from phoneprov_core.access.rules import SharedWrite
-from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS
-from phoneprov_core.configuration.well_formed import LARGEST
-from phoneprov_core.deployments.arrival import LOAD_MINUTES
-from phoneprov_core.deployments.limits import PHONES_PER_CALLER, SWITCHES_PER_PHONE
-from phoneprov_core.desks.model import Elsewhere
-from phoneprov_core.devices.binding import Binding
-from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE
-from phoneprov_core.devices.restart import RestartBy, RestartType
-from phoneprov_core.directory.use_cases import MOST_CONTACTS
+from phoneprov_core.features.desks.model import Elsewhere
+from phoneprov_core.inventory.configuration.well_formed import LARGEST
+from phoneprov_core.inventory.profiles.use_cases import MOST_PROFILES, MOST_REVISIONS
 from phoneprov_core.kernel.actor import LevelRule
-from phoneprov_core.profiles.use_cases import MOST_PROFILES, MOST_REVISIONS
+from phoneprov_core.people.access import SharedWrite
+from phoneprov_core.people.auth.throttle import GUESSES_PER_ADDRESS
+from phoneprov_core.people.directory.use_cases import MOST_CONTACTS
+from phoneprov_core.switching.deployments.arrival import LOAD_MINUTES
+from phoneprov_core.switching.deployments.limits import PHONES_PER_CALLER, SWITCHES_PER_PHONE
+from phoneprov_core.switching.devices.names import DEFAULT_FILENAME_TEMPLATE, Binding
+from phoneprov_core.switching.devices.restart import RestartBy, RestartType
 
 T = TypeVar("T")
 

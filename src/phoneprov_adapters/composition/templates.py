@@ -10,8 +10,8 @@ from phoneprov_adapters.composition.adapters import (
 )
 from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.composition.switching import SwitchingContainer
-from phoneprov_core.deployments.trial import TryTemplate
-from phoneprov_core.templates.use_cases import Templates
+from phoneprov_core.features.templates.use_cases import Templates
+from phoneprov_core.switching.deployments.trial import TryTemplate
 
 
 class TemplatesContainer(SwitchingContainer):

@@ -6,8 +6,8 @@ from phoneprov_adapters.composition.inventory import InventoryContainer
 from phoneprov_adapters.composition.people import PeopleContainer
 from phoneprov_adapters.composition.templates import TemplatesContainer
 from phoneprov_adapters.files.csv import CsvText
-from phoneprov_core.transfer.texts import ImportText
-from phoneprov_core.transfer.use_cases import Transfer
+from phoneprov_core.features.transfer.texts import ImportText
+from phoneprov_core.features.transfer.use_cases import Transfer
 
 
 class TransferContainer(TemplatesContainer):

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 from phoneprov_adapters.files.csv import CsvTable
-from phoneprov_core.configuration.well_formed import LARGEST
-from phoneprov_core.transfer.configurations import PROFILE_COLUMNS, TEMPLATE_COLUMNS, VALUE
-from phoneprov_core.transfer.model import OWNER, Row, RowProblem, is_note
+from phoneprov_core.features.transfer.configurations import PROFILE_COLUMNS, TEMPLATE_COLUMNS, VALUE
+from phoneprov_core.features.transfer.model import OWNER, Row, RowProblem, is_note
+from phoneprov_core.inventory.configuration.well_formed import LARGEST
 
 FILE = "file"
 _PIECE = 4

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from phoneprov_adapters.files.csv_records import CsvRecords
 from phoneprov_adapters.files.reading import PIECE, Rows, in_pieces, open_text
-from phoneprov_core.transfer.model import Row, RowProblem
+from phoneprov_core.features.transfer.model import Row, RowProblem
 
 _SIGN = r"=+\-@\uff1d\uff0b\uff0d\uff20"
 _BEGIN = re.compile(rf"""^(?P<a>'*)(?=[{_SIGN}\t\r\n])|(?<=[;\t\r\n])"*+(?P<b>'*)(?=[{_SIGN}])""")

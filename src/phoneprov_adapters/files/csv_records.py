@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from phoneprov_core.configuration.well_formed import LARGEST
+from phoneprov_core.inventory.configuration.well_formed import LARGEST
 
 LONGEST_CELL = 2 * LARGEST
 """Maximum number of characters of a cell, which may be a configuration."""

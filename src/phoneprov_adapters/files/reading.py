@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from phoneprov_core.transfer.model import OWNER, Row, RowProblem, Table
+from phoneprov_core.features.transfer.model import OWNER, Row, RowProblem, Table
 
 PIECE = 500
 

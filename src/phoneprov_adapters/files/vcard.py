@@ -19,9 +19,9 @@ from vobject.base import VObjectError
 
 from phoneprov_adapters.files.reading import Rows, in_pieces, open_text
 from phoneprov_adapters.files.vcard_lines import BadCard, normalised
-from phoneprov_core.directory.dialling import dialled
+from phoneprov_core.features.transfer.model import Note, Row, RowProblem
 from phoneprov_core.kernel.system import known_id
-from phoneprov_core.transfer.model import Note, Row, RowProblem
+from phoneprov_core.people.directory.dialling import dialled
 
 DIRECTORIES = ("company-directory", "personal-directory")
 """The kinds of records that a vCard can hold."""

@@ -24,8 +24,7 @@ import aioftp
 from aioftp.client import ConnType, DataConnectionThrottleStreamIO
 from aioftp.common import Code, ThrottleStreamIO, async_enterable
 
-from phoneprov_adapters.ftp.settings import Tls
-from phoneprov_adapters.ftp.tls import Streams, replied_and_secured, start_tls
+from phoneprov_adapters.ftp.settings import Streams, Tls, replied_and_secured, start_tls
 from phoneprov_adapters.runtime.lookups import connected
 
 _REPLY_LIMIT = 64 * 1024

@@ -5,9 +5,9 @@ from contextlib import suppress
 
 from phoneprov_adapters.ftp.session import FtpServer, FtpSession
 from phoneprov_adapters.ftp.steps import VERIFYING, ServerRefused
-from phoneprov_core.devices.names import check_segments
-from phoneprov_core.devices.ports import FilesOnServer
 from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.switching.devices.names import check_segments
+from phoneprov_core.switching.devices.ports import FilesOnServer
 
 LISTING_SECONDS = 60.0
 """Seconds for a listing; ProFTPD lists 20,000 files in 4 MiB."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from phoneprov_adapters.ftp.session import FtpSession
-from phoneprov_core.devices.ports import Upload
+from phoneprov_core.switching.devices.ports import Upload
 
 _MARK = "phoneprov-"
 _HIDDEN = re.compile(r"\.([^/]+)\.[A-Za-z0-9_-]+\.tmp")

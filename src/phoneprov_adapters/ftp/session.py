@@ -24,8 +24,8 @@ from phoneprov_adapters.ftp.steps import (
     Steps,
 )
 from phoneprov_adapters.runtime.lookups import looked_up
-from phoneprov_core.devices.ports import Content
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
+from phoneprov_core.switching.devices.ports import Content
 
 BLOCK = 64 * 1024
 _LISTING_LIMIT = 1024 * 1024

@@ -5,7 +5,6 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from phoneprov_adapters.ftp.aftermath import FOUND_LATER, clean_up, is_in_place
 from phoneprov_adapters.ftp.files import FtpFiles
 from phoneprov_adapters.ftp.listings import (
     Listings,
@@ -15,21 +14,29 @@ from phoneprov_adapters.ftp.listings import (
     name_of_test,
     plain_names,
 )
-from phoneprov_adapters.ftp.replace import NOT_ATOMIC, Replacement
+from phoneprov_adapters.ftp.replace import (
+    FOUND_LATER,
+    NOT_ATOMIC,
+    Replacement,
+    clean_up,
+    is_in_place,
+)
 from phoneprov_adapters.ftp.session import FtpServer, FtpSession
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.steps import RENAMING, ServerRefused
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, AddressNotConfirmed, NoAddress
-from phoneprov_core.devices.names import check_segments
-from phoneprov_core.devices.ports import (
+from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.switching.devices.names import check_segments
+from phoneprov_core.switching.devices.ports import (
+    OUTCOME_UNKNOWN,
     REPLACED_ANOTHER,
+    AddressNotConfirmed,
     ConfigUploader,
+    NoAddress,
     ReadsFiles,
     Upload,
     Uploaded,
 )
-from phoneprov_core.kernel.errors import PhoneprovError
 
 _MOST_LEFTOVERS = 32
 

@@ -18,7 +18,7 @@ from phoneprov_adapters.sql.engines.sqlite import SqliteReadConnection
 from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance.schema import statements_of
-from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
+from phoneprov_adapters.sql.stores.people.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor, Trail
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite

@@ -15,24 +15,24 @@ from collections.abc import (
 from contextlib import asynccontextmanager
 
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_core.deployments.observation import DeviceInformation, PhoneInformation
-from phoneprov_core.devices.errors import NoAddress
-from phoneprov_core.devices.execute import execute_body, require_phone
-from phoneprov_core.devices.names import check_segments
-from phoneprov_core.devices.ports import (
+from phoneprov_core.kernel.errors import PhoneprovError, Refused
+from phoneprov_core.switching.deployments.observation import DeviceInformation, PhoneInformation
+from phoneprov_core.switching.devices.execute import execute_body, require_phone
+from phoneprov_core.switching.devices.names import check_segments
+from phoneprov_core.switching.devices.ports import (
     REPLACED_ANOTHER,
     ConfigUploader,
     FilesOnServer,
     KeyPress,
     ManagerAction,
     ManagerInterface,
+    NoAddress,
     PhoneCommands,
     ReadsFiles,
     Upload,
     Uploaded,
 )
-from phoneprov_core.devices.restart import require_single_lines
-from phoneprov_core.kernel.errors import PhoneprovError, Refused
+from phoneprov_core.switching.devices.restart import require_single_lines
 
 
 async def _no_pause(_seconds: float) -> None:

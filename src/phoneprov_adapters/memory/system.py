@@ -15,12 +15,11 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from phoneprov_core.auth.model import Claims, TokenKind
-from phoneprov_core.auth.ports import Tokens
-from phoneprov_core.desks.ports import PageSigner
+from phoneprov_core.features.desks.model import PageSigner
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_core.users.passwords import PasswordHasher
-from phoneprov_core.vendor_users import PinHasher
+from phoneprov_core.people.auth.model import Claims, TokenKind, Tokens
+from phoneprov_core.people.users.model import PasswordHasher
+from phoneprov_core.people.vendor_users import PinHasher
 
 T = TypeVar("T")
 

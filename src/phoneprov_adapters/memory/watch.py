@@ -3,15 +3,15 @@
 import asyncio
 from collections import defaultdict
 
-from phoneprov_core.deployments.observation import (
+from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
+from phoneprov_core.switching.deployments.observation import (
     PhoneWatch,
     Reach,
     Reachability,
     ServerFile,
     Watching,
 )
-from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
-from phoneprov_core.phones.model import Phone
 
 
 class MemoryWatch(PhoneWatch):

@@ -1,13 +1,40 @@
-"""The counters of each process. No label holds a MAC, a user or a uuid."""
+"""Counters of events, shared by the workers of a service."""
 
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 
 from prometheus_client import Counter, Histogram
 
-from phoneprov_adapters.runtime.journal import log_deployment, log_login_failure
-from phoneprov_core.auth.model import LoginFailure
-from phoneprov_core.deployments.model import Confirmation, Deployment
-from phoneprov_core.provisioning.model import Fetch
+from phoneprov_adapters.runtime.system import log_deployment, log_login_failure
+from phoneprov_core.features.serving.model import Fetch
+from phoneprov_core.people.auth.model import LoginFailure
+from phoneprov_core.switching.deployments.model import Confirmation, Deployment
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+
+
+@contextmanager
+def shared_counts() -> Iterator[None]:
+    """Make the folder, empty, and name it in the environment of workers that start from now on.
+    A folder that the environment names already is made or emptied, and stays."""
+    if named := os.environ.get(FOLDER):
+        folder = Path(named)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for file in folder.glob("*.db"):
+            file.unlink(missing_ok=True)
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="phoneprov-metrics-", ignore_cleanup_errors=True) as at:
+        os.environ[FOLDER] = at
+        try:
+            yield
+        finally:
+            os.environ.pop(FOLDER, None)
+
 
 _DEPLOYMENTS = Counter("phoneprov_deployments", "Deployments that ended", ["outcome", "step"])
 _RESTARTS = Counter("phoneprov_restarts", "Commands to restart of deployments", ["result"])

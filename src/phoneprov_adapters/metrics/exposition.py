@@ -12,10 +12,10 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from phoneprov_adapters.metrics.shared import FOLDER
+from phoneprov_adapters.metrics.counters import FOLDER
+from phoneprov_core.features.fleet.model import Statistics, StatisticsTransaction
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.statistics import Statistics, StatisticsTransaction
 
 _FRESH_SECONDS = 10.0
 """To count a million phones takes a database about 0.1 s."""

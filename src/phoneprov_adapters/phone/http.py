@@ -17,23 +17,22 @@ from phoneprov_adapters.phone.request import (
     ask,
 )
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.deployments.observation import (
+from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.kernel.fields import SECRET, Redacted
+from phoneprov_core.switching.deployments.observation import (
     PATH,
     DeviceInformation,
     PhoneInformation,
     read_device_information,
 )
-from phoneprov_core.devices.errors import REPLY_LOST
-from phoneprov_core.devices.execute import (
+from phoneprov_core.switching.devices.execute import (
     REPLY_LIMIT,
     execute_body,
     read_execute_reply,
     require_no_redirect,
     require_phone,
 )
-from phoneprov_core.devices.ports import KeyPress, PhoneCommands
-from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.kernel.field_types import SECRET, Redacted
+from phoneprov_core.switching.devices.ports import REPLY_LOST, KeyPress, PhoneCommands
 
 _HEADERS = (
     ("Accept", "text/xml"),

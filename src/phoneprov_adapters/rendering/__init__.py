@@ -1,1 +1,1 @@
-"""Rendering of templates: Jinja2, restricted to the language of ``phoneprov_core.templates``."""
+"""Rendering of templates: Jinja2, restricted to the language of the feature ``templates``."""

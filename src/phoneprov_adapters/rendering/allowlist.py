@@ -8,7 +8,7 @@ from typing import NamedTuple
 from jinja2 import nodes
 
 from phoneprov_adapters.rendering.texts import ARGUMENTS
-from phoneprov_core.templates.language import (
+from phoneprov_core.features.templates.model import (
     DEEPEST_LOOP,
     DEEPEST_NODE,
     FILTERS,

@@ -26,10 +26,8 @@ from phoneprov_adapters.rendering.texts import (
     Work,
     output_text,
 )
-from phoneprov_core.configuration.findings import Finding, Severity
-from phoneprov_core.configuration.well_formed import LARGEST
-from phoneprov_core.templates.language import LISTS, LOOP, MOST_ELEMENTS, MOST_WORK, VALUES
-from phoneprov_core.templates.ports import (
+from phoneprov_core.features.templates.model import LISTS, LOOP, MOST_ELEMENTS, MOST_WORK, VALUES
+from phoneprov_core.features.templates.use_cases import (
     Given,
     Mark,
     Rendered,
@@ -37,6 +35,8 @@ from phoneprov_core.templates.ports import (
     TemplateFault,
     UsedLine,
 )
+from phoneprov_core.inventory.configuration.findings import Finding, Severity
+from phoneprov_core.inventory.configuration.well_formed import LARGEST
 
 SMALL = 16 * 1024
 """Characters of a body that is read on the event loop: at most about 20 ms, and once."""
@@ -192,7 +192,7 @@ def _ready(body: str) -> _Ready:
 
 
 class JinjaRenderer(Renderer):
-    """See ``phoneprov_core.templates.language``."""
+    """See ``phoneprov_core.features.templates.model``."""
 
     async def check(self, body: str) -> tuple[Finding, ...]:
         if len(body) > SMALL:

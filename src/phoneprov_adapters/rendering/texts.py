@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import StrictUndefined, pass_context
 from jinja2.runtime import Context, Undefined
 
-from phoneprov_core.templates.language import LONGEST_TEXT
+from phoneprov_core.features.templates.model import LONGEST_TEXT
 
 WORK = " work"
 """The name of the ``Work`` in a context; no template can spell it."""

@@ -4,8 +4,8 @@ import ipaddress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Self
 
-from phoneprov_core.devices.errors import AddressNotAllowed
 from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.switching.devices.ports import AddressNotAllowed
 
 PRIVATE_RANGES = "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7"
 

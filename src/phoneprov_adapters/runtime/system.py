@@ -1,10 +1,19 @@
-"""The system clock, random identifiers and the number of processors."""
+"""The clock and random identifiers of this machine, and the log lines of events."""
 
+import logging
 import os
 import secrets
 import time
 import uuid
+from collections.abc import Iterable
 from datetime import UTC, datetime
+
+import msgspec
+
+from phoneprov_core.features.batches.model import Batch
+from phoneprov_core.features.retention import Pruned
+from phoneprov_core.people.auth.model import LoginFailure
+from phoneprov_core.switching.deployments.model import Deployment, Outcome
 
 
 def system_clock() -> datetime:
@@ -36,3 +45,37 @@ def ordered_id() -> str:
     moment, counter = _last >> 12, _last & 0xFFF
     value = moment << 80 | 7 << 76 | counter << 64 | 2 << 62 | secrets.randbits(62)
     return str(uuid.UUID(int=value))
+
+
+log = logging.getLogger("phoneprov.deployments")
+logins = logging.getLogger("phoneprov.logins")
+maintenance = logging.getLogger("phoneprov.maintenance")
+
+
+def log_deployment(deployment: Deployment) -> None:
+    """One line when a deployment ends, one when its confirmation is known. The steps with
+    their notes are in it; no secret is."""
+    level = logging.INFO if deployment.outcome is Outcome.DEPLOYED else logging.WARNING
+    log.log(level, "deployment", extra={"fields": msgspec.to_builtins(deployment)})
+
+
+def log_batch(batch: Batch) -> None:
+    """One line when a batch has ended."""
+    log.info("batch", extra={"fields": msgspec.to_builtins(batch)})
+
+
+def log_pruned(pruned: Iterable[Pruned]) -> None:
+    """One line for each kind of which old records were removed, or could not be."""
+    for one in pruned:
+        if one.message is not None:
+            maintenance.warning("pruning failed", extra={"fields": msgspec.to_builtins(one)})
+        elif one.count:
+            maintenance.info("pruned", extra={"fields": msgspec.to_builtins(one)})
+
+
+def log_login_failure(failure: LoginFailure) -> None:
+    """One line for each login that was refused: ``login failed``, or ``login locked`` while
+    logins are not checked. fail2ban reads these lines (deploy/fail2ban)."""
+    is_wrong = failure.reason in {"wrong_credentials", "wrong_pin", "wrong_token"}
+    fields = {"client_ip": failure.client_ip, "reason": failure.reason}
+    logins.warning("login failed" if is_wrong else "login locked", extra={"fields": fields})

@@ -23,8 +23,8 @@ from argon2.exceptions import HashingError, InvalidHashError, VerificationError,
 from phoneprov_adapters.runtime.system import processors
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.users.passwords import PasswordHasher
-from phoneprov_core.vendor_users import PinHasher
+from phoneprov_core.people.users.model import PasswordHasher
+from phoneprov_core.people.vendor_users import PinHasher
 
 T = TypeVar("T")
 

@@ -1,13 +1,21 @@
-"""Encryption of secrets at rest, each bound to its place."""
+"""Secrets at rest, keyed hashes of API tokens, and signatures of phone pages."""
 
+import base64
+import hmac
 import os
+import re
+import secrets
+from collections.abc import Sequence
+from functools import lru_cache
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from msgspec import Struct
 
 from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_core.features.desks.model import PageSigner
 from phoneprov_core.kernel.errors import WrongKey
+from phoneprov_core.people.api_tokens import PREFIX, TokenSecrets
 
 _NONCE = 12
 _TAG = 16
@@ -65,3 +73,52 @@ class SecretBox:
             return cipher.decrypt(nonce, ciphertext, place.encode())
         except InvalidTag:
             raise wrong_key(place) from None
+
+
+_BYTES = 32
+_REMEMBERED = 4096
+_LONGEST = 64
+_TOKEN = re.compile(f"{PREFIX}[A-Za-z0-9_-]{{43}}", re.ASCII)
+
+
+class KeyedTokens(TokenSecrets):
+    """256 random bits as base64url. A hash, ``<key id>$<hex digits>``, names its key. Keys for PINs
+    only are not used."""
+
+    def __init__(self, keys: SecretKeys) -> None:
+        self._keys = tuple((key.id, key.tokens) for key in keys)
+        self._hashed = lru_cache(maxsize=_REMEMBERED)(self._hashes)
+
+    def create(self) -> str:
+        return PREFIX + secrets.token_urlsafe(_BYTES)
+
+    def hashes(self, token: str) -> Sequence[str]:
+        return self._hashed(token) if len(token) < _LONGEST else ()
+
+    def _hashes(self, token: str) -> Sequence[str]:
+        if not _TOKEN.fullmatch(token):
+            return ()
+        text = token.encode("ascii")
+        return [f"{id_}${hmac.digest(key, text, 'sha256').hex()}" for id_, key in self._keys]
+
+
+class HmacPages(PageSigner):
+    """Signs with the current key, verifies with all."""
+
+    def __init__(self, keys: SecretKeys) -> None:
+        self._keys = keys
+
+    def sign(self, text: str) -> str:
+        return _digest(self._keys.current.pages, text)
+
+    def is_signed(self, text: str, signature: str) -> bool:
+        sent = signature.encode("utf-8", "surrogatepass")
+        matches = [
+            hmac.compare_digest(_digest(key.pages, text).encode(), sent) for key in self._keys
+        ]
+        return any(matches)
+
+
+def _digest(key: bytes, text: str) -> str:
+    digest = hmac.digest(key, text.encode("utf-8", "surrogatepass"), "sha256")[:16]
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")

@@ -10,9 +10,8 @@ from joserfc.jwk import OctKey
 from msgspec import Meta, Struct
 
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_core.auth.model import Claims, TokenKind
-from phoneprov_core.auth.ports import Tokens
 from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_core.people.auth.model import Claims, TokenKind, Tokens
 
 _ALGORITHM = "HS256"
 _LONGEST = 4096

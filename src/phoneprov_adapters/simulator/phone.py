@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from phoneprov_adapters.simulator.ftp import FileArrived, ftp_server
 from phoneprov_adapters.simulator.web import PhoneWebServer, WebPhone
-from phoneprov_core.devices.names import device_name
-from phoneprov_core.devices.restart import restart_keys
+from phoneprov_core.switching.devices.names import device_name
+from phoneprov_core.switching.devices.restart import restart_keys
 
 AWAY_SECONDS = 2.0
 """Duration of a restart in seconds; a real phone needs dozens of seconds."""

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import httpx
 from msgspec import Struct
 
-from phoneprov_core.devices.names import device_name
+from phoneprov_core.switching.devices.names import device_name
 
 
 class ScreenPage(Struct):

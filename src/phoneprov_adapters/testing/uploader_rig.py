@@ -4,7 +4,7 @@ read."""
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from phoneprov_core.devices.ports import ConfigUploader, Upload
+from phoneprov_core.switching.devices.ports import ConfigUploader, Upload
 
 NAME = "SEP001122334455.cnf.xml"
 OLD = b"<old>" + b"o" * 20_000 + b"</old>"

@@ -19,9 +19,14 @@ from phoneprov_adapters.testing.uploader_rig import (
     UploaderRig,
     an_upload,
 )
-from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
-from phoneprov_core.devices.ports import REPLACED_ANOTHER, ConfigUploader, Content, Upload
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
+from phoneprov_core.switching.devices.ports import (
+    OUTCOME_UNKNOWN,
+    REPLACED_ANOTHER,
+    ConfigUploader,
+    Content,
+    Upload,
+)
 
 
 @pytest.mark.asyncio

@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct
 from msgspec.structs import force_setattr, replace
 
 from phoneprov_core.kernel.errors import Conflict, Invalid, Problem
-from phoneprov_core.kernel.field_types import Redacted, Rule, expected, fields_of
+from phoneprov_core.kernel.fields import Redacted, Rule, expected, fields_of
 
 C = TypeVar("C", bound=Struct)
 

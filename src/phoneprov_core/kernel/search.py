@@ -6,8 +6,7 @@ from typing import Annotated, Any
 from msgspec import Struct
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.field_types import Check
-from phoneprov_core.kernel.fields import AnyLine, schema
+from phoneprov_core.kernel.fields import AnyLine, Check, schema
 from phoneprov_core.kernel.letters import digits_as_ascii, folded, spellings
 
 MOST_WORDS = 16

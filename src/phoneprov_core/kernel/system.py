@@ -1,16 +1,11 @@
-"""The clock and the identifiers, and time as it is shown and stored.
-
-A shown moment is text, ISO 8601 in UTC with three digits and ``Z``. It is stored as this text, so
-that stored and shown values are equal, and it sorts by time. Deadlines that are never shown are
-whole milliseconds since 1970.
-"""
+"""The clock, identifiers, pauses and counted rates that the core is given."""
 
 import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Protocol
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 Timestamp = Annotated[
     str,
@@ -68,3 +63,31 @@ def uuid(value: str) -> str:
     if not known:
         raise ValueError("must be a UUID")
     return known
+
+
+class Rate(Struct, frozen=True):
+    """A rate limit: at most ``most`` events within ``window`` milliseconds, which begins with the
+    first event; 0 for no limit."""
+
+    most: int
+    window: int
+
+
+class RateStore(Protocol):
+    """Counted events, by subject."""
+
+    async def add(
+        self, subject: str, rate: Rate, now: int, *, item: str = "", force: bool = False
+    ) -> int:
+        """Count one more event. Returns 0 if it was counted, else the milliseconds until the next
+        one is allowed.
+
+        Checks and counts in one statement: of concurrent callers in all processes, exactly the
+        number that the rate allows is counted. The window begins with the first event; the first
+        one after its end begins another. An ``item`` counts once in a window; no item may be a
+        substring of another. With ``force`` the event is counted regardless of the rate. A window
+        that begins in the future, because the clock was set back, has ended.
+        """
+
+    async def take_back(self, subject: str) -> None:
+        """Subtract one event of the subject, if there is one."""

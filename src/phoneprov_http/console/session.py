@@ -10,20 +10,20 @@ from importlib.metadata import version
 from litestar import Router
 from litestar.handlers import BaseRouteHandler
 
-from phoneprov_core.access.rules import may_write_shared
 from phoneprov_core.application import UseCases
-from phoneprov_core.auth.model import (
+from phoneprov_core.kernel.actor import SUPERADMIN
+from phoneprov_core.kernel.addresses import address_key
+from phoneprov_core.kernel.errors import Forbidden, Unauthenticated
+from phoneprov_core.kernel.fields import Redacted
+from phoneprov_core.people.access import may_write_shared
+from phoneprov_core.people.auth.model import (
     Credentials,
     LogoutRequest,
     RefreshRequest,
     Token,
     TokenPair,
 )
-from phoneprov_core.kernel.actor import SUPERADMIN
-from phoneprov_core.kernel.addresses import address_key
-from phoneprov_core.kernel.errors import Forbidden, Unauthenticated
-from phoneprov_core.kernel.field_types import Redacted
-from phoneprov_core.me import MeProfile
+from phoneprov_core.people.me import MeProfile
 from phoneprov_http.console.files import file_handlers
 from phoneprov_http.envelope import EnvelopeResponse, done, record
 from phoneprov_http.routes.handlers import PUBLIC, ApiRequest, Body, Connection, Routes

@@ -14,12 +14,12 @@ from urllib.parse import parse_qsl, quote
 
 from litestar.types import HTTPScope, Receive, Send
 
-from phoneprov_core.auth.service_tokens import CheckServiceToken
+from phoneprov_core.features.lines.model import Options
+from phoneprov_core.features.lines.pjsip import PjsipObjects
+from phoneprov_core.features.lines.use_cases import Lines
 from phoneprov_core.kernel.addresses import Network, address_of
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.lines.pjsip import PjsipObjects
-from phoneprov_core.lines.rules import Options
-from phoneprov_core.lines.use_cases import Lines
+from phoneprov_core.people.auth.service_tokens import CheckServiceToken
 from phoneprov_http.plain import bearers_of, begin, body_of, end, log_request
 
 log = logging.getLogger("phoneprov.exchange")

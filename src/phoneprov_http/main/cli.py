@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 import click
 
 from phoneprov_adapters.composition.variables import SettingsError
-from phoneprov_core.devices.errors import NOT_RECORDED, OUTCOME_UNKNOWN
 from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.switching.devices.ports import NOT_RECORDED, OUTCOME_UNKNOWN
 
 HELP = """Switch the desk phones of an office to the profiles of their users.
 
@@ -31,33 +31,33 @@ from a file that PHONEPROV_..._FILE names. First steps:
 # A command is imported when it is called: to import all of them takes a second.
 _COMMANDS = {
     "serve": ("serve", "serve"),
-    "create-admin": ("admin", "create_admin"),
-    "db": ("admin", "db"),
+    "create-admin": ("people.admin", "create_admin"),
+    "db": ("people.admin", "db"),
     "keys": ("keys", "keys"),
     "settings": ("settings", "show_settings"),
-    "switch": ("switching", "switch"),
-    "preview": ("preview", "preview"),
-    "history": ("history", "history"),
-    "rollback": ("switching", "rollback"),
-    "batch": ("batch", "batch"),
-    "plan": ("rollout", "plan"),
-    "rollout": ("rollout", "rollout"),
-    "template": ("template", "template"),
-    "profile": ("profile", "profile"),
-    "lint": ("lint", "lint"),
-    "import": ("importing", "import_"),
-    "export": ("exporting", "export"),
-    "fleet": ("fleet", "fleet"),
-    "watch": ("fleet", "watch"),
-    "desks": ("desks", "desks"),
-    "desk": ("desks", "desk"),
-    "phone-urls": ("desks", "phone_urls"),
+    "switch": ("switching.switch", "switch"),
+    "preview": ("switching.preview", "preview"),
+    "history": ("switching.history", "history"),
+    "rollback": ("switching.switch", "rollback"),
+    "batch": ("features.batches", "batch"),
+    "plan": ("features.rollout", "plan"),
+    "rollout": ("features.rollout", "rollout"),
+    "template": ("features.templates", "template"),
+    "profile": ("inventory.profile", "profile"),
+    "lint": ("inventory.lint", "lint"),
+    "import": ("features.importing", "import_"),
+    "export": ("features.exporting", "export"),
+    "fleet": ("features.fleet", "fleet"),
+    "watch": ("features.fleet", "watch"),
+    "desks": ("features.desks", "desks"),
+    "desk": ("features.desks", "desk"),
+    "phone-urls": ("features.desks", "phone_urls"),
     "demo": ("demo.command", "demo"),
     "load": ("load", "load"),
     "provision": ("provision", "provision"),
     "simulate-phone": ("simulate", "simulate_phone"),
-    "audit": ("audit", "audit"),
-    "prune": ("admin", "prune"),
+    "audit": ("people.audit", "audit"),
+    "prune": ("people.admin", "prune"),
     "backup": ("backup", "backup"),
     "restore": ("backup", "restore"),
     "doctor": ("doctor", "doctor"),

@@ -15,13 +15,15 @@ from litestar.openapi.spec import Components, License, SecurityScheme, Server
 
 from phoneprov_http.bodies import ignored_fields, writes
 from phoneprov_http.envelope import Failure
-from phoneprov_http.openapi.failures import SHARED, specified, words_of
 from phoneprov_http.openapi.schemas import (
+    SHARED,
     Json,
     example,
     parameters_of,
     reference,
     schemas_of,
+    specified,
+    words_of,
 )
 from phoneprov_http.routes.handlers import AUTHENTICATION, QUERY, changes, parameters_in
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from litestar.types import Receive, Send
 
-from phoneprov_core.desks.access import NotServed
-from phoneprov_core.desks.adoption import NewPhone
-from phoneprov_core.desks.pins import wrong_pin
-from phoneprov_core.desks.services import PhoneServices
-from phoneprov_core.devices.names import mac_of_device
+from phoneprov_core.features.desks.access import NotServed
+from phoneprov_core.features.desks.adoption import NewPhone
+from phoneprov_core.features.desks.pages import CHARSETS, render
+from phoneprov_core.features.desks.pins import wrong_pin
+from phoneprov_core.features.desks.services import PhoneServices
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
-from phoneprov_core.phone_pages.render import CHARSETS, render
+from phoneprov_core.switching.devices.names import mac_of_device
 from phoneprov_http.front import PHONE_PAGES
 from phoneprov_http.phone.pages import CHANGING, POSTED, Pages, Reply, failure
 from phoneprov_http.phone.request import LARGEST, PhoneRequest

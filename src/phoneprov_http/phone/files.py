@@ -9,9 +9,9 @@ import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from phoneprov_core.features.serving.model import FetchResult, Transport
+from phoneprov_core.features.serving.use_cases import Ended, FileRequest, Provided, ProvideFile
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.provisioning.model import FetchResult, Transport
-from phoneprov_core.provisioning.use_cases import Ended, FileRequest, Provided, ProvideFile
 from phoneprov_http.plain import begin, end
 
 PIECE = 64 * 1024

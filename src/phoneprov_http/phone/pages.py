@@ -5,21 +5,11 @@ from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
-from phoneprov_core.desks.adoption import NewPhone
-from phoneprov_core.desks.change import After, Changed
-from phoneprov_core.desks.login import ProfileChoice, require_own
-from phoneprov_core.desks.model import AtPhone
-from phoneprov_core.desks.services import PhoneServices
-from phoneprov_core.devices.errors import (
-    OUTCOME_UNKNOWN,
-    AddressNotAllowed,
-    AddressNotConfirmed,
-    NoAddress,
-)
-from phoneprov_core.directory.lookup import LookupPage
-from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut, Unavailable
-from phoneprov_core.kernel.values import is_phone_url
-from phoneprov_core.phone_pages.model import (
+from phoneprov_core.features.desks.adoption import NewPhone
+from phoneprov_core.features.desks.change import After, Changed
+from phoneprov_core.features.desks.login import ProfileChoice, require_own
+from phoneprov_core.features.desks.model import AtPhone
+from phoneprov_core.features.desks.pages import (
     ENTRY_NAME,
     MENU_ITEMS,
     URL,
@@ -33,6 +23,16 @@ from phoneprov_core.phone_pages.model import (
     SoftKey,
     Text,
     displayable,
+)
+from phoneprov_core.features.desks.services import PhoneServices
+from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut, Unavailable
+from phoneprov_core.kernel.values import is_phone_url
+from phoneprov_core.people.directory.use_cases import LookupPage
+from phoneprov_core.switching.devices.ports import (
+    OUTCOME_UNKNOWN,
+    AddressNotAllowed,
+    AddressNotConfirmed,
+    NoAddress,
 )
 from phoneprov_http.phone.request import PhoneRequest
 

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from litestar.types import HTTPScope
 
-from phoneprov_core.phone_pages.render import charset_of
-from phoneprov_core.phones.model import bare_model
+from phoneprov_core.features.desks.pages import charset_of
+from phoneprov_core.inventory.phones.model import bare_model
 
 LARGEST = 2048
 """Bytes of a query or a body. What a phone sends is shorter."""

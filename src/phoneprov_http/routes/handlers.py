@@ -12,8 +12,6 @@ from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.params import JSONBody, PathParameter
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from phoneprov_core.access.rules import require_superadmin
-from phoneprov_core.auth.sessions import Authenticate
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, command_of_texts, invalid
 from phoneprov_core.kernel.errors import (
@@ -25,8 +23,10 @@ from phoneprov_core.kernel.errors import (
 )
 from phoneprov_core.kernel.fields import MAC
 from phoneprov_core.kernel.paging import Page, Window
+from phoneprov_core.people.access import require_superadmin
+from phoneprov_core.people.auth.sessions import Authenticate
 from phoneprov_http.errors import Malformed
-from phoneprov_http.openapi.failures import specified
+from phoneprov_http.openapi.schemas import specified
 
 T = TypeVar("T")
 C = TypeVar("C", bound=Command)

@@ -10,10 +10,9 @@ import pytest
 
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.manager import Manager
-from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_core.devices.errors import REPLY_LOST
-from phoneprov_core.devices.ports import ManagerAction
+from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.switching.devices.ports import REPLY_LOST, ManagerAction
 from support.ami_client import NOTIFY, RESTART, SLACK, TIMEOUT, manager
 from support.ami_stub import SECRET, USER, AmiStub, Say, raw
 

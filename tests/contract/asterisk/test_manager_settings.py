@@ -9,7 +9,7 @@ import trustme
 
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.manager import Manager
-from phoneprov_adapters.asterisk.settings import ManagerSettings
+from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_client import RESTART, TIMEOUT, manager
 from support.ami_stub import SECRET, USER, AmiStub

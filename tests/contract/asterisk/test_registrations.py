@@ -3,7 +3,7 @@
 import pytest
 
 from phoneprov_adapters.asterisk.lists import ManagerRegistrations
-from phoneprov_core.fleet.watch import Registered
+from phoneprov_core.features.fleet.watch import Registered
 from phoneprov_core.kernel.errors import Refused
 from support.ami_client import connection
 from support.ami_stub import AmiStub, failure, listing

@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from phoneprov_core.auth.model import Lifetimes
-from phoneprov_core.auth.throttle import Attempts
+from phoneprov_core.people.auth.model import Lifetimes
+from phoneprov_core.people.auth.throttle import Attempts
 
 REFUSED = "refused"
 CLOSED = "closed"

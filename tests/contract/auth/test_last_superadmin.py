@@ -10,10 +10,10 @@ import pytest
 
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
-from phoneprov_core.access.model import CreateAssignment
-from phoneprov_core.access.use_cases import UserPermissions
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.people.access import CreateAssignment
+from phoneprov_core.people.permissions import UserPermissions
 from support.records import a_permission, a_user, an_assignment, identifier
 from support.stores import DATABASES
 

@@ -21,25 +21,24 @@ from hypothesis.stateful import (
 
 from contract.auth.session_model import CLOSED, REFUSED, SessionModel, Token
 from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher
-from phoneprov_adapters.security.api_tokens import KeyedTokens
+from phoneprov_adapters.security.box import KeyedTokens
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_core.access.model import CreateAssignment, CreatePermission
-from phoneprov_core.access.use_cases import Permissions, UserPermissions
-from phoneprov_core.auth.login import Login
-from phoneprov_core.auth.model import (
+from phoneprov_core.kernel.actor import Actor, LevelRule
+from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticated
+from phoneprov_core.people.access import CreateAssignment, CreatePermission
+from phoneprov_core.people.auth.login import Login
+from phoneprov_core.people.auth.model import (
     Credentials,
     Lifetimes,
     LogoutRequest,
     RefreshRequest,
     TokenPair,
 )
-from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
-from phoneprov_core.kernel.actor import Actor, LevelRule
-from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticated
-from phoneprov_core.users.model import CreateUser, UserPatch
-from phoneprov_core.users.passwords import AccountPolicy
-from phoneprov_core.users.use_cases import Users
+from phoneprov_core.people.auth.sessions import Authenticate, Logout, Refresh
+from phoneprov_core.people.permissions import Permissions, UserPermissions
+from phoneprov_core.people.users.model import AccountPolicy, CreateUser, UserPatch
+from phoneprov_core.people.users.use_cases import Users
 from support.keys import NEW_KEYS
 from support.scale import rounds
 from support.stores import DATABASES

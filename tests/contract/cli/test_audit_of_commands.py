@@ -12,7 +12,7 @@ from click.testing import Result
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.keys import key_file
-from phoneprov_core.batches.commands import CreateBatch
+from phoneprov_core.features.batches.commands import CreateBatch
 from support.command_line import Commands, every_command
 from support.desk import ADA, BOB, MAC, configuration, phone_beside, populate, settings_for
 from support.keys import NEW_KEY

@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from phoneprov_adapters.api import blocking, open_phoneprov, read_settings
-from phoneprov_adapters.sql.maintenance import backup_archive
+from phoneprov_adapters.sql.maintenance import backup as backup_archive
 from phoneprov_http.main.cli import main
 from support.data_folder import populate
 from support.small_disk import NEEDS_ROOT, fill, mounted_disk

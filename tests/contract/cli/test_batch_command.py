@@ -10,7 +10,7 @@ import pytest
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_core.phones.model import CreatePhone
+from phoneprov_core.inventory.phones.model import CreatePhone
 from support.command_line import Commands
 from support.desk import ADA, MAC, configuration, phone_beside, populate, settings_for
 from support.records import a_mac

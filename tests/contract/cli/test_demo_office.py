@@ -7,8 +7,8 @@ from pathlib import Path
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.simulator.phone import SimulatedPhone
-from phoneprov_core.fleet.states import FleetState
-from phoneprov_core.users.model import Registration
+from phoneprov_core.features.fleet.states import FleetState
+from phoneprov_core.people.users.model import Registration
 from phoneprov_http.main.commands.demo.office import PHONES, fill_office, simulated_office
 from phoneprov_http.main.commands.simulate import reaching
 

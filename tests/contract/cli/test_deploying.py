@@ -12,13 +12,12 @@ from click.testing import Result
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.ftp.uploader import FtpUploader
-from phoneprov_adapters.sql.stores.deployments import SqlDeployments
-from phoneprov_core.deployments.model import Deployment
-from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
-from phoneprov_core.devices.ports import Upload, Uploaded
-from phoneprov_core.fleet.model import ReplacePhone
+from phoneprov_adapters.sql.stores.switching import SqlDeployments
+from phoneprov_core.features.fleet.model import ReplacePhone
 from phoneprov_core.kernel.errors import DiskFull, TimedOut
-from phoneprov_core.users.model import UserPatch
+from phoneprov_core.people.users.model import UserPatch
+from phoneprov_core.switching.deployments.model import Deployment
+from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, Upload, Uploaded
 from support.command_line import Commands, spawn_on_terminal
 from support.desk import (
     ADA,
@@ -142,7 +141,7 @@ def test_switch_waits_until_its_record_is_stored(
             raise failures.pop()
         await put(self, entity)
 
-    monkeypatch.setattr("phoneprov_core.deployments.deploy.CLOSING_SECONDS", 0.1)
+    monkeypatch.setattr("phoneprov_core.switching.deployments.deploy.CLOSING_SECONDS", 0.1)
     monkeypatch.setattr(SqlDeployments, "put", failing)
     done = desk.run("switch", ADA, MAC, "--json")
 
@@ -161,8 +160,8 @@ def test_record_that_is_never_stored_has_its_own_sentence_and_exit_code(
             raise DiskFull
         await put(self, entity)
 
-    monkeypatch.setattr("phoneprov_core.deployments.deploy.CLOSING_SECONDS", 0.1)
-    monkeypatch.setattr("phoneprov_http.main.commands.switching.LEASE_SECONDS", 0.1)
+    monkeypatch.setattr("phoneprov_core.switching.deployments.deploy.CLOSING_SECONDS", 0.1)
+    monkeypatch.setattr("phoneprov_http.main.commands.switching.switch.LEASE_SECONDS", 0.1)
     monkeypatch.setattr("phoneprov_adapters.composition.lifecycle.DRAIN_SECONDS", 0.1)
     monkeypatch.setattr(SqlDeployments, "put", failing)
     refused(desk.run("switch", ADA, MAC), "The configuration is in place", code=3)

@@ -8,8 +8,8 @@ from click.testing import CliRunner, Result
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_core.extensions import CreateExtension
-from phoneprov_core.links import CreateLink
+from phoneprov_core.inventory.extensions import CreateExtension
+from phoneprov_core.inventory.links import CreateLink
 from phoneprov_http.main.cli import main
 from support.desk import ADA, MAC, populate
 

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from phoneprov_adapters.composition.lifecycle import opened, prepare
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.sql.stores.fleet import SqlStatistics
-from phoneprov_core.fleet.states import FleetState, SeenPhone
+from phoneprov_adapters.sql.stores.features.fleet import SqlStatistics
+from phoneprov_core.features.fleet.states import FleetState, SeenPhone
 from phoneprov_http.main.cli import main
 from support.data_folder import populate
 from support.phone_records import a_deployment, a_phone

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from phoneprov_adapters.composition.doctor import examine
-from phoneprov_adapters.composition.findings import CheckResult, Verdict
-from phoneprov_core.devices.names import device_name
-from phoneprov_core.phones.model import Phone
+from phoneprov_adapters.composition.doctor_lines import CheckResult, Verdict
+from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.switching.devices.names import device_name
 from support.ami_stub import SECRET, USER, AmiStub, failure, listing
 from support.keys import NEW_KEY
 from support.phone_records import a_phone

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from phoneprov_adapters.composition.doctor import examine
-from phoneprov_adapters.composition.findings import CheckResult, Verdict
+from phoneprov_adapters.composition.doctor_lines import CheckResult, Verdict
 from phoneprov_adapters.ftp.listings import name_of_test
 from phoneprov_adapters.runtime.system import ordered_id
 from support.ami_stub import SECRET, USER, AmiStub, event

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_core.fleet.states import FleetState, SeenPhone
+from phoneprov_core.features.fleet.states import FleetState, SeenPhone
 from phoneprov_http.main.cli import main
 from support.command_line import without_settings
 from support.forked_commands import Forked

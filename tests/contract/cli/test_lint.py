@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from phoneprov_core.configuration.well_formed import LARGEST
+from phoneprov_core.inventory.configuration.well_formed import LARGEST
 from phoneprov_http.main.cli import main
 from phoneprov_http.main.commands.options import print_json, printable
 from support.desk import configuration

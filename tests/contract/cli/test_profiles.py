@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import Settings, read_settings
-from phoneprov_core.profiles.model import Profile
-from phoneprov_core.users.model import CreateUser
+from phoneprov_core.inventory.profiles.model import Profile
+from phoneprov_core.people.users.model import CreateUser
 from phoneprov_http.main.cli import main
 from support.data_folder import populate
 

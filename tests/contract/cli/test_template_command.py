@@ -14,13 +14,13 @@ from click.testing import CliRunner, Result
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov, opened, prepare
 from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_core.features.templates.model import CreateTemplate
+from phoneprov_core.inventory.phones.model import CreatePhone
+from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.kernel.system import shown
-from phoneprov_core.phones.model import CreatePhone
-from phoneprov_core.profiles.model import CreateProfile
-from phoneprov_core.templates.model import CreateTemplate
-from phoneprov_core.users.model import CreateUser
+from phoneprov_core.people.users.model import CreateUser
 from phoneprov_http.main.cli import main
-from phoneprov_http.main.commands import batch_view
+from phoneprov_http.main.commands.features import batch_view
 from support.data_folder import populate
 from support.records import a_mac
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.deployments.observation import DeviceInformation
 from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.switching.deployments.observation import DeviceInformation
 from support.api import data_of, error_of
 from support.deploying import NEWER, OTHER, Workplace, listed
 from support.switch_rig import FILE, MAC, XML, a_desk_phone, a_profile_of, switch

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from phoneprov_core.deployments.observation import DeviceInformation
+from phoneprov_core.switching.deployments.observation import DeviceInformation
 from support.api import Caller
 from support.deploying import NEWER, Workplace, bare_data_of, listed
 from support.switch_rig import FILE, MAC, XML

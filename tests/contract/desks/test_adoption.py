@@ -9,13 +9,17 @@ from xml.etree import ElementTree
 import pytest
 
 from phoneprov_adapters.simulator.phone import SimulatedPhone
-from phoneprov_core.deployments.observation import DeviceInformation
-from phoneprov_core.desks.pins import phone_key
+from phoneprov_core.features.desks.pins import phone_key
+from phoneprov_core.features.serving.model import (
+    MOST_OF_ADDRESS,
+    NEW_PHONES,
+    FetchResult,
+    Transport,
+)
+from phoneprov_core.features.serving.use_cases import FileRequest
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.provisioning.model import MOST_OF_ADDRESS, FetchResult, Transport
-from phoneprov_core.provisioning.repeats import NEW_PHONES
-from phoneprov_core.provisioning.use_cases import FileRequest
-from phoneprov_core.vendor_users import guess_key
+from phoneprov_core.people.vendor_users import guess_key
+from phoneprov_core.switching.deployments.observation import DeviceInformation
 from phoneprov_http.main.commands.simulate import reaching
 from support.api import Caller, data_of, opened_api
 from support.desk import press_without_pauses

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.desk_records import DeskChanged
-from phoneprov_core.desks.model import AtPhone
+from phoneprov_core.features.desks.model import AtPhone
+from phoneprov_core.features.desks.records import DeskChanged
 from phoneprov_core.kernel.errors import NotFound, Unauthenticated
 from support.hotdesk import IP, LOBBY, PIN, Hotdesk
 from support.switch_rig import MAC, XML

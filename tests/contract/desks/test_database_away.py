@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from phoneprov_adapters.sql.stores.deployments import SqlDeployments
-from phoneprov_core.deployments import deploy
-from phoneprov_core.deployments.model import Action, Deployment, Outcome
+from phoneprov_adapters.sql.stores.switching import SqlDeployments
 from phoneprov_core.kernel.errors import DiskFull, Refused
+from phoneprov_core.switching.deployments import deploy
+from phoneprov_core.switching.deployments.model import Action, Deployment, Outcome
 from support import hotdesk as offices
 from support.api import data_of, error_of
 from support.hotdesk import IP, LOBBY, PIN, Hotdesk
@@ -181,7 +181,7 @@ async def test_logout_by_an_administrator_says_that_the_file_is_in_place(
 async def test_batch_calls_no_phone_again(
     office: Hotdesk, outage: Outage, monkeypatch: pytest.MonkeyPatch, action: str
 ) -> None:
-    from phoneprov_adapters.sql.stores.deployments import SqlLeases  # noqa: PLC0415
+    from phoneprov_adapters.sql.stores.switching import SqlLeases  # noqa: PLC0415
 
     release = SqlLeases.release
 

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from phoneprov_core.desks.tokens import LIFETIME_SECONDS
+from phoneprov_core.features.desks.access import LIFETIME_SECONDS
 from support.api import data_of
 from support.hotdesk import PIN, Hotdesk
 from support.phone_browser import Shown
@@ -165,7 +165,7 @@ async def test_text_that_is_no_token_is_refused(office: Hotdesk, token: str) -> 
 async def test_token_older_than_its_lifetime_is_refused(
     office: Hotdesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("phoneprov_core.desks.tokens.LIFETIME_SECONDS", -1)
+    monkeypatch.setattr("phoneprov_core.features.desks.access.LIFETIME_SECONDS", -1)
     form = await office.phone().choose(await office.phone().first(), "Log in")
     monkeypatch.undo()
 
@@ -221,7 +221,7 @@ async def test_login_at_a_phone_in_a_call_is_refused(
     async def in_call(*_: object) -> bool:
         return True
 
-    monkeypatch.setattr("phoneprov_core.desks.change.is_in_call", in_call)
+    monkeypatch.setattr("phoneprov_core.features.desks.change.is_in_call", in_call)
 
     answer = await office.phone().log_in("ada", PIN)
 

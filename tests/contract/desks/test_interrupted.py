@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.deployments.model import Action, Outcome
-from phoneprov_core.desk_records import DeskRecord
+from phoneprov_core.features.desks.records import DeskRecord
 from phoneprov_core.kernel.errors import Refused, Unavailable
 from phoneprov_core.kernel.system import shown
+from phoneprov_core.switching.deployments.model import Action, Outcome
 from support.hotdesk import IP, LOBBY, OTHER_IP, OTHER_MAC, Hotdesk
 from support.phone_records import a_deployment
 from support.switch_rig import MAC, XML, a_desk_phone

@@ -3,7 +3,7 @@
 from typing import Any
 
 from contract.desks.test_lines import ADA, BOB, LOBBY, OWN, Office, office
-from phoneprov_core.desk_records import DeskUse
+from phoneprov_core.features.desks.records import DeskUse
 from support.api import Caller, data_of, error_of
 from support.hotdesk import IP, OTHER_IP
 from support.polling import until

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from phoneprov_core.deployments.model import Action, Outcome
 from phoneprov_core.kernel.errors import Refused
+from phoneprov_core.switching.deployments.model import Action, Outcome
 from support.api import data_of
 from support.hotdesk import IP, PIN, Hotdesk
 from support.switch_rig import STARS, XML, a_profile_of

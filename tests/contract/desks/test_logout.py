@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from phoneprov_core.deployments.model import Action
-from phoneprov_core.desk_records import Due, end_use
+from phoneprov_core.features.desks.records import Due, end_use
 from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.switching.deployments.model import Action
 from support.hotdesk import LOBBY, PIN, Hotdesk, hotdesk
 from support.switch_rig import MAC, XML
 

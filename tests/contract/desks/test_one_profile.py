@@ -14,10 +14,10 @@ import uvicorn
 
 from phoneprov_adapters.simulator.ftp import FileArrived
 from phoneprov_adapters.simulator.phone import CommandReceived, SimulatedPhone
-from phoneprov_core.devices import restart
-from phoneprov_core.devices.ports import KeyPress
+from phoneprov_core.switching.devices import restart
+from phoneprov_core.switching.devices.ports import KeyPress
 from phoneprov_http.main.commands.simulate import reaching
-from phoneprov_http.main.serving.sockets import bound
+from phoneprov_http.main.server.sockets import bound
 from support.api import Api, Caller, data_of, opened_api
 from support.desk import press_without_pauses
 from support.hotdesk import PIN

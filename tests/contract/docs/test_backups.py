@@ -14,10 +14,10 @@ from pathlib import Path
 from phoneprov_adapters.composition.lifecycle import open_phoneprov, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_core.application import UseCases
-from phoneprov_core.directory.model import CreateCompanyContact
-from phoneprov_core.extensions import CreateExtension
+from phoneprov_core.inventory.extensions import CreateExtension
+from phoneprov_core.inventory.profiles.model import CreateProfile, Profile, ProfilePatch
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
-from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch
+from phoneprov_core.people.directory.model import CreateCompanyContact
 from support import data_folder
 from support.polling import until
 from support.postgres import new_database

@@ -11,10 +11,10 @@ from faults.desk import desk
 from faults.exchange import SOON, Exchange
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_core.phones.model import CreatePhone
-from phoneprov_core.profiles.model import CreateProfile
-from phoneprov_core.templates.model import CreateTemplate
-from phoneprov_core.users.model import CreateUser
+from phoneprov_core.features.templates.model import CreateTemplate
+from phoneprov_core.inventory.phones.model import CreatePhone
+from phoneprov_core.inventory.profiles.model import CreateProfile
+from phoneprov_core.people.users.model import CreateUser
 from support.command_line import run_script
 from support.data_folder import populate
 from support.records import a_mac

@@ -8,7 +8,7 @@ from pathlib import Path
 from phoneprov_adapters.composition.adapters import phone_driver_of
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_core.devices.restart import CiscoPhones
+from phoneprov_core.switching.devices.restart import CiscoPhones
 from support.command_line import output_of, run_script
 
 HOW_TO = Path(__file__).parents[3] / "docs/how-to"

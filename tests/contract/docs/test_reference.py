@@ -27,7 +27,7 @@ from phoneprov_adapters.memory.system import (
 )
 from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_core.deployments.confirm import Watch
+from phoneprov_core.switching.deployments.confirm import Watch
 from support.api import PASSWORD, Api, opened_api
 
 PAGES = sorted((Path(__file__).parents[3] / "docs/reference/http").glob("*.md"))

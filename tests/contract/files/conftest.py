@@ -5,18 +5,18 @@ import pytest
 from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_core.access.rules import SharedWrite
-from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.extensions import Extensions
-from phoneprov_core.kems import Kems
-from phoneprov_core.links import Links
-from phoneprov_core.phones.use_cases import Phones
-from phoneprov_core.profiles.use_cases import Profiles
-from phoneprov_core.templates.use_cases import Templates
-from phoneprov_core.transfer.use_cases import Transfer
-from phoneprov_core.users.passwords import AccountPolicy
-from phoneprov_core.users.use_cases import Users
-from phoneprov_core.vendor_users import VendorUsers
+from phoneprov_core.features.templates.use_cases import Templates
+from phoneprov_core.features.transfer.use_cases import Transfer
+from phoneprov_core.inventory.extensions import Extensions
+from phoneprov_core.inventory.kems import Kems
+from phoneprov_core.inventory.links import Links
+from phoneprov_core.inventory.phones.use_cases import Phones
+from phoneprov_core.inventory.profiles.use_cases import Profiles
+from phoneprov_core.people.access import SharedWrite
+from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory
+from phoneprov_core.people.users.model import AccountPolicy
+from phoneprov_core.people.users.use_cases import Users
+from phoneprov_core.people.vendor_users import VendorUsers
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_core.desk_records import DeskRecord, DeskUse
+from phoneprov_core.features.desks.records import DeskRecord, DeskUse
+from phoneprov_core.features.transfer.model import Imported
+from phoneprov_core.features.transfer.use_cases import Transfer
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
-from phoneprov_core.transfer.model import Imported
-from phoneprov_core.transfer.use_cases import Transfer
 from support.phone_records import a_phone, a_profile
 from support.records import a_mac, a_user, an_extension, identifier
 from support.stores import DATABASES

@@ -11,10 +11,10 @@ import pytest
 from contract.files.conftest import transfer_over
 from phoneprov_adapters.files.csv import CsvText, CsvWriter
 from phoneprov_adapters.sql.engines.transaction import Database
+from phoneprov_core.features.transfer.model import RowProblem
+from phoneprov_core.features.transfer.rows import Index, Reader
+from phoneprov_core.features.transfer.use_cases import Transfer, columns_out
 from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
-from phoneprov_core.transfer.model import RowProblem
-from phoneprov_core.transfer.rows import Index, Reader
-from phoneprov_core.transfer.use_cases import Transfer, columns_out
 from support.stores import DATABASES
 from support.table import ListTable
 

@@ -11,8 +11,8 @@ import trustme
 from phoneprov_adapters.ftp.settings import FtpSettings, Tls
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.devices.ports import Upload
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
+from phoneprov_core.switching.devices.ports import Upload
 from support.ftp_faults import Fault
 from support.ftp_rigs import LOOPBACK
 from support.ftp_scripted import ScriptedFtp

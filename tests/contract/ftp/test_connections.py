@@ -14,8 +14,8 @@ from phoneprov_adapters.ftp.client import FtpClient
 from phoneprov_adapters.ftp.settings import FtpSettings, Tls
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.devices.ports import Upload, Uploaded
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
+from phoneprov_core.switching.devices.ports import Upload, Uploaded
 from support.ftp_faults import SERVER_WORDS, Fault
 from support.ftp_rigs import LOOPBACK, Certificates, settings_for
 from support.ftp_scripted import ScriptedFtp

@@ -9,8 +9,8 @@ import pytest
 from phoneprov_adapters.ftp.settings import Tls
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.devices.ports import Upload
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
+from phoneprov_core.switching.devices.ports import Upload
 from support.ftp_faults import GREETING, SERVER_WORDS, Fault, Kind
 from support.ftp_rigs import LOOPBACK, Certificates, settings_for
 from support.ftp_scripted import ScriptedFtp

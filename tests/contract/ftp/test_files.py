@@ -9,11 +9,11 @@ import pytest
 
 from phoneprov_adapters.ftp import files as ftp_files
 from phoneprov_adapters.ftp.uploader import FtpUploader
-from phoneprov_adapters.provisioning.uploader import ServedUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
+from phoneprov_adapters.serving.uploader import ServedUploader
 from phoneprov_adapters.testing.uploader_rig import IP, NAME, OLD, PROFILE, an_upload
-from phoneprov_core.devices.ports import FilesOnServer, ReadsFiles
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
+from phoneprov_core.switching.devices.ports import FilesOnServer, ReadsFiles
 from support.ftp_faults import Fault
 from support.ftp_rigs import LOOPBACK, Certificates, Rig, settings_for
 from support.ftp_scripted import ScriptedFtp

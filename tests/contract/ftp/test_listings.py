@@ -10,7 +10,7 @@ import pytest
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_core.devices.ports import Upload
+from phoneprov_core.switching.devices.ports import Upload
 from support.ftp_servers import PASSWORD, USER, FTPHandler, pyftpdlib_server
 
 PHONES = 12

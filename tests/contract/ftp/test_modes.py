@@ -9,7 +9,7 @@ import pytest
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.devices.ports import Upload
+from phoneprov_core.switching.devices.ports import Upload
 from support.ftp_real import UNPACKED, real_server
 from support.ftp_rigs import LOOPBACK, Certificates
 from support.ftp_servers import PASSWORD, USER, BareHandler, PlainHandler, pyftpdlib_server

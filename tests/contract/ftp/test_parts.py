@@ -10,8 +10,8 @@ from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.steps import Steps
 from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.devices.ports import Upload
 from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.switching.devices.ports import Upload
 
 
 async def test_file_over_the_limit_is_not_kept_in_memory() -> None:

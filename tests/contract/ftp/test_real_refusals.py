@@ -8,8 +8,8 @@ import pytest
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.devices.ports import Upload
 from phoneprov_core.kernel.errors import Refused
+from phoneprov_core.switching.devices.ports import Upload
 from support.ftp_real import REFUSING, UNPACKED, real_server
 from support.ftp_rigs import LOOPBACK, Certificates
 

@@ -14,7 +14,7 @@ import pytest_asyncio
 from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, MemoryUploader
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_core.audit.model import AuditEntry, WantedEntries
+from phoneprov_core.people.audit import AuditEntry, WantedEntries
 from phoneprov_http.app import HttpSettings, litestar_app
 from support.access_rig import KNOWN, UNKNOWN, Rig
 from support.access_table import TABLE, V1

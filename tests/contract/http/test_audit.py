@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.audit import use_cases
-from phoneprov_core.audit.model import WantedEntries
-from phoneprov_core.audit.use_cases import REFUSALS
+from phoneprov_core.people import audit as use_cases
+from phoneprov_core.people.audit import REFUSALS, WantedEntries
 from support.api import PASSWORD, STRANGER, Api, Caller, data_of, error_of, opened_api
 from support.log_lines import lines_of
 from support.records import a_mac

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_core.transfer.sheets import SHEETS
-from phoneprov_core.transfer.use_cases import columns_out
+from phoneprov_core.features.transfer.sheets import SHEETS
+from phoneprov_core.features.transfer.use_cases import columns_out
 from phoneprov_http.console.files import assets
 from support.access_table import PAGES
 from support.api import Api

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from phoneprov_adapters.sql.engines.sqlite import SqliteReadConnection
-from phoneprov_core.desk_records import DeskUse
+from phoneprov_core.features.desks.records import DeskUse
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_http.exchange import app as exchange
 from support.api import Api, Caller, data_of, error_of, opened_api

@@ -14,8 +14,8 @@ import schemathesis
 from hypothesis import given, settings, strategies as st
 
 import phoneprov_core
-from phoneprov_core.devices.errors import NOT_RECORDED, OUTCOME_UNKNOWN
 from phoneprov_core.kernel import addresses, fields, values
+from phoneprov_core.switching.devices.ports import NOT_RECORDED, OUTCOME_UNKNOWN
 from support.access_table import TABLE
 from support.document import DOCUMENT, problems, resolved
 from support.scale import rounds

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.phones.use_cases import Phones
+from phoneprov_core.inventory.phones.use_cases import Phones
 from support.api import Caller, data_of, opened_api
 from support.hotdesk import IP, PIN, hotdesk
 from support.log_lines import lines_of

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from phoneprov_adapters.provisioning.folder import NoFolder
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.devices.binding import Binding
-from phoneprov_core.provisioning.model import FetchResult
-from phoneprov_core.provisioning.use_cases import Ended, FileRequest, Provided, ProvideFile
-from phoneprov_http.main.serving import delivery
+from phoneprov_adapters.serving.uploader import NoFolder
+from phoneprov_core.features.serving.model import FetchResult
+from phoneprov_core.features.serving.use_cases import Ended, FileRequest, Provided, ProvideFile
+from phoneprov_core.switching.devices.names import Binding
+from phoneprov_http.main.server import delivery
 from phoneprov_http.phone.files import PhoneFiles
 from security.listening import Listening, listening, read_reply, read_to_end
 from support.polling import wait_for

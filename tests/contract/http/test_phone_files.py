@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.provisioning.model import FetchResult
-from phoneprov_core.provisioning.use_cases import Ended
+from phoneprov_core.features.serving.model import FetchResult
+from phoneprov_core.features.serving.use_cases import Ended
 from phoneprov_http.phone.files import PhoneFiles
-from unit.provisioning.conftest import CONTENT, MAC, NAME, OTHER_IP, PHONE_IP, Office, office
+from unit.features.serving.conftest import CONTENT, MAC, NAME, OTHER_IP, PHONE_IP, Office, office
 
 __all__ = ["office"]
 

@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from phoneprov_adapters.memory.system import CountingIds
-from phoneprov_core.deployments.model import Deployment, Outcome, StepName
-from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
+from phoneprov_core.switching.deployments.model import Deployment, Outcome, StepName
+from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN
 from support import api as support
 from support.api import STRANGER, Api, Caller, error_of, opened_api
 from support.records import identifier

@@ -20,12 +20,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from faults.served import Served as Workers, free_port
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.metrics import counters
+from phoneprov_adapters.metrics.counters import FOLDER, shared_counts
 from phoneprov_adapters.metrics.exposition import Exposition
-from phoneprov_adapters.metrics.shared import FOLDER, shared_counts
-from phoneprov_core.deployments.model import Confirmation, Outcome, StepName
-from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
+from phoneprov_core.features.serving.model import Fetch, FetchResult, Transport
+from phoneprov_core.switching.deployments.model import Confirmation, Outcome, StepName
 from phoneprov_http.front import Front
-from phoneprov_http.main.serving.metrics import Metrics
+from phoneprov_http.main.server.metrics import Metrics
 from phoneprov_http.plain import bearers_of
 from support.phone_records import a_deployment, a_phone
 from support.records import a_mac, identifier

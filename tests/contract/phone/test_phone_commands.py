@@ -9,8 +9,8 @@ from typing import Protocol
 import pytest
 
 from phoneprov_adapters.memory.devices import MemoryPhone
-from phoneprov_core.devices.ports import KeyPress, PhoneCommands
 from phoneprov_core.kernel.errors import Conflict, Invalid, PhoneprovError, Refused, TimedOut
+from phoneprov_core.switching.devices.ports import KeyPress, PhoneCommands
 from support.phone_stub import PhoneStub, error, http, nothing, sends
 from support.phone_web import IP, LOOPBACK, TIMEOUT, web
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.provisioning.model import FetchResult, Transport
-from phoneprov_core.provisioning.use_cases import FileRequest
+from phoneprov_core.features.serving.model import FetchResult, Transport
+from phoneprov_core.features.serving.use_cases import FileRequest
 from support.api import Api, Caller, data_of, error_of, opened_api
 from support.polling import until
 from support.switch_rig import FILE, MAC, World, a_desk_phone, a_profile_of, switch

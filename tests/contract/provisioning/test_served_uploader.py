@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.provisioning.uploader import ServedUploader
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.serving.uploader import ServedUploader
 from phoneprov_adapters.testing import UploaderContract, UploaderRig
-from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
-from phoneprov_core.devices.ports import Upload
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import DiskFull, Refused, Unavailable
+from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, Upload
 from support.stores import DATABASES, KEY
 
 BOX = SecretBox(SecretKeys.parse(KEY))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.provisioning.contents import MemoryFile
+from phoneprov_adapters.serving.contents import MemoryFile
 from phoneprov_adapters.tftp.packets import ErrorCode
 from phoneprov_adapters.tftp.server import Denied, Limits, OpenFile, TftpServer
 from support.lossy_udp import Address, lossy

@@ -10,12 +10,12 @@ from click.testing import CliRunner
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.rendering.renderer import check, render
-from phoneprov_core.configuration.findings import Severity
-from phoneprov_core.configuration.lint import lint
-from phoneprov_core.phones.model import PhonePatch
-from phoneprov_core.profiles.model import ProfilePatch
-from phoneprov_core.templates.model import CreateTemplate
-from phoneprov_core.templates.ports import Given
+from phoneprov_core.features.templates.model import CreateTemplate
+from phoneprov_core.features.templates.use_cases import Given
+from phoneprov_core.inventory.configuration.findings import Severity
+from phoneprov_core.inventory.configuration.lint import lint
+from phoneprov_core.inventory.phones.model import PhonePatch
+from phoneprov_core.inventory.profiles.model import ProfilePatch
 from phoneprov_http.main.cli import main
 from support.desk import ADA, MAC, phone_beside, populate, press_without_pauses, settings_for
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 from contract.rendering.test_language import LARGEST, a_line
 from phoneprov_adapters.rendering.renderer import check, render
-from phoneprov_core.templates.language import FILTERS, MOST_ELEMENTS
-from phoneprov_core.templates.ports import Given, TemplateFault
+from phoneprov_core.features.templates.model import FILTERS, MOST_ELEMENTS
+from phoneprov_core.features.templates.use_cases import Given, TemplateFault
 from support.scale import rounds
 
 MOST_SECONDS = 0.5

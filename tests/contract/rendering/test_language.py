@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 
 from phoneprov_adapters.rendering.renderer import JinjaRenderer, check, render
 from phoneprov_adapters.rendering.texts import FILTERS
-from phoneprov_core.templates import language
-from phoneprov_core.templates.ports import Given, Mark, TemplateFault
+from phoneprov_core.features.templates import model as language
+from phoneprov_core.features.templates.use_cases import Given, Mark, TemplateFault
 
 LARGEST = 512 * 1024
 

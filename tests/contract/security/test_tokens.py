@@ -5,9 +5,8 @@ from hypothesis import given, strategies as st
 
 from phoneprov_adapters.memory.system import PlainTokens
 from phoneprov_adapters.security.tokens import JwtTokens
-from phoneprov_core.auth.model import Claims, TokenKind
-from phoneprov_core.auth.ports import Tokens
 from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_core.people.auth.model import Claims, TokenKind, Tokens
 from support.keys import BOTH_KEYS
 
 ISSUED = 1_770_000_000_000

@@ -9,8 +9,8 @@ import asyncpg
 import pytest
 
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.people.audit import WantedEntries
 from support import postgres
 from support.phone_records import a_phone
 from support.postgres_databases import database_at

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.people.audit import WantedEntries
 from support.phone_records import a_phone
 from support.records import a_mac, identifier
 from support.stores import DATABASES

@@ -21,8 +21,8 @@ from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_adapters.sql.stores.audit import SqlAudit
-from phoneprov_core.audit.model import TracedEntry, WantedEntries
+from phoneprov_adapters.sql.stores.people.audit import SqlAudit
+from phoneprov_core.people.audit import TracedEntry, WantedEntries
 from support.records import identifier, moment
 from support.stores import DATABASES
 

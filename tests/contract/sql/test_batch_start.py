@@ -10,8 +10,8 @@ from phoneprov_adapters.memory.system import CountingIds, FixedClock
 from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_core.batches.commands import CreateBatch
-from phoneprov_core.batches.use_cases import Batches
+from phoneprov_core.features.batches.commands import CreateBatch
+from phoneprov_core.features.batches.use_cases import Batches
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from support.phone_records import a_phone
 from support.records import a_mac, identifier

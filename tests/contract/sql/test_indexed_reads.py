@@ -10,13 +10,13 @@ from sqlalchemy.dialects import sqlite
 from phoneprov_adapters.sql.engines.connection import Compiler
 from phoneprov_adapters.sql.engines.postgres_reading import compiled_for
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores.batch_statements import FIRST_PHONES, TRIED
-from phoneprov_adapters.sql.stores.batches import _FIND
-from phoneprov_adapters.sql.stores.deployments import _KEEP_USE, _LOGGED_IN_SINCE
-from phoneprov_adapters.sql.stores.desks import _UNUSED
-from phoneprov_adapters.sql.stores.lines import AT, EARLIER, FIND, OF_USER, PHONES_OF
-from phoneprov_adapters.sql.stores.retention import _look
-from phoneprov_core.retention import Expiring
+from phoneprov_adapters.sql.stores.features.batch_statements import FIRST_PHONES, TRIED
+from phoneprov_adapters.sql.stores.features.batches import _FIND
+from phoneprov_adapters.sql.stores.features.desks import _UNUSED
+from phoneprov_adapters.sql.stores.features.lines import AT, EARLIER, FIND, OF_USER, PHONES_OF
+from phoneprov_adapters.sql.stores.features.retention import _look
+from phoneprov_adapters.sql.stores.switching import _KEEP_USE, _LOGGED_IN_SINCE
+from phoneprov_core.features.retention import Expiring
 from support.data_folder import create_database
 
 VALUES = {

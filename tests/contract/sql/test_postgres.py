@@ -10,11 +10,11 @@ import pytest
 from phoneprov_adapters.sql.engines.hosts import NotUtf8
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.postgres_errors import unavailable
-from phoneprov_adapters.sql.engines.postgres_pool import SIZE
+from phoneprov_adapters.sql.engines.postgres_reading import SIZE
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import Conflict, Unavailable
-from phoneprov_core.users.model import User
+from phoneprov_core.people.users.model import User
 from support import postgres
 from support.postgres_databases import SHORT, database_at
 from support.records import a_permission, a_user, an_assignment, identifier

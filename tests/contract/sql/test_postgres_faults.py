@@ -9,7 +9,7 @@ from collections.abc import Awaitable
 import pytest
 
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
-from phoneprov_adapters.sql.engines.postgres_pool import SIZE
+from phoneprov_adapters.sql.engines.postgres_reading import SIZE
 from phoneprov_core.kernel.errors import Unavailable
 from support import postgres
 from support.polling import until

@@ -12,7 +12,7 @@ import pytest
 
 from phoneprov_adapters.sql.engines.address import Host, PostgresAddress
 from phoneprov_adapters.sql.engines.hosts import Hosts, NotPostgres
-from phoneprov_adapters.sql.engines.timelines import Timelines
+from phoneprov_adapters.sql.engines.revisions import Timelines
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_core.kernel.errors import Unavailable
 from support import postgres

@@ -19,9 +19,9 @@ from phoneprov_adapters.sql.engines.postgres_reading import (
     compiled_for,
     for_many,
 )
-from phoneprov_adapters.sql.tables.accounts import users
-from phoneprov_core.auth.model import Principal
+from phoneprov_adapters.sql.tables.people import users
 from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.people.auth.model import Principal
 from support.kinds import KINDS, Kind, add
 from support.records import (
     a_permission,

@@ -6,8 +6,8 @@ import time
 import msgspec
 
 from contract.stores.test_audit import ADA
-from phoneprov_core.audit.model import WantedEntries
-from phoneprov_core.directory.model import PersonalContact
+from phoneprov_core.people.audit import WantedEntries
+from phoneprov_core.people.directory.model import PersonalContact
 from support.phone_records import a_phone
 from support.postgres_databases import database_at
 from support.records import a_user, identifier

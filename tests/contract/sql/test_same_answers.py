@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
-from phoneprov_core.auth.throttle import Attempts
-from phoneprov_core.deployments.model import Outcome, Step, StepName
-from phoneprov_core.desk_records import DeskRecord, Due
-from phoneprov_core.directory.terms import TermSearch
+from phoneprov_core.features.desks.records import DeskRecord, Due
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.kernel.rates import Rate
+from phoneprov_core.kernel.system import Rate
+from phoneprov_core.people.auth.throttle import Attempts
+from phoneprov_core.people.directory.terms import TermSearch
+from phoneprov_core.switching.deployments.model import Outcome, Step, StepName
 from support import phone_records, records
 from support.kinds import KINDS
 from support.phone_records import a_flag, a_kem

@@ -10,12 +10,12 @@ import asyncpg
 import pytest
 
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
-from phoneprov_adapters.sql.engines.postgres_pool import SIZE
-from phoneprov_core.audit.model import WantedEntries
-from phoneprov_core.auth.model import Exchange
-from phoneprov_core.auth.sessions import exchange
+from phoneprov_adapters.sql.engines.postgres_reading import SIZE
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.people.audit import WantedEntries
+from phoneprov_core.people.auth.model import Exchange
+from phoneprov_core.people.auth.sessions import exchange
 from support.phone_records import a_phone
 from support.records import a_session, a_user, identifier
 

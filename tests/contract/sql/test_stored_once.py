@@ -8,7 +8,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.choice import database_at
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_core.profiles.model import Content, whole
+from phoneprov_core.inventory.profiles.model import Content, whole
 from support.phone_records import a_deployment, a_profile, a_revision
 from support.records import a_mac, a_user, identifier
 

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from phoneprov_core.access.model import Assignment
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.people.access import Assignment
 from support.records import (
     a_permission,
     a_user,

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
 from phoneprov_core.kernel.actor import Actor, Event, Origin, belonging_to
+from phoneprov_core.people.audit import AuditEntry, TracedEntry, WantedEntries
 from support.phone_records import a_phone
 from support.records import identifier, moment
 from support.store_tests import DatabaseTests

@@ -9,19 +9,19 @@ from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_core.batches.commands import CreateBatch
-from phoneprov_core.batches.model import Counts
-from phoneprov_core.batches.run import RunBatches
-from phoneprov_core.batches.use_cases import Batches
-from phoneprov_core.batches.work import PhoneWork
-from phoneprov_core.deployments.confirm import Confirm, Watch
-from phoneprov_core.deployments.deploy import Deploy
-from phoneprov_core.deployments.model import Wanted
-from phoneprov_core.devices.restart import CiscoPhones, RestartBy
+from phoneprov_core.features.batches.commands import CreateBatch
+from phoneprov_core.features.batches.model import Counts
+from phoneprov_core.features.batches.run import RunBatches
+from phoneprov_core.features.batches.use_cases import Batches
+from phoneprov_core.features.batches.work import PhoneWork
+from phoneprov_core.features.templates.recipes import Rendering
+from phoneprov_core.inventory.profiles.model import CreateProfile
+from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.kernel.actor import LevelRule, system_actor
-from phoneprov_core.profiles.model import CreateProfile
-from phoneprov_core.profiles.use_cases import Profiles
-from phoneprov_core.templates.recipes import Rendering
+from phoneprov_core.switching.deployments.confirm import Confirm, Watch
+from phoneprov_core.switching.deployments.deploy import Deploy
+from phoneprov_core.switching.deployments.model import Wanted
+from phoneprov_core.switching.devices.restart import CiscoPhones, RestartBy
 from support.phone_records import a_phone
 from support.records import a_mac, a_user, identifier
 

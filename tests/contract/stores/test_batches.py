@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from phoneprov_core.batches.changes import halt, put_back
-from phoneprov_core.batches.commands import WantedPhones
-from phoneprov_core.batches.model import (
+from phoneprov_core.features.batches.changes import halt, put_back
+from phoneprov_core.features.batches.commands import WantedPhones
+from phoneprov_core.features.batches.model import (
     Batch,
     BatchAction,
     BatchPhone,
@@ -15,7 +15,7 @@ from phoneprov_core.batches.model import (
     Counts,
     PhoneState,
 )
-from phoneprov_core.batches.transitions import (
+from phoneprov_core.features.batches.ports import (
     BatchItem,
     Claim,
     FirstPhones,
@@ -24,8 +24,8 @@ from phoneprov_core.batches.transitions import (
     claimed,
     ended,
 )
-from phoneprov_core.deployments.model import Confirmation
 from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.switching.deployments.model import Confirmation
 from support.phone_records import CNF_XML, a_batch, a_deployment, a_profile, a_revision
 from support.records import a_mac, a_user, identifier, moment
 from support.store_tests import DatabaseTests, existing

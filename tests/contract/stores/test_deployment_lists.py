@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.switching.deployments.model import Deployment, Outcome, Wanted
 from support.phone_records import a_deployment
 from support.records import a_mac, identifier, moment
 from support.store_tests import DatabaseTests, existing

@@ -7,8 +7,8 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from phoneprov_core.deployments.model import Action, Deployment, Outcome, Step, StepName
-from phoneprov_core.desk_records import EarlierUse
+from phoneprov_core.features.desks.records import EarlierUse
+from phoneprov_core.switching.deployments.model import Action, Deployment, Outcome, Step, StepName
 from support.phone_records import a_deployment, a_phone
 from support.records import a_mac, identifier, moment
 from support.store_tests import DatabaseTests, existing

@@ -6,8 +6,8 @@ import contextlib
 import msgspec
 import pytest
 
-from phoneprov_core.desk_records import DeskChanged, DeskRecord, DeskUse, Due, end_uses
-from phoneprov_core.desks.model import Desk, ListedDesk, PhoneState
+from phoneprov_core.features.desks.model import Desk, ListedDesk, PhoneState
+from phoneprov_core.features.desks.records import DeskChanged, DeskRecord, DeskUse, Due, end_uses
 from support.phone_records import a_deployment, a_flag, a_phone, a_profile
 from support.records import a_mac, a_user, an_extension, identifier, moment
 from support.store_tests import DatabaseTests, existing

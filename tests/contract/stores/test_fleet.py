@@ -8,15 +8,15 @@ import msgspec
 import pytest
 
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_core.access.rules import SharedWrite
-from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.fleet.overview import FleetQuery, ViewFleet
-from phoneprov_core.fleet.states import FleetState, SeenPhone, StateChange, WatchedFile
+from phoneprov_core.features.fleet.overview import FleetQuery, ViewFleet
+from phoneprov_core.features.fleet.states import FleetState, SeenPhone, StateChange, WatchedFile
+from phoneprov_core.features.retention import Expiring, KeepDays, Prune
+from phoneprov_core.inventory.phones.model import PhoneSearch
+from phoneprov_core.inventory.phones.use_cases import Phones
 from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.kernel.errors import Forbidden, NotFound
-from phoneprov_core.phones.model import PhoneSearch
-from phoneprov_core.phones.use_cases import Phones
-from phoneprov_core.retention import Expiring, KeepDays, Prune
+from phoneprov_core.people.access import SharedWrite
+from phoneprov_core.switching.deployments.model import Outcome
 from support.kinds import add
 from support.phone_records import a_deployment, a_phone
 from support.records import a_mac, identifier, moment

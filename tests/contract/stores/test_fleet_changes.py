@@ -8,29 +8,29 @@ import pytest
 from phoneprov_adapters.memory.devices import MemoryPhone
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_core.access.rules import SharedWrite
-from phoneprov_core.audit.model import WantedEntries
-from phoneprov_core.deployments.model import Wanted
-from phoneprov_core.deployments.observation import DeviceInformation
-from phoneprov_core.deployments.use_cases import Deployments
-from phoneprov_core.desk_records import DeskRecord, Due
-from phoneprov_core.fleet.model import (
+from phoneprov_core.features.desks.records import DeskRecord, Due
+from phoneprov_core.features.fleet.model import (
     AdoptPhone,
     AlreadyReplaced,
     Replacement,
     ReplacePhone,
     SeveralAddresses,
 )
-from phoneprov_core.fleet.use_cases import ChangeFleet
+from phoneprov_core.features.fleet.use_cases import ChangeFleet
+from phoneprov_core.features.serving.model import ServedFile
+from phoneprov_core.inventory.phones.model import CreatePhone, Phone, PhonePatch
+from phoneprov_core.inventory.phones.ports import PhoneBusy
+from phoneprov_core.inventory.phones.use_cases import Phones
 from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import NEWEST
 from phoneprov_core.kernel.system import shown
-from phoneprov_core.phones.model import CreatePhone, Phone, PhonePatch
-from phoneprov_core.phones.ports import PhoneBusy
-from phoneprov_core.phones.use_cases import Phones
-from phoneprov_core.provisioning.model import ServedFile
+from phoneprov_core.people.access import SharedWrite
+from phoneprov_core.people.audit import WantedEntries
+from phoneprov_core.switching.deployments.model import Wanted
+from phoneprov_core.switching.deployments.observation import DeviceInformation
+from phoneprov_core.switching.deployments.use_cases import Deployments
 from support.kinds import add
 from support.phone_records import (
     a_deployment,

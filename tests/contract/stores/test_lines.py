@@ -2,8 +2,8 @@
 
 import msgspec
 
-from phoneprov_core.desk_records import DeskRecord, DeskUse
-from phoneprov_core.lines.model import Number, PhoneNumbers, UsedPhone
+from phoneprov_core.features.desks.records import DeskRecord, DeskUse
+from phoneprov_core.features.lines.model import Number, PhoneNumbers, UsedPhone
 from support.phone_records import a_deployment, a_phone
 from support.records import (
     a_link,

@@ -7,12 +7,12 @@ import msgspec
 import pytest
 
 from contract.stores.test_search import PHONES, moments_of
-from phoneprov_core.batches.model import BatchState
-from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.desk_records import DeskRecord, DeskUse, end_uses
-from phoneprov_core.fleet.states import FleetState, SeenPhone
+from phoneprov_core.features.batches.model import BatchState
+from phoneprov_core.features.desks.records import DeskRecord, DeskUse, end_uses
+from phoneprov_core.features.fleet.model import Statistics
+from phoneprov_core.features.fleet.states import FleetState, SeenPhone
 from phoneprov_core.kernel.search import Search
-from phoneprov_core.statistics import Statistics
+from phoneprov_core.switching.deployments.model import Outcome
 from support.phone_records import a_batch, a_deployment, a_phone
 from support.records import a_mac, a_user, identifier, moment
 from support.store_tests import DatabaseTests

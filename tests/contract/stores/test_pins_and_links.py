@@ -7,9 +7,9 @@ import msgspec
 import pytest
 import pytest_asyncio
 
+from phoneprov_core.inventory.links import FullLink, Link, LinkedExtension, LinkedUser
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser
-from phoneprov_core.vendor_users import VendorUser
+from phoneprov_core.people.vendor_users import VendorUser
 from support.records import (
     a_link,
     a_pin,

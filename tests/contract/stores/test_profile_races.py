@@ -8,24 +8,24 @@ import msgspec
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_core.deployments.model import Action
-from phoneprov_core.deployments.order import Order
-from phoneprov_core.deployments.use import change_use
-from phoneprov_core.desk_records import DeskRecord, Due, end_uses
-from phoneprov_core.desks.model import DeskPatch
-from phoneprov_core.desks.use_cases import configure
-from phoneprov_core.kernel.actor import LevelRule, system_actor
-from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.profiles.model import (
+from phoneprov_core.features.desks.model import DeskPatch
+from phoneprov_core.features.desks.records import DeskRecord, Due, end_uses
+from phoneprov_core.features.desks.use_cases import configure
+from phoneprov_core.inventory.profiles.model import (
     ChangedMeanwhile,
     CreateProfile,
     DefaultOfDesks,
     Profile,
     ProfilePatch,
 )
-from phoneprov_core.profiles.use_cases import Profiles
-from phoneprov_core.users.passwords import AccountPolicy
-from phoneprov_core.users.use_cases import Users
+from phoneprov_core.inventory.profiles.use_cases import Profiles
+from phoneprov_core.kernel.actor import LevelRule, system_actor
+from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.people.users.model import AccountPolicy
+from phoneprov_core.people.users.use_cases import Users
+from phoneprov_core.switching.deployments.model import Action
+from phoneprov_core.switching.deployments.order import Order
+from phoneprov_core.switching.deployments.use import change_use
 from support.phone_records import a_deployment, a_phone, a_profile, a_revision
 from support.records import a_mac, a_user, identifier, moment
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from phoneprov_core.provisioning.model import (
+from phoneprov_core.features.serving.model import (
     MOST_DISCOVERED,
     MOST_NAMES,
     DiscoveredPhone,

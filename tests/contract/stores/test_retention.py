@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from contract.stores.test_audit import an_entry
-from phoneprov_core.auth.throttle import Attempts
-from phoneprov_core.batches.model import BatchState
-from phoneprov_core.batches.transitions import BatchItem
-from phoneprov_core.deployments.model import Outcome, Wanted
-from phoneprov_core.deployments.order import rollback_target
-from phoneprov_core.fleet.states import FleetState, SeenPhone
-from phoneprov_core.retention import Expiring, Moment, Place
+from phoneprov_core.features.batches.model import BatchState
+from phoneprov_core.features.batches.ports import BatchItem
+from phoneprov_core.features.fleet.states import FleetState, SeenPhone
+from phoneprov_core.features.retention import Expiring, Moment, Place
+from phoneprov_core.people.auth.throttle import Attempts
+from phoneprov_core.switching.deployments.model import Outcome, Wanted
+from phoneprov_core.switching.deployments.order import rollback_target
 from support.phone_records import (
     a_batch,
     a_deployment,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from phoneprov_core.batches.model import BatchState
-from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.features.batches.model import BatchState
+from phoneprov_core.inventory.profiles.model import Content, Revision, whole
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.profiles.model import Content, Revision, whole
+from phoneprov_core.switching.deployments.model import Outcome
 from support.phone_records import a_batch, a_deployment, a_profile, a_revision
 from support.records import a_mac, a_user, identifier, moment
 from support.store_tests import DatabaseTests

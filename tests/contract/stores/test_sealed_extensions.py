@@ -13,7 +13,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_core.extensions import Extension
+from phoneprov_core.inventory.extensions import Extension
 from phoneprov_core.kernel.errors import WrongKey
 from support.records import an_extension, identifier
 from support.stores import DATABASES, KEY

@@ -10,14 +10,14 @@ import pytest_asyncio
 from msgspec import Struct
 
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
-from phoneprov_core.directory.model import ContactSearch
-from phoneprov_core.extensions import ExtensionSearch
+from phoneprov_core.inventory.extensions import ExtensionSearch
+from phoneprov_core.inventory.phones.model import Phone, PhoneSearch
+from phoneprov_core.inventory.profiles.model import ProfileSearch
 from phoneprov_core.kernel.paging import Window, listing
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows, SearchedStore, selected
-from phoneprov_core.phones.model import Phone, PhoneSearch
-from phoneprov_core.profiles.model import ProfileSearch
-from phoneprov_core.users.model import UserSearch
+from phoneprov_core.people.directory.model import ContactSearch
+from phoneprov_core.people.users.model import UserSearch
 from support import kinds
 from support.kinds import OTHER_OWNER, OWNERS, Kind
 from support.phone_records import CNF_XML, a_phone, a_profile, a_revision

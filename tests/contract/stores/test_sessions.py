@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from phoneprov_core.auth.model import Exchange, Principal
-from phoneprov_core.auth.sessions import exchange
 from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.people.auth.model import Exchange, Principal
+from phoneprov_core.people.auth.sessions import exchange
 from support.records import (
     a_permission,
     a_session,

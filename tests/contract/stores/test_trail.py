@@ -7,12 +7,12 @@ import msgspec
 import pytest
 
 from contract.stores.test_audit import ADA
-from phoneprov_core.desk_records import DeskRecord, DeskUse, Due, end_use, end_uses
-from phoneprov_core.directory.model import PersonalContact
+from phoneprov_core.features.desks.records import DeskRecord, DeskUse, Due, end_use, end_uses
+from phoneprov_core.inventory.links import Link
+from phoneprov_core.inventory.vendor_services import VendorService
 from phoneprov_core.kernel.actor import Event
-from phoneprov_core.links import Link
-from phoneprov_core.vendor_services import VendorService
-from phoneprov_core.vendor_users import VendorUser
+from phoneprov_core.people.directory.model import PersonalContact
+from phoneprov_core.people.vendor_users import VendorUser
 from support.kinds import KINDS, Kind
 from support.phone_records import a_phone, a_profile, a_revision
 from support.records import (

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pytest
 
 from phoneprov_adapters.memory.devices import MemoryPhone
-from phoneprov_core.deployments.observation import DeviceInformation, PhoneInformation
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
+from phoneprov_core.switching.deployments.observation import DeviceInformation, PhoneInformation
 from support.phone_stub import Answer, PhoneStub, closes, http, nothing, sends
 from support.phone_web import IP, LOOPBACK, SLACK, web
 

@@ -10,8 +10,8 @@ from phoneprov_adapters.asterisk import connection, events
 from phoneprov_adapters.phone import watch as web_watch
 from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
-from phoneprov_core.deployments.observation import Watching
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
+from phoneprov_core.switching.deployments.observation import Watching
 from support.ami_stub import AmiStub
 from support.phone_simulated import FTP_PASSWORD
 from support.phone_stub import PhoneStub, nothing

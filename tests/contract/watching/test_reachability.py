@@ -10,11 +10,11 @@ import pytest
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.memory.watch import MemoryReachability
-from phoneprov_adapters.phone import reachability as reach
-from phoneprov_adapters.phone.reachability import RealReachability
+from phoneprov_adapters.phone import watch as reach
+from phoneprov_adapters.phone.watch import RealReachability
 from phoneprov_adapters.simulator.phone import SimulatedPhone
-from phoneprov_core.deployments.observation import Reach, Reachability, ServerFile
-from phoneprov_core.devices.ports import ConfigUploader, Upload, Uploaded
+from phoneprov_core.switching.deployments.observation import Reach, Reachability, ServerFile
+from phoneprov_core.switching.devices.ports import ConfigUploader, Upload, Uploaded
 from support.phone_simulated import FTP_PASSWORD, web
 from support.phone_stub import PhoneStub, nothing
 from support.phone_web import IP, LOOPBACK, SLACK, web as web_of_stub

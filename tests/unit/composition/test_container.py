@@ -11,7 +11,7 @@ from phoneprov_adapters.composition.container import Container, container_with
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_core.phones.use_cases import Phones
+from phoneprov_core.inventory.phones.use_cases import Phones
 
 KEYS = SecretKeys.parse("a key of more than thirty-two characters")
 

@@ -18,7 +18,6 @@ from phoneprov_adapters.api import (
     open_phoneprov,
     read_settings,
 )
-from phoneprov_core.access.model import CreateAssignment
 from phoneprov_core.api import (
     Actor,
     Confirmation,
@@ -40,6 +39,7 @@ from phoneprov_core.api import (
     User,
 )
 from phoneprov_core.kernel.actor import SYSTEM
+from phoneprov_core.people.access import CreateAssignment
 
 MAC = "00:1B:D4:12:34:56"
 IP = "10.20.30.40"

@@ -24,8 +24,8 @@ from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_core.devices.restart import CiscoPhones
 from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.switching.devices.restart import CiscoPhones
 from support.keys import NEW_KEY
 from support.phone_records import a_phone
 
@@ -46,7 +46,7 @@ def distribution(folder: Path, name: str, modules: Mapping[str, str], entry_poin
 KEYS = SecretKeys.parse(NEW_KEY)
 SOURCE = """
 from phoneprov_adapters.memory.devices import MemoryUploader
-from phoneprov_core.devices.ports import PhoneDriver
+from phoneprov_core.switching.devices.ports import PhoneDriver
 
 class Bells(PhoneDriver):
     def __init__(self): self.rung = []

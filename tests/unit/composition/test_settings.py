@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from phoneprov_adapters.asterisk.connection import LOGIN_SECONDS
-from phoneprov_adapters.asterisk.settings import ManagerSettings
+from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_adapters.composition.settings import (
     SettingsError,
     check_names,
@@ -15,14 +15,14 @@ from phoneprov_adapters.composition.settings import (
 )
 from phoneprov_adapters.composition.variables import Variables
 from phoneprov_adapters.phone.watch import FIRST_REQUEST_SECONDS
-from phoneprov_core.devices.restart import (
+from phoneprov_core.kernel.actor import LevelRule
+from phoneprov_core.switching.devices.restart import (
     CLEAR_SERVICES,
     RestartBy,
     RestartType,
     sccp_restart,
     sip_restart,
 )
-from phoneprov_core.kernel.actor import LevelRule
 
 
 @pytest.mark.parametrize(

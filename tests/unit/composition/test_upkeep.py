@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.composition import retention
-from phoneprov_core.retention import EVERY, Prune
+from phoneprov_core.features.retention import EVERY, Prune
 from support.served import served
 
 

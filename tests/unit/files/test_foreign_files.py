@@ -8,8 +8,8 @@ import pytest
 from phoneprov_adapters.files.csv import CsvTable
 from phoneprov_adapters.files.reading import NotText, decoded
 from phoneprov_adapters.files.vcard import VcardTable
-from phoneprov_core.transfer.model import Row, RowProblem, Table
-from phoneprov_core.transfer.sheets import COMPANY_DIRECTORY
+from phoneprov_core.features.transfer.model import Row, RowProblem, Table
+from phoneprov_core.features.transfer.sheets import COMPANY_DIRECTORY
 
 
 async def rows_of(table: Table) -> list[Row | RowProblem]:

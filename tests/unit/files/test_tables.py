@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from phoneprov_adapters.files.csv import CsvTable, CsvWriter, harmless, without_escape
 from phoneprov_adapters.files.csv_records import LONGEST_CELL
 from phoneprov_adapters.files.vcard import VcardTable, VcardWriter
-from phoneprov_core.transfer.model import Row, RowProblem
-from phoneprov_core.transfer.sheets import COMPANY_DIRECTORY, PERSONAL_DIRECTORY
+from phoneprov_core.features.transfer.model import Row, RowProblem
+from phoneprov_core.features.transfer.sheets import COMPANY_DIRECTORY, PERSONAL_DIRECTORY
 from unit.files.test_foreign_files import rows_of
 
 COLUMNS = COMPANY_DIRECTORY.columns

@@ -15,8 +15,7 @@ from phoneprov_core.kernel.commands import (
     record_of,
 )
 from phoneprov_core.kernel.errors import Invalid, Problem
-from phoneprov_core.kernel.field_types import Check
-from phoneprov_core.kernel.fields import Line
+from phoneprov_core.kernel.fields import Check, Line
 from support.example_commands import UUID, Desk, DeskPatch, NewDesk
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from msgspec import UNSET, UnsetType
 
 from phoneprov_core.kernel.errors import NotFound, TooManyAttempts, already_taken, found
-from phoneprov_core.kernel.field_types import SECRET, Redacted
+from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.system import known_id, millis, shown
 
 moments = st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001

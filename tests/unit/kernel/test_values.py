@@ -9,10 +9,10 @@ from zoneinfo import available_timezones
 import pytest
 from hypothesis import example, given, strategies as st
 
-from phoneprov_core.access.model import CreatePermission
 from phoneprov_core.kernel import addresses, values
-from phoneprov_core.kernel.field_types import fields_of
+from phoneprov_core.kernel.fields import fields_of
 from phoneprov_core.kernel.system import uuid
+from phoneprov_core.people.access import CreatePermission
 from support.refusals import refused
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address

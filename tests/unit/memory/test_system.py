@@ -12,9 +12,9 @@ from phoneprov_adapters.memory.system import (
     PlainTokens,
     await_directly,
 )
-from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.kernel.system import known_id, shown
+from phoneprov_core.people.auth.model import Claims, TokenKind
 
 
 def test_fixed_clock_moves_only_on_request() -> None:

@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from phoneprov_adapters.runtime.comparison import Comparing
-from phoneprov_core.configuration.comparison import Comparison, compare
+from phoneprov_adapters.runtime.tasks import Comparing
+from phoneprov_core.inventory.configuration.comparison import Comparison, compare
 from phoneprov_core.kernel.errors import Unavailable
 
 LARGE = Comparison(

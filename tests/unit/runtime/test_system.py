@@ -5,7 +5,7 @@ import os
 import pytest
 
 from phoneprov_adapters.runtime.system import processors
-from phoneprov_core.auth.model import Lifetimes
+from phoneprov_core.people.auth.model import Lifetimes
 
 
 @pytest.mark.parametrize(("counted", "expected"), [(6, 6), (None, 1)])

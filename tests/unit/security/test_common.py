@@ -7,7 +7,7 @@ import pytest
 
 from phoneprov_adapters.security import common
 from phoneprov_adapters.security.common import is_common, load
-from phoneprov_core.users.passwords import AccountPolicy
+from phoneprov_core.people.users.model import AccountPolicy
 
 
 @pytest.mark.parametrize("password", ["password", "PassWord", "12345678", "QWERTYUIOP", "iloveyou"])

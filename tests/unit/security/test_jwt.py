@@ -13,8 +13,8 @@ from joserfc import jws
 
 from phoneprov_adapters.security import tokens as module
 from phoneprov_adapters.security.tokens import JwtTokens
-from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_core.people.auth.model import Claims, TokenKind
 from support.keys import BOTH_KEYS, NEW_KEYS, OLD_KEYS
 
 KEY = NEW_KEYS.current

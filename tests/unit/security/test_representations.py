@@ -3,7 +3,7 @@
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.tokens import JwtTokens
-from phoneprov_core.auth.model import Claims, TokenKind
+from phoneprov_core.people.auth.model import Claims, TokenKind
 from support.keys import NEW_KEY, NEW_KEYS, argon2_parameters
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from phoneprov_adapters.provisioning.contents import PIECE, DiskFile, MemoryFile
+from phoneprov_adapters.serving.contents import PIECE, DiskFile, MemoryFile
 from phoneprov_adapters.tftp import (
     endpoint,
     server as tftp_server,

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from hypothesis import given, strategies as st
 
-from phoneprov_adapters.provisioning.contents import MemoryFile
+from phoneprov_adapters.serving.contents import MemoryFile
 from phoneprov_adapters.tftp.packets import ReadRequest
 from phoneprov_adapters.tftp.transfer import GIVE_UP_SECONDS, Transfer, TransferState
 

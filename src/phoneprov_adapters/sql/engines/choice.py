@@ -7,9 +7,9 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.address import check_address, embedded_file
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.processes import Processes
+from phoneprov_adapters.sql.engines.revisions import Timelines
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.sqlite_file import PROCESSES
-from phoneprov_adapters.sql.engines.timelines import Timelines
 
 OwnDatabase: TypeAlias = SqliteDatabase | PostgresDatabase
 

@@ -17,19 +17,22 @@ from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.engines.connection import Context, Row, revision_at
 from phoneprov_adapters.sql.engines.hosts import Hosts, Opened, log_host_failure
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
-from phoneprov_adapters.sql.engines.postgres_pool import PostgresPool
-from phoneprov_adapters.sql.engines.postgres_reading import PostgresReadConnection
+from phoneprov_adapters.sql.engines.postgres_reading import PostgresPool, PostgresReadConnection
 from phoneprov_adapters.sql.engines.postgres_writing import (
     BEGIN,
     WriteConnection,
     begin_with,
     usable_and_lost,
 )
-from phoneprov_adapters.sql.engines.revisions import REVISION, TOUCH_REVISION, revision_table
-from phoneprov_adapters.sql.engines.timelines import Timelines
+from phoneprov_adapters.sql.engines.revisions import (
+    REVISION,
+    TOUCH_REVISION,
+    Timelines,
+    revision_table,
+)
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.tables import metadata
-from phoneprov_adapters.sql.tables.accounts import audit
+from phoneprov_adapters.sql.tables.people import audit
 from phoneprov_core.kernel.actor import Actor, Trail
 from phoneprov_core.kernel.errors import NotWritable, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite

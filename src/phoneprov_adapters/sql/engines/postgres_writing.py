@@ -13,7 +13,7 @@ from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_reading import compiled_for
 from phoneprov_adapters.sql.engines.revisions import REQUIRE_REVISION
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
+from phoneprov_adapters.sql.stores.people.audit import ADD_ENTRY
 from phoneprov_core.kernel.errors import Unavailable
 
 T = TypeVar("T")

@@ -62,7 +62,7 @@ from phoneprov_adapters.sql.engines.sqlite_writing import (
 )
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
-from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
+from phoneprov_adapters.sql.stores.people.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor, Trail
 from phoneprov_core.kernel.errors import DiskFull, NotWritable, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite

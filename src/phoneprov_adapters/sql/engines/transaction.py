@@ -8,38 +8,45 @@ from sqlalchemy import Text, bindparam, select
 
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import claimed
-from phoneprov_adapters.sql.stores.audit import SqlAudit
-from phoneprov_adapters.sql.stores.batches import SqlBatches
-from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
-from phoneprov_adapters.sql.stores.desks import SqlDesks, listed_desks
-from phoneprov_adapters.sql.stores.directory import SqlCompanyContacts
-from phoneprov_adapters.sql.stores.extensions import SqlExtensions, SqlLinks
-from phoneprov_adapters.sql.stores.fleet import SqlFleet, SqlStatistics
-from phoneprov_adapters.sql.stores.lines import SqlLines
-from phoneprov_adapters.sql.stores.phones import (
+from phoneprov_adapters.sql.stores.features.batches import SqlBatches
+from phoneprov_adapters.sql.stores.features.desks import SqlDesks, listed_desks
+from phoneprov_adapters.sql.stores.features.fleet import SqlFleet, SqlStatistics
+from phoneprov_adapters.sql.stores.features.lines import SqlLines
+from phoneprov_adapters.sql.stores.features.retention import SqlRetention
+from phoneprov_adapters.sql.stores.features.serving import (
+    SqlDiscoveredPhones,
+    SqlFetches,
+    SqlServedFiles,
+)
+from phoneprov_adapters.sql.stores.features.templates import SqlRenderings, SqlTemplates
+from phoneprov_adapters.sql.stores.inventory.extensions import SqlExtensions, SqlLinks
+from phoneprov_adapters.sql.stores.inventory.phones import (
     SqlEnrichedPhones,
     SqlKems,
     SqlPhones,
     SqlReplacements,
     SqlVendorPhones,
 )
-from phoneprov_adapters.sql.stores.profiles import SqlProfiles, SqlRevisions, SqlWholeProfiles
-from phoneprov_adapters.sql.stores.provisioning import (
-    SqlDiscoveredPhones,
-    SqlFetches,
-    SqlServedFiles,
+from phoneprov_adapters.sql.stores.inventory.profiles import (
+    SqlProfiles,
+    SqlRevisions,
+    SqlWholeProfiles,
 )
-from phoneprov_adapters.sql.stores.retention import SqlRetention
+from phoneprov_adapters.sql.stores.people.audit import SqlAudit
+from phoneprov_adapters.sql.stores.people.directory import SqlCompanyContacts
+from phoneprov_adapters.sql.stores.people.sessions import SqlApiTokens, SqlSessions
+from phoneprov_adapters.sql.stores.people.throttle import (
+    SqlLoginAddresses,
+    SqlLoginAttempts,
+    SqlRates,
+)
+from phoneprov_adapters.sql.stores.people.users import SqlAssignments, SqlUsers, SqlVendorUsers
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
-from phoneprov_adapters.sql.stores.sessions import SqlApiTokens, SqlSessions
 from phoneprov_adapters.sql.stores.store import SqlStore
-from phoneprov_adapters.sql.stores.templates import SqlRenderings, SqlTemplates
-from phoneprov_adapters.sql.stores.throttle import SqlLoginAddresses, SqlLoginAttempts, SqlRates
-from phoneprov_adapters.sql.stores.users import SqlAssignments, SqlUsers, SqlVendorUsers
-from phoneprov_adapters.sql.tables.accounts import PERMISSIONS
-from phoneprov_adapters.sql.tables.directory import PERSONAL_CONTACTS
+from phoneprov_adapters.sql.stores.switching import SqlDeployments, SqlLeases
 from phoneprov_adapters.sql.tables.inventory import VENDOR_SERVICES
-from phoneprov_core.desk_records import DeskUses
+from phoneprov_adapters.sql.tables.people import PERMISSIONS, PERSONAL_CONTACTS
+from phoneprov_core.features.desks.records import DeskUses
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.store import ReadAndWrite
 

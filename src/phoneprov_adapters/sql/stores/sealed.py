@@ -11,9 +11,9 @@ from phoneprov_adapters.security.box import Sealed
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables import metadata
-from phoneprov_adapters.sql.tables.accounts import api_tokens, users
 from phoneprov_adapters.sql.tables.fields import SealedColumn
 from phoneprov_adapters.sql.tables.inventory import vendor_users
+from phoneprov_adapters.sql.tables.people import api_tokens, users
 
 PINS = "pins"
 """The name of the hashes of PINs: they need a key, but cannot be decrypted."""

@@ -6,11 +6,9 @@ the id of its key.
 """
 
 from phoneprov_adapters.sql.tables import (
-    accounts as accounts,
-    directory as directory,
     fleet as fleet,
     inventory as inventory,
-    provisioning as provisioning,
+    people as people,
     switching as switching,
 )
 from phoneprov_adapters.sql.tables.records import metadata as metadata

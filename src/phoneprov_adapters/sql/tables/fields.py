@@ -10,7 +10,7 @@ from msgspec import Struct
 from sqlalchemy import Column, Table
 
 from phoneprov_adapters.security.box import Sealed, SecretBox
-from phoneprov_core.kernel.field_types import fields_of
+from phoneprov_core.kernel.fields import fields_of
 
 E = TypeVar("E", bound=Struct)
 Convert = Callable[[Any], Any]

@@ -1,9 +1,10 @@
-"""What was seen of phones, and deployments by day."""
+"""States of phones, numbers of deployments, and files that phones fetch."""
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Table
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, LargeBinary, Table, Text
 
 from phoneprov_adapters.sql.tables.records import metadata, moment, string, table_of, text, uuid
-from phoneprov_core.fleet.states import SeenPhone
+from phoneprov_core.features.fleet.states import SeenPhone
+from phoneprov_core.features.serving.model import DiscoveredPhone, Fetch
 
 
 def _phone(*, primary_key: bool = False) -> Column[str]:
@@ -40,4 +41,37 @@ deployment_days = Table(
     Column("day", string(10), primary_key=True),
     Column("outcome", string(16), primary_key=True),
     Column("deployments", BigInteger, nullable=False),
+)
+
+
+served_files = Table(
+    "served_files",
+    metadata,
+    Column("name_key", string(64), primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("content_sealed", LargeBinary, nullable=False),
+    Column("content_key_id", string(16), nullable=False),
+    Column("attempt", string(36), nullable=False),
+    Index(None, "content_key_id", "name_key"),
+)
+
+fetches = table_of(
+    Fetch,
+    "fetches",
+    Index(None, "mac", "created_at", "uuid"),
+    required=("bytes",),
+    transport=string(4),
+    result=string(16),
+)
+
+discovered_phones = table_of(
+    DiscoveredPhone,
+    "discovered_phones",
+    # The first address that asked, as limits count it.
+    Column("discovered_by", string(45), nullable=False),
+    Index(None, "discovered_by", "last_seen_at", "mac"),
+    Index(None, "first_seen_at", "mac"),
+    Index(None, "last_seen_at", "mac"),
+    key="mac",
+    listed=False,
 )

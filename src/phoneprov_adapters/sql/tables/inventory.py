@@ -3,14 +3,14 @@
 from sqlalchemy import BigInteger, Column, Index, UniqueConstraint
 
 from phoneprov_adapters.sql.tables.records import Records, string, table_of
-from phoneprov_core.extensions import EXTENSION_FIELDS, Extension, ExtensionSearch
-from phoneprov_core.fleet.model import Replacement
-from phoneprov_core.kems import Kem
-from phoneprov_core.links import Link
-from phoneprov_core.phones.model import Phone, PhoneSearch
-from phoneprov_core.vendor_phones import VendorPhoneRecord
-from phoneprov_core.vendor_services import VendorService
-from phoneprov_core.vendor_users import VendorUser
+from phoneprov_core.features.fleet.model import Replacement
+from phoneprov_core.inventory.extensions import EXTENSION_FIELDS, Extension, ExtensionSearch
+from phoneprov_core.inventory.kems import Kem
+from phoneprov_core.inventory.links import Link
+from phoneprov_core.inventory.phones.model import Phone, PhoneSearch
+from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
+from phoneprov_core.inventory.vendor_services import VendorService
+from phoneprov_core.people.vendor_users import VendorUser
 
 extensions = table_of(
     Extension,

@@ -32,7 +32,7 @@ from sqlalchemy.types import TypeEngine
 from phoneprov_adapters.sql.engines.statements import Query, Statement
 from phoneprov_adapters.sql.tables.fields import Fields, parts_of
 from phoneprov_adapters.sql.tables.searching import SearchedTable
-from phoneprov_core.kernel.field_types import fields_of
+from phoneprov_core.kernel.fields import fields_of
 from phoneprov_core.kernel.search import SearchFields
 
 E = TypeVar("E", bound=Struct)

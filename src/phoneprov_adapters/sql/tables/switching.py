@@ -22,12 +22,17 @@ from phoneprov_adapters.sql.tables.records import (
     text,
     uuid,
 )
-from phoneprov_core.batches.model import Batch
-from phoneprov_core.batches.transitions import BatchItem
-from phoneprov_core.deployments.model import Deployment
-from phoneprov_core.desk_records import DeskRecord
-from phoneprov_core.profiles.model import PROFILE_FIELDS, ProfileRecord, ProfileSearch, Revision
-from phoneprov_core.templates.model import Template
+from phoneprov_core.features.batches.model import Batch
+from phoneprov_core.features.batches.ports import BatchItem
+from phoneprov_core.features.desks.records import DeskRecord
+from phoneprov_core.features.templates.model import Template
+from phoneprov_core.inventory.profiles.model import (
+    PROFILE_FIELDS,
+    ProfileRecord,
+    ProfileSearch,
+    Revision,
+)
+from phoneprov_core.switching.deployments.model import Deployment
 
 profiles = table_of(
     ProfileRecord,

@@ -14,12 +14,12 @@ from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.address import embedded_file
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema
 from phoneprov_adapters.sql.engines.sqlite_file import alone, create, require_no_users
-from phoneprov_adapters.sql.maintenance import backup as backups, backup_archive
-from phoneprov_core.audit.entries import entries
-from phoneprov_core.audit.model import AuditEntry
+from phoneprov_adapters.sql.maintenance import backup as backup_archive, backup as backups
 from phoneprov_core.kernel.actor import NO_ORIGIN, SYSTEM_ACTOR, Event, Trail
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.system import shown
+from phoneprov_core.people.audit import AuditEntry
+from phoneprov_core.people.audit_entries import entries
 from phoneprov_http.main.commands.options import FILE
 from phoneprov_http.main.commands.settings import settings_of_environment, settings_of_installation
 

@@ -8,8 +8,7 @@ import sys
 import click
 
 from phoneprov_adapters.composition.doctor import examine
-from phoneprov_adapters.composition.doctor_lines import SERVICE
-from phoneprov_adapters.composition.findings import CheckResult, Verdict
+from phoneprov_adapters.composition.doctor_lines import SERVICE, CheckResult, Verdict
 from phoneprov_http.main.commands.options import as_json
 from phoneprov_http.main.commands.output import show_rows
 

@@ -11,9 +11,9 @@ from typing import Any
 import click
 import msgspec
 
-from phoneprov_core.devices.names import mac_in_table
 from phoneprov_core.kernel import addresses
 from phoneprov_core.kernel.errors import Invalid
+from phoneprov_core.switching.devices.names import mac_in_table
 
 PORT = click.IntRange(0, 65535)
 """A port to listen on, 0 for a free one; the resolver would take 70000 for 4464."""

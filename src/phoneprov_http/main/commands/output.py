@@ -10,7 +10,7 @@ from itertools import zip_longest
 import click
 from rich.cells import cell_len
 
-from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome, StepName
+from phoneprov_core.switching.deployments.model import Confirmation, Deployment, Outcome, StepName
 from phoneprov_http.main.commands.options import print_json, printable
 
 _GAP = "  "

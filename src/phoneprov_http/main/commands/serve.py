@@ -21,13 +21,18 @@ from phoneprov_adapters.sql.engines.revisions import UnfitSchema
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
 from phoneprov_http.main.commands.options import PORT
 from phoneprov_http.main.commands.settings import settings_of_environment
-from phoneprov_http.main.serving.connections import LEAST_FILES, raise_file_limit
-from phoneprov_http.main.serving.logs import set_up_logs
-from phoneprov_http.main.serving.metrics import counts_of, metrics_listeners
-from phoneprov_http.main.serving.server import Server
-from phoneprov_http.main.serving.signals import stop_signals
-from phoneprov_http.main.serving.sockets import activated, address_text, bound, inherited
-from phoneprov_http.main.serving.workers import Workers
+from phoneprov_http.main.server.connections import LEAST_FILES, raise_file_limit
+from phoneprov_http.main.server.logs import set_up_logs
+from phoneprov_http.main.server.metrics import counts_of, metrics_listeners
+from phoneprov_http.main.server.server import Server
+from phoneprov_http.main.server.sockets import (
+    activated,
+    address_text,
+    bound,
+    inherited,
+    stop_signals,
+)
+from phoneprov_http.main.server.workers import Workers
 
 log = logging.getLogger("phoneprov.database")
 

@@ -16,7 +16,7 @@ from phoneprov_adapters.simulator.phone import Event, SimulatedPhone
 from phoneprov_adapters.simulator.screen import Screen, ScreenPage
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_http.main.commands.options import MAC, PORT, printable
-from phoneprov_http.main.serving.signals import run_until_stopped
+from phoneprov_http.main.server.sockets import run_until_stopped
 
 
 @click.command("simulate-phone")

@@ -21,7 +21,7 @@ from phoneprov_http.main.commands.demo.steps import (
     switch_without_ftp,
 )
 from phoneprov_http.main.commands.simulate import reaching
-from phoneprov_http.main.serving.signals import run_until_stopped
+from phoneprov_http.main.server.sockets import run_until_stopped
 
 
 @click.command()

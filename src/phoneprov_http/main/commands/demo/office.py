@@ -18,15 +18,20 @@ from phoneprov_adapters.memory.system import FixedClock, MemoryBackground, await
 from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.application import UseCases
-from phoneprov_core.deployments.confirm import Watch
-from phoneprov_core.deployments.observation import DeviceInformation, FileState
-from phoneprov_core.directory.model import CreateCompanyContact
-from phoneprov_core.fleet.states import FleetState, Look, after_file, after_look
+from phoneprov_core.features.fleet.states import FleetState, Look, after_file, after_look
+from phoneprov_core.features.transfer.texts import ImportRequest
+from phoneprov_core.inventory.profiles.model import (
+    CreateProfile,
+    Profile,
+    ProfilePatch,
+    SwitchRequest,
+)
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import PhoneprovError, TimedOut, found
 from phoneprov_core.kernel.system import shown
-from phoneprov_core.profiles.model import CreateProfile, Profile, ProfilePatch, SwitchRequest
-from phoneprov_core.transfer.texts import ImportRequest
+from phoneprov_core.people.directory.model import CreateCompanyContact
+from phoneprov_core.switching.deployments.confirm import Watch
+from phoneprov_core.switching.deployments.observation import DeviceInformation, FileState
 
 PHONES = 200
 SWITCHES = 600

@@ -8,11 +8,11 @@ from typing import Any
 import click
 import httpx
 
-from phoneprov_adapters.simulator.fetching import fetch_by_tftp
 from phoneprov_adapters.simulator.ftp import FileArrived
 from phoneprov_adapters.simulator.phone import CommandReceived, SimulatedPhone
 from phoneprov_adapters.simulator.screen import Screen, ScreenPage
-from phoneprov_core.devices.restart import CLEAR_SERVICES, restart_keys
+from phoneprov_adapters.simulator.web import fetch_by_tftp
+from phoneprov_core.switching.devices.restart import CLEAR_SERVICES, restart_keys
 from phoneprov_http.main.commands.demo.service import DemoFailed, ask, provisioning, run
 from phoneprov_http.main.commands.options import free_port
 

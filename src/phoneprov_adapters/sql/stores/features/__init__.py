@@ -1,0 +1,1 @@
+"""Stores of the features above the interface."""

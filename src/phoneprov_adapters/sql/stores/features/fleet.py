@@ -1,0 +1,247 @@
+"""What was seen of phones, the numbers of the fleet, and numbers of records in SQL."""
+
+from collections import Counter
+from typing import Any
+
+from msgspec.json import Decoder
+from sqlalchemy import Select, Text, bindparam, case, func, insert, literal_column, select
+
+from phoneprov_adapters.runtime.system import ordered_id
+from phoneprov_adapters.sql.engines.connection import Row
+from phoneprov_adapters.sql.engines.statements import insert_into, now_ms, upsert
+from phoneprov_adapters.sql.stores.store import SqlQueries
+from phoneprov_adapters.sql.stores.switching import IS_IN_PLACE
+from phoneprov_adapters.sql.tables.fields import Fields
+from phoneprov_adapters.sql.tables.fleet import deployment_days, phone_state_changes, phone_states
+from phoneprov_adapters.sql.tables.inventory import phones
+from phoneprov_adapters.sql.tables.switching import batches, current_deployments, deployments, desks
+from phoneprov_core.features.fleet.model import FleetStore, Statistics, StatisticsStore
+from phoneprov_core.features.fleet.states import (
+    CountedFleet,
+    Days,
+    FleetState,
+    SeenPhone,
+    StateChange,
+    WatchedFile,
+    after_sign,
+)
+from phoneprov_core.inventory.phones.model import Phone
+
+_SEEN, _PHONE = Fields(SeenPhone, phone_states), Fields(Phone, phones)
+_FIND = select(*_SEEN.columns).where(phone_states.c.mac == bindparam("mac"))
+_PUT = upsert(phone_states, ["mac"], *_SEEN.names[1:])
+_ADD_CHANGE = insert(phone_state_changes)
+_HISTORY = (
+    select(phone_state_changes.c.state, phone_state_changes.c.at)
+    .where(phone_state_changes.c.mac == bindparam("mac"))
+    .order_by(phone_state_changes.c.at.desc(), phone_state_changes.c.uuid.desc())
+    .limit(bindparam("limit"))
+)
+
+
+def _watched(*columns: Any) -> Select[Any]:
+    """Active phones with an address, by MAC."""
+    return (
+        select(*columns)
+        .outerjoin_from(phones, phone_states, phone_states.c.mac == phones.c.mac)
+        .where(
+            phones.c.mac > bindparam("after"),
+            phones.c.is_active.is_(True),
+            phones.c.phone_ip.is_not(None),
+        )
+        .order_by(phones.c.mac)
+        .limit(bindparam("limit"))
+    )
+
+
+_WATCHED = _watched(*_PHONE.columns, *_SEEN.columns)
+_FILES = (
+    _watched(
+        *(phones.c.mac, case((phones.c.address_confirmed, phones.c.phone_ip))),
+        *(phone_states.c.file, phone_states.c.answers),
+        *(deployments.c.uuid, deployments.c.filename),
+    )
+    .outerjoin(current_deployments, current_deployments.c.mac == phones.c.mac)
+    .outerjoin(deployments, IS_IN_PLACE)
+)
+# Each reads an index alone. Few phones are inactive: their states are subtracted.
+_RECORDED = (
+    select(phones.c.last_outcome, phones.c.model, func.count())
+    .where(phones.c.is_active.is_(True))
+    .group_by(phones.c.last_outcome, phones.c.model)
+)
+_KNOWN = (phone_states.c.states, phone_states.c.reported_load)
+_OBSERVED = select(*_KNOWN, func.count()).group_by(*_KNOWN)
+_OF_INACTIVE = (
+    select(*_KNOWN, func.count())
+    .join_from(phones, phone_states, phone_states.c.mac == phones.c.mac)
+    .where(phones.c.is_active.is_(False))
+    .group_by(*_KNOWN)
+)
+# The row that says how far days are counted; no deployment has this outcome.
+_UNTIL = ""
+_day = func.substr(deployments.c.created_at, literal_column("1"), literal_column("10"))
+_SUMMED_UNTIL = select(
+    func.coalesce(
+        select(func.max(deployment_days.c.day))
+        .where(deployment_days.c.outcome == _UNTIL)
+        .scalar_subquery(),
+        func.substr(
+            select(func.min(deployments.c.created_at)).scalar_subquery(),
+            literal_column("1"),
+            literal_column("10"),
+        ),
+    )
+)
+
+_OF_DAYS = (
+    select(_day.label("day"), deployments.c.outcome, func.count().label("deployments"))
+    .where(
+        deployments.c.created_at >= bindparam("from_day", type_=Text()),
+        deployments.c.created_at < bindparam("to_day", type_=Text()),
+    )
+    .group_by(_day, deployments.c.outcome)
+)
+_SUM = (
+    insert_into(deployment_days)
+    .from_select(["day", "outcome", "deployments"], _OF_DAYS)
+    .on_conflict_do_nothing(index_elements=["day", "outcome"])
+)
+_MARK = insert_into(deployment_days).on_conflict_do_nothing(index_elements=["day", "outcome"])
+_SUMMED = select(
+    deployment_days.c.day, deployment_days.c.outcome, deployment_days.c.deployments
+).where(
+    deployment_days.c.day >= bindparam("from_day", type_=Text()),
+    deployment_days.c.day < bindparam("to_day", type_=Text()),
+    deployment_days.c.outcome != literal_column("''"),
+)
+_AFTER = "U"
+"""A day with this is later than its moments, ``2026-01-31T...``."""
+_STATES = Decoder(tuple[FleetState, ...])
+_WITH_PHONE = (
+    select(*_PHONE.columns, *_SEEN.columns)
+    .outerjoin_from(phones, phone_states, phone_states.c.mac == phones.c.mac)
+    .where(phones.c.mac == bindparam("mac"))
+)
+
+
+def _minute(moment: str) -> str:
+    return moment[: len("2026-01-31T08:15")]
+
+
+class SqlFleet(SqlQueries, FleetStore):
+    """What was seen of phones."""
+
+    async def find(self, mac: str) -> SeenPhone | None:
+        return await self._one(self._seen, _FIND, mac=mac)
+
+    async def put(self, seen: SeenPhone, *, is_change: bool) -> None:
+        await self._connection.execute(_PUT, **_SEEN.row(seen, self._connection.box))
+        if is_change:
+            change = {"uuid": ordered_id(), "mac": seen.mac, "at": seen.since}
+            await self._connection.execute(_ADD_CHANGE, state=seen.state.value, **change)
+
+    async def saw(self, mac: str, at: str) -> None:
+        row = await self._connection.fetch_one(_WITH_PHONE, mac=mac)
+        if row is None:
+            return
+        size = len(_PHONE.columns)
+        seen = _SEEN.first(row[size:], self._connection.box)[0]
+        if seen is not None and _minute(seen.seen_at or "") >= _minute(at):
+            return
+        found = after_sign(Phone(*row[:size]), seen, at)
+        before = FleetState.NEVER_SEEN if seen is None else seen.state
+        await self.put(found, is_change=found.state is not before)
+
+    async def history(self, mac: str, limit: int) -> list[StateChange]:
+        return await self._all(
+            lambda state, at: StateChange(FleetState(state), at), _HISTORY, mac=mac, limit=limit
+        )
+
+    async def watched(self, after: str, limit: int) -> list[tuple[Phone, SeenPhone | None]]:
+        size = len(_PHONE.columns)
+        return [
+            (Phone(*row[:size]), _SEEN.first(row[size:], self._connection.box)[0])
+            for row in await self._connection.fetch_all(_WATCHED, after=after, limit=limit)
+        ]
+
+    async def files(self, after: str, limit: int) -> list[WatchedFile]:
+        rows = await self._connection.fetch_all(_FILES, after=after, limit=limit)
+        return [WatchedFile(row[0], row[1], row[2] or "unknown", *row[3:]) for row in rows]
+
+    async def counts(self) -> CountedFleet:
+        observed = {(row[0], row[1]): row[2] for row in await self._connection.fetch_all(_OBSERVED)}
+        for states, load, count in await self._connection.fetch_all(_OF_INACTIVE):
+            observed[states, load] -= count
+        return CountedFleet(
+            await self._all(lambda *row: row, _RECORDED),
+            [
+                (_STATES.decode(states), load, count)
+                for (states, load), count in observed.items()
+                if count > 0
+            ],
+        )
+
+    async def summed_until(self) -> str | None:
+        return await self._one(lambda day: day, _SUMMED_UNTIL)
+
+    async def sum_days(self, begin: str, until: str) -> None:
+        await self._connection.fetch_all(_SUM, from_day=begin, to_day=until)
+        await self._connection.fetch_all(_MARK, day=until, outcome=_UNTIL, deployments=0)
+
+    async def days(self, since: str, until: str) -> Days:
+        summed_until = await self.summed_until() or ""
+        rows: list[Row] = []
+        if since < summed_until:
+            rows += await self._connection.fetch_all(
+                _SUMMED, from_day=since, to_day=min(summed_until, until + _AFTER)
+            )
+        live = {"from_day": max(since, summed_until), "to_day": until + _AFTER}
+        rows += await self._connection.fetch_all(_OF_DAYS, **live)
+        days: dict[str, dict[str, int]] = {}
+        for day, outcome, count in sorted(tuple(row) for row in rows):
+            days.setdefault(day, {})[outcome] = count
+        return days
+
+    def _seen(self, *row: Any) -> SeenPhone:
+        return _SEEN.read(row, self._connection.box)
+
+
+_PHONES = select(phones.c.is_active, func.count()).group_by(phones.c.is_active)
+_BATCHES = (
+    select(batches.c.state, func.count())
+    .where(batches.c.ended_at.is_(None))
+    .group_by(batches.c.state)
+)
+_SESSIONS = select(func.count()).where(desks.c.user_uuid.is_not(None))
+
+
+_FLEET = (
+    select(phone_states.c.states, func.count())
+    .join(phones, phones.c.mac == phone_states.c.mac)
+    .where(phones.c.is_active.is_(True))
+    .group_by(phone_states.c.states)
+)
+_CLOCK = select(now_ms())
+
+
+class SqlStatistics(SqlQueries, StatisticsStore):
+    """Numbers of records, by ``GROUP BY``."""
+
+    async def read(self) -> Statistics:
+        by_active = await self._connection.fetch_all(_PHONES)
+        by_state = await self._connection.fetch_all(_BATCHES)
+        sessions = await self._connection.fetch_all(_SESSIONS)
+        phones = {"active" if active else "inactive": count for active, count in by_active}
+        unseen, fleet = phones.get("active", 0), Counter[str]()
+        for states_of_phones, count in await self._connection.fetch_all(_FLEET):
+            unseen -= count
+            fleet.update({state.value: count for state in _STATES.decode(states_of_phones)})
+        if unseen > 0:
+            fleet[FleetState.NEVER_SEEN.value] += unseen
+        states = {str(state): count for state, count in by_state}
+        return Statistics(phones, states, sessions[0][0], fleet)
+
+    async def clock(self) -> int:
+        rows = await self._connection.fetch_all(_CLOCK)
+        return int(rows[0][0])

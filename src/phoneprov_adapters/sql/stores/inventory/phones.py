@@ -1,0 +1,298 @@
+"""Phones, their expansion modules and their vendor flags in SQL."""
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import groupby
+from typing import Any
+
+import msgspec
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    true,
+    union_all,
+    update,
+)
+
+from phoneprov_adapters.sql.engines.connection import Connection, Row
+from phoneprov_adapters.sql.engines.statements import Query, json_items, like, upsert
+from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows, SqlSearchedStore, SqlStore
+from phoneprov_adapters.sql.tables.fields import json_text
+from phoneprov_adapters.sql.tables.fleet import phone_states
+from phoneprov_adapters.sql.tables.inventory import (
+    KEMS,
+    VENDOR_PHONES,
+    extensions,
+    kems,
+    phones,
+    replacements,
+    user_extensions,
+    vendor_phones,
+)
+from phoneprov_adapters.sql.tables.people import users
+from phoneprov_adapters.sql.tables.records import Records
+from phoneprov_adapters.sql.tables.switching import (
+    current_deployments,
+    deployments,
+    desks,
+    profiles,
+)
+from phoneprov_core.features.fleet.model import Replacement, ReplacementStore
+from phoneprov_core.inventory.kems import Kem, KemStore
+from phoneprov_core.inventory.phones.model import PHONE_FIELDS, Phone, PhoneUse
+from phoneprov_core.inventory.phones.ports import EnrichedPhone, PhoneStore, enriched
+from phoneprov_core.inventory.vendor_phones import VendorPhone, VendorPhoneRecord, VendorPhoneStore
+
+_MACS = json_items(bindparam("macs", type_=Text())).table_valued("value")
+_UNKNOWN = select(_MACS.c.value).where(~exists().where(phones.c.mac == _MACS.c.value))
+
+
+_OF_PHONE = deployments.c.mac == bindparam("mac")
+_LAST = {
+    "last_outcome": func.coalesce(
+        select(deployments.c.outcome)
+        .where(_OF_PHONE)
+        .order_by(deployments.c.number.desc())
+        .limit(1)
+        .scalar_subquery(),
+        "none",
+    ),
+    "last_number": select(func.max(deployments.c.number)).where(_OF_PHONE).scalar_subquery(),
+}
+"""A MAC may have deployments before it is in the inventory: from a phone that was deleted."""
+
+_states = func.coalesce(
+    select(phone_states.c.states).where(phone_states.c.mac == phones.c.mac).scalar_subquery(),
+    '["never_seen"]',
+)
+_HAS_STATE = _states.like(literal('%"') + bindparam("only_state", type_=Text()) + literal('"%'))
+_USED = select(desks.c.mac).where(desks.c.user_uuid == bindparam("only_user_uuid"))
+_IN_USE = select(desks.c.mac).where(desks.c.user_uuid.is_not(None))
+
+
+def _people(first: ColumnElement[Any], line: ColumnElement[Any]) -> Select[Any]:
+    """The phones of the users who are named like this, or have an extension like this."""
+
+    def named(text: ColumnElement[Any]) -> ColumnElement[bool]:
+        return or_(like(text, first), like(text, line))
+
+    extension = user_extensions.join(
+        extensions, extensions.c.uuid == user_extensions.c.extension_uuid
+    )
+    who = union_all(
+        select(users.c.uuid).where(named(users.c.search)),
+        select(user_extensions.c.user_uuid)
+        .select_from(extension)
+        .where(named(extensions.c.search)),
+    ).subquery()
+    return select(
+        union_all(
+            select(desks.c.mac).where(desks.c.user_uuid.in_(select(who))),
+            select(current_deployments.c.mac).where(
+                current_deployments.c.owner_uuid.in_(select(who))
+            ),
+        ).subquery()
+    )
+
+
+_newest, _current = deployments.alias("newest"), deployments.alias("current")
+_default = profiles.alias("default_profile")
+_SUMMARY = (
+    select(
+        phones.c.mac,
+        phones.c.last_outcome,
+        _newest.c.created_at,
+        _newest.c.confirmation,
+        _current.c.profile_uuid,
+        _current.c.profile_name,
+        desks.c.user_uuid,
+        users.c.username,
+        desks.c.since,
+        func.coalesce(desks.c.hotdesk, true()),
+        desks.c.default_profile_uuid,
+        _default.c.name,
+        phone_states.c.state,
+        phone_states.c.seen_at,
+    )
+    .select_from(
+        phones.outerjoin(
+            _newest, and_(_newest.c.mac == phones.c.mac, _newest.c.number == phones.c.last_number)
+        )
+        .outerjoin(current_deployments, current_deployments.c.mac == phones.c.mac)
+        .outerjoin(_current, _current.c.uuid == current_deployments.c.uuid)
+        .outerjoin(desks, desks.c.mac == phones.c.mac)
+        .outerjoin(users, users.c.uuid == desks.c.user_uuid)
+        .outerjoin(_default, _default.c.uuid == desks.c.default_profile_uuid)
+        .outerjoin(phone_states, phone_states.c.mac == phones.c.mac)
+    )
+    .where(phones.c.mac.in_(select(_MACS.c.value)))
+)
+
+
+# Names of their own: the subquery of a filter would take the joined table for its own.
+_on, _desk, _there, _seen = (
+    table.alias(f"sort_{table.name}") for table in (current_deployments, desks, users, phone_states)
+)
+_on_phones = phones.outerjoin(_on, _on.c.mac == phones.c.mac)
+_at_phones = phones.outerjoin(_desk, _desk.c.mac == phones.c.mac).outerjoin(
+    _there, _there.c.uuid == _desk.c.user_uuid
+)
+_observed = phones.outerjoin(_seen, _seen.c.mac == phones.c.mac)
+_ORDERS = {
+    "username": (_there.c.username, _at_phones),
+    "profile_name": (_on.c.profile_name, _on_phones),
+    "state": (_seen.c.state, _observed),
+    "seen_at": (_seen.c.seen_at, _observed),
+}
+
+
+@cache
+def _counts(field: str, *, active_only: bool) -> Select[Any]:
+    column = phones.c[field]
+    counts = select(column, func.count()).group_by(column)
+    return counts.where(phones.c.is_active.is_(True)) if active_only else counts
+
+
+class SqlPhones(SqlSearchedStore[Phone], PhoneStore):
+    """Phones, by MAC."""
+
+    records = Records(
+        Phone,
+        phones,
+        one_name="phone",
+        search=PHONE_FIELDS,
+        conditions={
+            "user_uuid": phones.c.mac.in_(_USED),
+            "state": and_(phones.c.is_active.is_(True), _HAS_STATE),
+            "in_use": phones.c.mac.in_(_IN_USE) == bindparam("only_in_use", type_=Boolean()),
+        },
+        derived=_LAST,
+        people=_people,
+        orders=_ORDERS,
+    )
+
+    async def unknown(self, macs: Sequence[str]) -> list[str]:
+        unknown = set(await self._all(str, _UNKNOWN, macs=json_text(macs)))
+        return [mac for mac in macs if mac in unknown]
+
+    async def counts(self, field: str, *, active_only: bool = False) -> dict[str | None, int]:
+        rows = await self._connection.fetch_all(_counts(field, active_only=active_only))
+        return {row[0]: row[1] for row in rows}
+
+    async def uses(self, macs: Sequence[str]) -> dict[str, PhoneUse]:
+        found = await self._connection.fetch_all(_SUMMARY, macs=json_text(macs))
+        return {row[0]: PhoneUse(*row[1:]) for row in found}
+
+
+_DISCONNECT = (
+    update(kems)
+    .where(kems.c.connected_phone == bindparam("phone_mac"))
+    .values(connected_phone=null())
+    .returning(*KEMS.fields.columns)
+)
+
+
+class SqlKems(SqlStore[Kem], KemStore):
+    """KEMs, by uuid; their owner is the connected phone."""
+
+    records = KEMS
+
+    async def disconnect(self, phone_mac: str) -> None:
+        for row in await self._connection.fetch_all(_DISCONNECT, phone_mac=phone_mac):
+            kem = self._entity_of(row)
+            self._changed(msgspec.structs.replace(kem, connected_phone=phone_mac), kem)
+
+
+_PUT_REPLACEMENT = upsert(replacements, ["mac"], "earlier", "created_at")
+_SUCCESSOR = (
+    select(replacements.c.mac)
+    .join(phones, phones.c.mac == replacements.c.mac)
+    .where(replacements.c.earlier == bindparam("earlier"))
+    .order_by(replacements.c.created_at.desc())
+    .limit(1)
+)
+_first = select(replacements.c.earlier).where(replacements.c.mac == bindparam("mac"))
+_chain = _first.cte("chain", recursive=True)
+# ``UNION`` adds no row twice: a chain may be a circle.
+_chain = _chain.union(select(replacements.c.earlier).where(replacements.c.mac == _chain.c.earlier))
+_EARLIER = select(_chain.c.earlier).where(_chain.c.earlier != bindparam("mac")).order_by("earlier")
+
+
+class SqlReplacements(SqlQueries, ReplacementStore):
+    """Which phone took the place of which."""
+
+    async def put(self, replacement: Replacement) -> None:
+        await self._connection.execute(_PUT_REPLACEMENT, **msgspec.structs.asdict(replacement))
+
+    async def successor(self, mac: str) -> str | None:
+        return await self._one(str, _SUCCESSOR, earlier=mac)
+
+    async def earlier(self, mac: str) -> list[str]:
+        return await self._all(str, _EARLIER, mac=mac)
+
+
+_SAVE_FLAG = upsert(vendor_phones, ["mac"], "vendor")
+
+
+class SqlVendorPhones(SqlStore[VendorPhoneRecord], VendorPhoneStore):
+    """Flags, by MAC."""
+
+    records = VENDOR_PHONES
+
+    async def save(self, record: VendorPhoneRecord) -> None:
+        before = await self._before(record)
+        await self._connection.fetch_all(_SAVE_FLAG, **self._row_of(record))
+        self._changed(before, record)
+
+
+_PHONE, _KEM = SqlPhones.records.fields, KEMS.fields
+
+
+class _EnrichedQuery(Query):
+    """The phones of one piece, one row per KEM and one row for a phone without: the phone, its
+    flag, a KEM."""
+
+    def _page(self, *, owned: bool, after: bool, newest_first: bool = False) -> Select[Any]:
+        some = super()._page(owned=owned, after=after, newest_first=newest_first).subquery("page")
+        return (
+            select(
+                *[some.c[name] for name in _PHONE.names],
+                vendor_phones.c.vendor,
+                *_KEM.columns,
+            )
+            .select_from(some)
+            .outerjoin(vendor_phones, vendor_phones.c.mac == some.c.mac)
+            .outerjoin(kems, kems.c.connected_phone == some.c.mac)
+            .order_by(some.c.created_at, some.c.mac, kems.c.created_at, kems.c.uuid)
+        )
+
+
+_ENRICHED = _EnrichedQuery(select(*_PHONE.columns), (phones.c.created_at, phones.c.mac))
+
+
+class SqlEnrichedPhones(SqlRows[EnrichedPhone]):
+    """Phones with their flags and KEMs, one query per piece."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection, _ENRICHED)
+
+    def _entities(self, rows: Sequence[Row]) -> list[EnrichedPhone]:
+        return [_enriched(list(of_phone)) for _, of_phone in groupby(rows, lambda row: row[0])]
+
+
+def _enriched(rows: list[Row]) -> EnrichedPhone:
+    size = len(_PHONE.columns)
+    phone, flag = Phone(*rows[0][:size]), rows[0][size]
+    vendor = None if flag is None else VendorPhone(phone.mac, flag)
+    parts = [row[size + 1 :] for row in rows]
+    return enriched(phone, vendor, tuple(Kem(*part) for part in parts if part[0] is not None))

@@ -1,0 +1,1 @@
+"""Stores of accounts, sessions, directories and the audit trail."""

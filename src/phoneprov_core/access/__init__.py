@@ -1,1 +1,0 @@
-"""Permissions, their assignment to users, and the rules for access."""

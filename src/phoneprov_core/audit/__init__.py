@@ -1,1 +1,0 @@
-"""The audit trail: who changed what, and when."""

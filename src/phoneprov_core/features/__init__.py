@@ -1,0 +1,1 @@
+"""Everything above the interface; each feature may be taken out."""

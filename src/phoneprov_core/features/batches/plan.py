@@ -1,0 +1,294 @@
+"""The plan of a batch: phones in groups of equal differences."""
+
+import asyncio
+import hashlib
+import re
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from msgspec import Struct
+
+from phoneprov_core.features.batches.changes import known_values, named
+from phoneprov_core.features.batches.commands import CreateBatch
+from phoneprov_core.features.batches.loads import LoadFaults, reported_load, switch_of
+from phoneprov_core.features.batches.model import BatchAction
+from phoneprov_core.features.batches.ports import BatchesTransaction, NoPhones
+from phoneprov_core.features.batches.use_cases import require_future, require_known, selected
+from phoneprov_core.features.batches.work import is_unchanged, runs
+from phoneprov_core.features.serving.loads import CheckLoad
+from phoneprov_core.features.templates.use_cases import Rendered
+from phoneprov_core.inventory.configuration.comparison import Compare, Comparison
+from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.kernel.fields import SECRET, Redacted, StoredMac, schema
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.people.access import require_superadmin
+from phoneprov_core.switching.deployments.deploy import Deploy
+from phoneprov_core.switching.deployments.model import PhoneInactive
+from phoneprov_core.switching.deployments.order import require_fitting
+
+MOST_NAMED = 20
+"""Maximum number of phones that a group names."""
+MOST_GROUPS = 500
+"""Maximum number of groups, and of reasons; phones with others are one more."""
+LONGEST_DIFF = 16 * 1024
+"""Maximum number of characters of a difference that is shown."""
+MOST_SHOWN = 1024 * 1024
+"""Maximum number of characters of all differences, but for the last one."""
+MOST_TEXTS = 4096
+"""Maximum number of pairs of texts whose group is remembered; others are compared again."""
+OTHERS = "Other differences.\n"
+OTHER_REASONS = "Other reasons."
+NOT_KNOWN = (
+    "What these phones run is not known: nothing was deployed to them, or they were not seen to "
+    "restart with it.\n"
+)
+OTHER_USER = "These phones would belong to another user, with the configuration that they have.\n"
+_STARS = re.compile(r"\*\*\*[0-9]+")
+
+
+@dataclass(eq=False)
+class Group:
+    """Phones with something in common."""
+
+    what: str
+    count: int = 0
+    macs: list[str] = field(default_factory=list)
+
+    def add(self, mac: str) -> None:
+        """Count a phone."""
+        self.count += 1
+        if len(self.macs) < MOST_NAMED:
+            self.macs.append(mac)
+
+
+class Reasons:
+    """Phones by the reason for which they are unfit."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, Group] = {}
+
+    def add(self, mac: str, reason: str) -> None:
+        """Count a phone."""
+        # One reason with the name of one phone in it is a reason for each phone.
+        reason = reason.replace(mac, "the phone")
+        if reason not in self._groups and len(self._groups) >= MOST_GROUPS:
+            reason = OTHER_REASONS
+        self._groups.setdefault(reason, Group(reason)).add(mac)
+
+    def most_first(self) -> list[Group]:
+        """The groups."""
+        return _most(self._groups)
+
+
+class Differences:
+    """Phones by the difference between what they run and what they would get."""
+
+    def __init__(self, compare: Compare) -> None:
+        self._compare = compare
+        self._groups: dict[str, Group] = {}
+        self._of_texts: dict[bytes, Group] = {}
+        self._shown = 0
+
+    async def add(
+        self, phone: Phone, old: Rendered | None, new: Rendered, *, is_known: bool
+    ) -> None:
+        """Count a phone. ``is_known`` is whether it is known to run the old text. Raises
+        ``Unavailable``."""
+        if is_known and old is not None and old.text == new.text:
+            self._with(OTHER_USER).add(phone.mac)
+            return
+        before, after = named(old, new, known_values(phone, old, new))
+        before, after = ("", "") if before == after else (before, after)
+        key = hashlib.blake2b(
+            b"%d%d\0%b\0%b" % (is_known, old is None, before.encode(), after.encode()),
+            digest_size=16,
+        ).digest()
+        group = self._of_texts.get(key)
+        if group is None:
+            # Users with another number of lines have other texts, and may have the same difference.
+            diff = "" if before == after else await self._diff(old, before, after)
+            group = self._with(diff if is_known else NOT_KNOWN + diff)
+            if len(self._of_texts) >= MOST_TEXTS:
+                self._of_texts.clear()
+            self._of_texts[key] = group
+        group.add(phone.mac)
+
+    def _with(self, diff: str) -> Group:
+        # Where other lines are between them, two changes are two pieces of a difference, else one.
+        key = _numbered(sorted(diff.splitlines(), key=lambda line: line[:1]))
+        if key not in self._groups:
+            if len(self._groups) >= MOST_GROUPS or self._shown >= MOST_SHOWN:
+                key = diff = OTHERS
+            else:
+                self._shown += len(diff)
+        return self._groups.setdefault(key, Group(diff))
+
+    async def _diff(self, old: Rendered | None, before: str, after: str) -> str:
+        compared = await self._compare(
+            Comparison(old="<none/>" if old is None else before, new=after)
+        )
+        lines = [
+            line
+            for line in (compared.diff or "").splitlines()[2:]
+            if line[:1] in "+-" and line != "-<none/>"
+        ]
+        text = _numbered([*lines, ""])
+        if len(text) > LONGEST_DIFF:
+            return text[:LONGEST_DIFF].rpartition("\n")[0] + "\n...\n"
+        return text
+
+    def most_first(self) -> list[Group]:
+        """The groups."""
+        return _most(self._groups)
+
+
+def _numbered(lines: list[str]) -> str:
+    """The lines with secrets numbered from the first in them: the texts may have others above."""
+    stars: dict[str, str] = {}
+    return _STARS.sub(
+        lambda star: stars.setdefault(star[0], f"***{len(stars) + 1}"), "\n".join(lines)
+    )
+
+
+def _most(groups: dict[str, Group]) -> list[Group]:
+    return sorted(groups.values(), key=lambda group: -group.count)
+
+
+PAUSE_SECONDS = 0.001
+"""Seconds after each phone in which other requests are answered."""
+
+
+class PlanGroup(Redacted, frozen=True):
+    """Phones with the same difference."""
+
+    count: Annotated[int, schema("Number of phones", minimum=1, examples=[118])]
+    macs: Annotated[
+        tuple[StoredMac, ...], schema(f"The first {MOST_NAMED} of them", maxItems=MOST_NAMED)
+    ]
+    diff: Annotated[
+        str,
+        SECRET,
+        schema(
+            "The changed lines without context, secrets masked; what differs from person to person "
+            "is replaced by the name of its variable"
+        ),
+    ]
+
+
+class PlanProblem(Struct, frozen=True):
+    """Phones that the batch would not switch, for the same reason."""
+
+    count: Annotated[int, schema("Number of phones", minimum=1, examples=[2])]
+    macs: Annotated[
+        tuple[StoredMac, ...], schema(f"The first {MOST_NAMED} of them", maxItems=MOST_NAMED)
+    ]
+    message: Annotated[str, schema("Reason")]
+
+
+class Plan(Struct, frozen=True):
+    """What a batch would change."""
+
+    phones: Annotated[int, schema("All phones of the batch", minimum=1, examples=[200])]
+    unchanged: Annotated[int, schema("Phones that have their configuration already")]
+    changed: Annotated[int, schema("Phones that are not known to run what they would get")]
+    unfit: Annotated[int, schema("Phones that would not be switched")]
+    groups: Annotated[
+        tuple[PlanGroup, ...],
+        schema("Groups of equal differences, most first", maxItems=MOST_GROUPS + 1),
+    ]
+    problems: Annotated[
+        tuple[PlanProblem, ...],
+        schema("Why phones are unfit, most first", maxItems=MOST_GROUPS + 1),
+    ]
+
+
+@dataclass(frozen=True)
+class PlanBatch:
+    """The dry run of a batch; it requires level 0, and changes nothing. ``loads`` is None without a
+    folder of files."""
+
+    database: ReadAndWrite[BatchesTransaction]
+    deploy: Deploy
+    compare: Compare
+    loads: CheckLoad | None = None
+
+    async def __call__(self, actor: Actor, new: CreateBatch) -> Plan:
+        """One phone at a time: memory does not grow with the number of phones. Raises like the
+        start of the batch, and ``Unavailable``."""
+        require_superadmin(actor)
+        run = _Planning(self, new, LoadFaults(self.loads), Differences(self.compare))
+        require_future(new, self.deploy.clock)
+        async with self.database.read() as tx:
+            await require_known(tx, new)
+        async for piece in selected(self.database.read, new):
+            for target in piece:
+                await run.look_at(*target)
+                await asyncio.sleep(PAUSE_SECONDS)
+        return run.result()
+
+
+@dataclass(eq=False)
+class _Planning:
+    plan: PlanBatch
+    new: CreateBatch
+    loads: LoadFaults
+    differences: Differences
+    unfit: Reasons = field(default_factory=Reasons)
+    phones: int = 0
+    unchanged: int = 0
+    changed: int = 0
+
+    async def look_at(self, mac: str, profile_uuid: str | None) -> None:
+        """Count one phone."""
+        self.phones += 1
+        try:
+            await self._compare(mac, profile_uuid or self.new.profile_uuid)
+        except (Conflict, NotFound) as error:
+            self.unfit.add(mac, error.message)
+
+    async def _compare(self, mac: str, profile_uuid: str | None) -> None:
+        """Raises ``Conflict`` and ``NotFound`` if the phone is unfit."""
+        old: Rendered | None = Rendered("")
+        order, new, reported = None, Rendered(""), None
+        async with self.plan.database.read() as tx:
+            phone = await tx.phones.find(mac)
+            if phone is None:
+                raise NotFound("The phone is no longer in the inventory.")
+            if self.new.action == BatchAction.SWITCH.value:
+                order, old, in_place = await switch_of(tx, phone, profile_uuid, self.new.revision)
+                reported = await reported_load(tx, phone)
+            elif phone.is_active:
+                in_place = await tx.deployments.in_place(mac)
+            else:
+                raise PhoneInactive
+        if order is not None:
+            require_fitting(order.profile, phone)
+            order = await self.plan.deploy.rendered(order)
+            fault = await self.loads.of(order.cnf_xml, old, reported)
+            if fault is not None:
+                raise Conflict(f"{fault} The batch would start no phone.")
+            new = order.source.rendered if order.source else Rendered(order.cnf_xml)
+        clock = self.plan.deploy.clock
+        is_known = runs(in_place, clock)
+        has_it = is_known if order is None else is_unchanged(in_place, order, clock)
+        if has_it:
+            self.unchanged += 1
+            return
+        self.changed += 1
+        await self.differences.add(phone, old, new, is_known=is_known)
+
+    def result(self) -> Plan:
+        """Raises ``NoPhones``."""
+        if not self.phones:
+            raise NoPhones
+        groups, problems = self.differences.most_first(), self.unfit.most_first()
+        return Plan(
+            self.phones,
+            self.unchanged,
+            self.changed,
+            sum(group.count for group in problems),
+            tuple(PlanGroup(one.count, tuple(one.macs), one.what) for one in groups),
+            tuple(PlanProblem(one.count, tuple(one.macs), one.what) for one in problems),
+        )

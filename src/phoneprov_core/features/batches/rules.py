@@ -1,0 +1,147 @@
+"""What a batch may contain, and the revisions that it is pinned to."""
+
+from collections import deque
+from datetime import datetime, timedelta
+
+from phoneprov_core.features.batches.model import Batch, BatchAction, Counts
+from phoneprov_core.features.batches.ports import BatchesTransaction, Claim, PlannedVariant
+from phoneprov_core.features.templates.recipes import best
+from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.switching.deployments.order import Order
+
+_PIECE = 16
+
+
+async def pin(tx: BatchesTransaction, batch: Batch, *, is_given: bool) -> None:
+    """Pin the phones of a batch, unless it deploys the newest texts. With a revision that
+    ``is_given``, or the one that a batch without a plan has for all its phones, later ones of the
+    profile do not matter."""
+    if batch.action is not BatchAction.SWITCH or batch.newest:
+        return
+    variants, last = [], None
+    while piece := await tx.templates.rows(_PIECE, after=last):
+        last = piece[-1]
+        variants += [
+            PlannedVariant(one.uuid, one.name, one.model, one.software_type, one.revision)
+            for one in piece
+        ]
+    is_fixed = is_given or (batch.profile_uuid is not None and batch.start_at is None)
+    await tx.batches.pin(batch, variants, revisions=not is_fixed)
+
+
+async def changed_since(
+    tx: BatchesTransaction, batch: Batch, claim: Claim, order: Order
+) -> str | None:
+    """What of the order of a phone changed since the batch was created, as a sentence; else
+    None."""
+    if batch.newest or claim.planned_profile is None:
+        return None
+    if order.profile.uuid != claim.planned_profile:
+        return "The phone got another profile since the batch was created."
+    if claim.planned_revision is not None:
+        newest = await tx.revisions.newest(order.profile.uuid)
+        if newest is None or newest.number != claim.planned_revision:
+            return (
+                f"The profile {order.profile.name} changed since the batch was created: it had "
+                f"revision {claim.planned_revision}."
+            )
+    if order.recipe is None:
+        return None
+    template = order.recipe.template
+    named = [one for one in await tx.batches.pinned(batch.uuid) if one.name == template.name]
+    planned = best(named, order.phone.model, order.recipe.family)
+    if planned is None or (planned.uuid, planned.revision) != (template.uuid, template.revision):
+        return f"The template {template.label} changed since the batch was created."
+    return None
+
+
+JUDGED_FROM = 10
+"""Minimum number of processed phones before the share of failures counts."""
+
+MOST_CUT_OFF = 3
+"""Number of interrupted attempts after which a phone is given up: it may be the cause."""
+
+LOOK_AGAIN_SECONDS = 30
+"""Seconds until a busy phone is tried again."""
+
+RESTARTING_SECONDS = 5
+"""Seconds until a phone that restarts is tried again."""
+
+_MINUTE = timedelta(minutes=1)
+_LAG = timedelta(seconds=0.1)
+"""Maximum lateness that a late check may make up for, so that polling does not lower the rate."""
+
+
+class Pace:
+    """The time when the next phone may be started. The intervals are equal, but for those after a
+    phone that was counted and not started; at most ``per_minute`` are started in any minute. None
+    is no limit. ``last`` is when another worker started the last phone of the batch."""
+
+    def __init__(self, per_minute: int | None, clock: Clock, last: str | None = None) -> None:
+        self._most = per_minute or 0
+        self._distance = None if per_minute is None else _MINUTE / per_minute
+        self._began: deque[datetime] = deque()
+        self._clock = clock
+        self._next: datetime = clock()
+        if last is not None and self._distance is not None:
+            # The clock of another host may be ahead.
+            self._next = min(datetime.fromisoformat(last), self._next) + self._distance
+
+    def allowed(self, most: int) -> int:
+        """Number of phones that may be started now, at most ``most``."""
+        if self._distance is None:
+            return most
+        now = self._clock()
+        self._next = max(self._next, now - _LAG)
+        while self._began and self._began[0] <= now - _MINUTE:
+            self._began.popleft()
+        late = now - self._next
+        room = min(most, self._most - len(self._began))
+        return 0 if late < timedelta() else min(room, late // self._distance + 1)
+
+    def began(self, count: int) -> datetime:
+        """Count phones that are started now; the time."""
+        now = self._clock()
+        if self._distance is not None:
+            self._next += count * self._distance
+            self._began.extend([now] * count)
+        return now
+
+    def spared(self, at: datetime) -> None:
+        """A phone that was counted at this time was not started: it was busy, or is left as it is.
+        Another one may be started instead."""
+        if self._distance is not None:
+            self._next -= self._distance
+            if at in self._began:
+                self._began.remove(at)
+
+    def seconds(self, most: float) -> float:
+        """Seconds until the next phone may be started, at most ``most``."""
+        if self._distance is None:
+            return most
+        then = self._next
+        if len(self._began) >= self._most:
+            then = max(then, self._began[0] + _MINUTE)
+        return min(most, max(0.0, (then - self._clock()).total_seconds()))
+
+
+def too_many_failures(share: int | None, counts: Counts) -> bool:
+    """Whether the share of phones that failed, or that are unknown, reached this percentage."""
+    if share is None or counts.ended < JUDGED_FROM:
+        return False
+    return (counts.failed + counts.unknown) * 100 >= share * counts.ended
+
+
+def stopped_because(counts: Counts) -> str:
+    """Why a batch was stopped, in a sentence."""
+    unknown = f", {counts.unknown} are unknown" if counts.unknown else ""
+    return (
+        f"{counts.failed} of the {counts.ended} processed phones failed{unknown}; "
+        "correct the cause and start another batch for the rest."
+    )
+
+
+def waited_long_enough(batch: Batch, waiting_since: str, clock: Clock) -> bool:
+    """Whether a phone that was first found busy at that time is given up."""
+    patience = timedelta(minutes=batch.wait_minutes)
+    return waiting_since <= shown(clock() - patience)

@@ -1,0 +1,355 @@
+"""Processing of one phone of a batch until its result is stored."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from phoneprov_core.features.batches.changes import put_back
+from phoneprov_core.features.batches.loads import order_of_phone
+from phoneprov_core.features.batches.model import Batch, BatchAction, PhoneState
+from phoneprov_core.features.batches.ports import UNMOVED, BatchesTransaction, Claim, ended
+from phoneprov_core.features.batches.rules import (
+    LOOK_AGAIN_SECONDS,
+    MOST_CUT_OFF,
+    RESTARTING_SECONDS,
+    changed_since,
+    waited_long_enough,
+)
+from phoneprov_core.features.desks.records import EarlierUse
+from phoneprov_core.features.serving.loads import CheckLoad
+from phoneprov_core.inventory.phones.model import Phone, software_type_of
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, Event
+from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import Clock, NewId, shown
+from phoneprov_core.switching.deployments.deploy import LEASE_SECONDS, Deploy
+from phoneprov_core.switching.deployments.model import (
+    RESTARTED,
+    Action,
+    Confirmation,
+    Deployment,
+    LeaseLost,
+    Outcome,
+    PhoneInactive,
+    RightsChanged,
+    StepName,
+)
+from phoneprov_core.switching.deployments.order import Order, current_of, require_fitting
+from phoneprov_core.switching.deployments.ports import RunToEnd
+from phoneprov_core.switching.deployments.rollback import LOGIN_ENDED, order_again, use_to_give_back
+from phoneprov_core.switching.deployments.steps import Holding, persistently, unexpected
+from phoneprov_core.switching.devices.ports import (
+    OUTCOME_UNKNOWN,
+    REPLY_LOST,
+    Calls,
+    PhoneDriver,
+    is_in_call,
+)
+from phoneprov_core.switching.devices.restart import SWITCHED_OFF
+
+_IN_A_CALL = "The phone is in a call."
+_BUSY = "Another switch of the phone is under way."
+_RESTARTS = "The phone still restarts."
+_LEFT_AS_IS = "The phone was left unchanged."
+
+
+DEFAULT = "The login before the batch has ended; the phone got its default profile."
+UNCHANGED = "The phone has this configuration already; it was left unchanged."
+
+
+class _LeftAlone(Exception):
+    """The phone is not undone, for the reason of the text."""
+
+
+class _Restarting(Exception):
+    """The phone still restarts with what is undone: it would not take the next restart."""
+
+
+@dataclass(frozen=True)
+class PhoneWork:
+    """Switches or restarts one phone, or postpones it.
+
+    A phone that is in a call, or that another switch is using, is tried again later, and given up
+    after the waiting time of the batch. ``calls`` is None if calls cannot be observed; if the state
+    of a call cannot be found out, the phone is processed. ``loads`` is None without a folder of
+    files.
+    """
+
+    database: ReadAndWrite[BatchesTransaction]
+    deploy: Deploy
+    driver: PhoneDriver
+    calls: Calls | None
+    run_to_end: RunToEnd[bool]
+    clock: Clock
+    new_id: NewId
+    loads: CheckLoad | None = None
+
+    async def __call__(self, actor: Actor, batch: Batch, claim: Claim) -> bool:
+        """Work on a phone for the account that started the batch, and record the result. Returns
+        whether it was started: not if it was busy, or is left as it is. Raises ``Unavailable``."""
+        async with self.database.read() as tx:
+            phone = await tx.phones.find(claim.mac)
+        if phone is None or not _is_in(batch, phone):
+            await self._without(claim, phone)
+        elif await is_in_call(self.calls, phone):
+            await self._later(batch, claim, _IN_A_CALL)
+        elif batch.action is BatchAction.RESTART:
+            return await self.run_to_end(self._restart(actor, batch, claim, phone))
+        else:
+            return await self.run_to_end(self._switch(actor, batch, claim, phone))
+        return False
+
+    async def recover(self, tx: BatchesTransaction, batch: Batch, claim: Claim) -> None:
+        """Determine the result of a phone that was started under an earlier lease: its record
+        decides, and an interrupted attempt is tried again. Does nothing while another worker still
+        processes it."""
+        if await tx.leases.holder(claim.mac) == claim.attempt_uuid:
+            return
+        record = await tx.deployments.find(claim.attempt_uuid)
+        if record is not None:
+            await self._as_recorded(tx, claim, record)
+        elif batch.action is BatchAction.RESTART:
+            await self._cut_off(tx, claim)
+        else:
+            # The attempt was never started. It keeps its uuid: if its process was only suspended,
+            # one of the two gets Conflict for the uuid.
+            await put_back(tx.batches, claim, claim, 0, None)
+
+    async def _switch(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> bool:
+        try:
+            order = await self._order(actor, batch, claim, phone)
+            if batch.only_changed:
+                require_fitting(order.profile, phone)
+                order = await self.deploy.rendered(order)
+                async with self.database.read() as tx:
+                    in_place = await tx.deployments.in_place(phone.mac)
+                if is_unchanged(in_place, order, self.clock):
+                    await self._end(claim, PhoneState.DONE, UNCHANGED)
+                    return False
+            record = await self.deploy(actor, order)
+        except Unavailable:
+            raise
+        except _Restarting:
+            await self._put_back(claim, claim, RESTARTING_SECONDS, _RESTARTS)
+            return False
+        except _LeftAlone as reason:
+            await self._end(claim, PhoneState.LEFT_OUT, str(reason))
+            return False
+        except RightsChanged as error:
+            await self._end(claim, PhoneState.LEFT_OUT, f"{error.message} {_LEFT_AS_IS}")
+            return False
+        except PhoneprovError as error:
+            return await self._failed(batch, claim, error)
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
+            await self._as_recorded(tx, claim, record)
+        return True
+
+    async def _failed(self, batch: Batch, claim: Claim, error: PhoneprovError) -> bool:
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
+            record = await tx.deployments.find(claim.attempt_uuid)
+            if record is not None:
+                await self._as_recorded(tx, claim, record)
+                return True
+            phone = await tx.phones.find(claim.mac)
+        if error.code == "phone_busy":
+            await self._later(batch, claim, _BUSY)
+        elif not _is_in(batch, phone):
+            await self._without(claim, phone)
+        else:
+            await self._end(claim, _state_after(error), error.message)
+        return False
+
+    async def _undo(self, actor: Actor, claim: Claim, phone: Phone) -> Order:
+        """The order of what was there before the deployment that is undone. Raises ``_LeftAlone``,
+        ``_Restarting`` until the phone was seen again or its time is over, and ``NotFound`` if what
+        was there was deleted."""
+        async with self.database.read() as tx:
+            undone = await tx.deployments.find(claim.undoes or "")
+            before = await current_of(tx.deployments, phone)
+            attempts = claim.attempts.split()
+            while before is not None and before.uuid in attempts:
+                before = await tx.deployments.placed_before(before)
+            if undone is None or (before is not None and before.number > undone.number):
+                raise _LeftAlone("Another deployment followed; the phone was left unchanged.")
+            if before is None or before.created_at < phone.created_at:
+                raise _LeftAlone("It has no earlier configuration; the phone was left unchanged.")
+            if not before.is_certain:
+                raise _LeftAlone("Its earlier state is unknown; the phone was left unchanged.")
+            if undone.as_of(shown(self.clock())).confirmation is Confirmation.PENDING:
+                raise _Restarting
+            use, is_over = await use_to_give_back(tx, self.deploy, phone, before)
+            desk = await tx.desks.find(phone.mac)
+        note = None
+        order = None
+        if is_over:
+            default = desk.default_profile_uuid
+            order = await self.deploy.order_for(default, phone, Action.ROLLBACK)
+            use, note = (use, LOGIN_ENDED) if order is None else (EarlierUse(use.at), DEFAULT)
+        if order is None:
+            async with self.database.read() as tx:
+                order = await order_again(tx, actor, phone, before)
+            order = replace(order, checks_rights=True)
+        return replace(order, uuid=claim.attempt_uuid, back=use, note=note)
+
+    async def _order(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> Order:
+        """The revision that the phone gets. Raises ``NotFound``, and ``_LeftAlone`` if it is not
+        what the batch was created for."""
+        if claim.undoes is not None:
+            return await self._undo(actor, claim, phone)
+        profile_uuid = claim.profile_uuid or batch.profile_uuid
+        async with self.database.read() as tx:
+            order = await order_of_phone(tx, phone, profile_uuid, batch.revision)
+            changed = await changed_since(tx, batch, claim, order)
+        if changed is not None:
+            raise _LeftAlone(f"{changed} {_LEFT_AS_IS}")
+        return replace(order, uuid=claim.attempt_uuid)
+
+    async def _taken(
+        self, claim: Claim, phone: Phone
+    ) -> tuple[Holding[BatchesTransaction] | None, str | None]:
+        """The lease of the phone, None while another process holds it; and the firmware family of
+        the phone, as far as is known. Raises ``LeaseLost`` if another worker took over the phone:
+        it may have restarted it already."""
+        until = self.clock() + timedelta(seconds=LEASE_SECONDS)
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
+            fence = await tx.leases.take(phone.mac, claim.attempt_uuid, LEASE_SECONDS)
+            if not await tx.batches.move(claim, UNMOVED):
+                raise LeaseLost
+            current = await tx.deployments.current(phone.mac)
+            on_it = None if current is None else await tx.profiles.find(current.profile_uuid)
+        family = software_type_of(phone, on_it.software_type if on_it else None)
+        if fence is None:
+            return None, family
+        holder = claim.attempt_uuid
+        return Holding(self.database, self.clock, phone.mac, holder, fence, until), family
+
+    async def _restart(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> bool:
+        try:
+            return await self._restarted(actor, batch, claim, phone)
+        except LeaseLost:
+            return True  # the worker that follows tries the phone again
+
+    async def _restarted(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> bool:
+        holding, family = await self._taken(claim, phone)
+        if holding is None:
+            await self._later(batch, claim, _BUSY)
+            return False
+        await holding.look()
+        state, message = PhoneState.DONE, None
+        try:
+            await self.driver.restart(phone, family)
+        except PhoneprovError as error:
+            state, message = _state_after(error), error.message
+        except OSError as error:
+            state, message = PhoneState.UNKNOWN, unexpected(StepName.RESTART, error).message
+
+        async def store() -> None:
+            async with holding.write(actor, even_expired=True) as tx:
+                # In one transaction: a free phone has its lease and its restart recorded together.
+                if await tx.batches.move(claim, ended(state, shown(self.clock()), message=message)):
+                    fields = {"batch_uuid": batch.uuid, "result": message or RESTARTED}
+                    tx.trail.note(Event("phone.restarted", "phone", phone.mac, fields))
+                await tx.leases.release(phone.mac, claim.attempt_uuid, holding.fence)
+
+        await persistently(store, self.deploy.pause)
+        return True
+
+    async def _later(self, batch: Batch, claim: Claim, why: str) -> None:
+        now = shown(self.clock())
+        since = claim.waiting_since or now
+        if waited_long_enough(batch, since, self.clock):
+            message = f"Given up after {batch.wait_minutes} minutes. {why}"
+            await self._end(claim, PhoneState.FAILED, message)
+            return
+        again = replace(claim, waiting_since=since)
+        await self._put_back(claim, again, LOOK_AGAIN_SECONDS, why)
+
+    async def _put_back(self, claim: Claim, again: Claim, seconds: int, why: str) -> None:
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
+            await put_back(tx.batches, claim, again, seconds, why)
+
+    async def _without(self, claim: Claim, phone: Phone | None) -> None:
+        """The phone was deleted, deactivated or replaced. An undo leaves it alone."""
+        is_inactive = phone is not None and not phone.is_active
+        why = PhoneInactive.usual if is_inactive else "The phone is no longer in the inventory."
+        if claim.undoes is None:
+            await self._end(claim, PhoneState.FAILED, why)
+        else:
+            await self._end(claim, PhoneState.LEFT_OUT, f"{why} It was left unchanged.")
+
+    async def _end(self, claim: Claim, state: PhoneState, message: str) -> None:
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
+            await tx.batches.move(claim, ended(state, shown(self.clock()), message=message))
+
+    async def _as_recorded(self, tx: BatchesTransaction, claim: Claim, record: Deployment) -> None:
+        if record.outcome is Outcome.RUNNING:
+            # Another worker started this attempt: its result is read later.
+            await put_back(tx.batches, claim, claim, LOOK_AGAIN_SECONDS, _BUSY)
+        elif record.outcome is Outcome.INTERRUPTED:
+            await self._cut_off(tx, claim, record.uuid)
+        else:
+            state, message = result_of(record)
+            now = shown(self.clock())
+            await tx.batches.move(
+                claim, ended(state, now, message=message, deployment_uuid=record.uuid)
+            )
+
+    async def _cut_off(
+        self, tx: BatchesTransaction, claim: Claim, deployment_uuid: str | None = None
+    ) -> None:
+        again = claim.again(self.new_id())
+        if again.cut_off < MOST_CUT_OFF:
+            await put_back(tx.batches, claim, again, 0, "The attempt was interrupted.")
+            return
+        message, now = f"The attempt was interrupted {again.cut_off} times.", shown(self.clock())
+        await tx.batches.move(
+            claim, ended(PhoneState.FAILED, now, message=message, deployment_uuid=deployment_uuid)
+        )
+
+
+def _is_in(batch: Batch, phone: Phone | None) -> bool:
+    """Whether a phone is still the one of its batch."""
+    # One that was created since has the MAC of a deleted phone, and maybe another address.
+    return phone is not None and phone.is_active and phone.created_at <= batch.created_at
+
+
+def result_of(record: Deployment) -> tuple[PhoneState, str | None]:
+    """The result for the phone of a deployment that ended. A phone that has the new file but was
+    not restarted counts as failed, unless restarts are switched off."""
+    if record.outcome is not Outcome.DEPLOYED:
+        is_unknown = record.outcome is Outcome.UNKNOWN
+        return PhoneState.UNKNOWN if is_unknown else PhoneState.FAILED, record.message
+    if record.restarted or record.restart in {None, SWITCHED_OFF}:
+        why = [None if record.restarted else record.restart, record.message]
+        return PhoneState.DONE, " ".join(filter(None, why)) or None
+    if record.restarted is None:
+        return PhoneState.UNKNOWN, f"The file is in place. {record.restart}"
+    return (
+        PhoneState.FAILED,
+        f"The file is in place, but the phone was not restarted: {record.restart}",
+    )
+
+
+def runs(current: Deployment | None, clock: Clock) -> bool:
+    """Whether the phone runs its current deployment, as far as is known. A phone that has the file
+    and was not restarted, or was not seen to restart, may run with the one before."""
+    if current is None or not current.is_certain:
+        return False
+    missed = current.as_of(shown(clock())).confirmation is Confirmation.NOT_CONFIRMED
+    return result_of(current)[0] is PhoneState.DONE and not missed
+
+
+def is_unchanged(in_place: Deployment | None, order: Order, clock: Clock) -> bool:
+    """Whether an order, once rendered, would change nothing: the phone runs exactly this text, as a
+    profile of the same user. Lines that the exchange has are those of the user, not of the text."""
+    if in_place is None or in_place.owner_uuid != order.profile.user_uuid:
+        return False
+    sha256 = hashlib.sha256(order.cnf_xml.encode()).hexdigest()
+    return in_place.sha256 == sha256 and runs(in_place, clock)
+
+
+def _state_after(error: PhoneprovError) -> PhoneState:
+    is_unknown = error.code in {OUTCOME_UNKNOWN, REPLY_LOST}
+    return PhoneState.UNKNOWN if is_unknown else PhoneState.FAILED

@@ -1,0 +1,122 @@
+"""Which phone requests a page, and the signed pages that it may send back."""
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import Enum
+
+from phoneprov_core.features.desks.model import AtPhone, DesksTransaction, PageSigner
+from phoneprov_core.features.desks.records import DeskChanged, DeskRecord
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR
+from phoneprov_core.kernel.errors import Forbidden, Unavailable
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import Clock, millis, shown
+from phoneprov_core.switching.deployments.ports import Background
+from phoneprov_core.switching.devices.names import Binding, Networks, mac_of_device
+
+_MINUTE = len("2026-01-31T08:15")
+
+
+@dataclass(frozen=True)
+class IdentifyPhone:
+    """Finds the phone that a request comes from. Phones do not authenticate. A request must come
+    from the phone's recorded address, or from the phone networks (see ``Binding``)."""
+
+    database: ReadAndWrite[DesksTransaction]
+    networks: Networks
+    binding: Binding
+    clock: Clock
+    background: Background
+    _signs: dict[str, str] = field(default_factory=dict, init=False)
+    """The minute in which each phone last requested a page."""
+
+    async def __call__(self, device: str, ip: str) -> AtPhone:
+        """The phone of this device name, and the user logged in there. Raises ``NotServed``, always
+        with the same message: for an unknown or inactive phone, for one flagged as not being a
+        vendor phone, and for a wrong address."""
+        async with self.database.read() as tx:
+            state = await tx.desks.at(mac_of_device(device))
+        if state is None or state.vendor is False or not state.phone.is_active:
+            raise NotServed
+        recorded = state.phone.phone_ip
+        if not self.binding.allows(self.networks, recorded, ip):
+            raise NotServed
+        shows_own = self.binding.allows_own(self.networks, recorded, ip)
+        now = shown(self.clock())
+        used = state.desk.is_used(now)
+        if self._signs.get(state.phone.mac) != now[:_MINUTE]:
+            self._signs[state.phone.mac] = now[:_MINUTE]
+            self.background(self._saw(state.phone.mac, now))
+        return AtPhone(state.phone, state.desk, state.user if used else None, ip, shows_own)
+
+    async def _saw(self, mac: str, now: str) -> None:
+        with suppress(Unavailable):
+            async with self.database.write(by=SYSTEM_ACTOR) as tx:
+                await tx.fleet.saw(mac, now)
+
+
+class NotServed(Forbidden):
+    """The one refusal of a phone."""
+
+    code = "phone_not_served"
+    usual = "This phone cannot use the services. Ask an administrator."
+
+
+LIFETIME_SECONDS = 10 * 60
+
+_TOKEN = re.compile(r"([a-z])([0-9]{1,12})-([0-9a-f]{32})?-([A-Za-z0-9_-]{22})", re.ASCII)
+
+
+class Purpose(Enum):
+    """The purpose of a token."""
+
+    LOGIN = "l"
+    PROFILE = "p"
+    """A login whose PIN was right; the profile is to be chosen."""
+    LOGOUT = "o"
+    PIN = "c"
+    ADOPT = "a"
+    """A user adopts the phone."""
+    ADOPT_WITH = "w"
+    """An adoption whose PIN was right; the profile is to be chosen."""
+
+
+@dataclass(frozen=True)
+class PageTokens:
+    """Issues the tokens of a phone's pages, and reads them."""
+
+    signer: PageSigner
+    clock: Clock
+
+    def issue(
+        self, purpose: Purpose, desk: DeskRecord, user_uuid: str = "", pin_hash: str = ""
+    ) -> str:
+        """A token for a page. One that stands for a PIN is valid while the user has this hash."""
+        ends = millis(self.clock()) // 1000 + LIFETIME_SECONDS
+        signature = self.signer.sign(_signed(purpose, desk, ends, user_uuid, pin_hash))
+        return f"{purpose.value}{ends}-{user_uuid.replace('-', '')}-{signature}"
+
+    def read(self, purpose: Purpose, desk: DeskRecord, token: str, pin_hash: str = "") -> str:
+        """The user that the token names, empty without one. Raises ``Conflict`` (code
+        ``desk_changed``) for every text that is not a current token of this phone."""
+        match = _TOKEN.fullmatch(token)
+        if match is None or match[1] != purpose.value:
+            raise DeskChanged
+        ends, user_uuid = int(match[2]), user_in(token)
+        if not self.signer.is_signed(_signed(purpose, desk, ends, user_uuid, pin_hash), match[4]):
+            raise DeskChanged
+        if millis(self.clock()) // 1000 > ends:
+            raise DeskChanged
+        return user_uuid
+
+
+def user_in(token: str) -> str:
+    """The user that the token names, before the token is verified; empty without one."""
+    match = _TOKEN.fullmatch(token)
+    digits = match[3] or "" if match else ""
+    parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
+    return "-".join(part for part in parts if part)
+
+
+def _signed(purpose: Purpose, desk: DeskRecord, ends: int, user_uuid: str, pin_hash: str) -> str:
+    return f"desk {desk.mac} {desk.turn} {purpose.value} {ends} {user_uuid} {pin_hash}"

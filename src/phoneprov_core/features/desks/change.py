@@ -1,0 +1,196 @@
+"""Logins and logouts as deployments: the orders, and the answer between file and restart."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass, field
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from phoneprov_core.features.desks.model import DeskPolicy, DesksTransaction, Elsewhere
+from phoneprov_core.features.desks.records import DeskRecord, DeskUse
+from phoneprov_core.inventory.phones.model import Phone, speaks_sip
+from phoneprov_core.kernel.actor import Actor, Event
+from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import Clock, Pause, millis, shown
+from phoneprov_core.switching.deployments.deploy import Deploy
+from phoneprov_core.switching.deployments.model import Action, Deployment
+from phoneprov_core.switching.deployments.order import DeskChange, Order
+from phoneprov_core.switching.deployments.ports import RunToEnd
+from phoneprov_core.switching.devices.ports import Calls, ForgetsCalls, PhoneDriver, is_in_call
+
+ANSWER_SECONDS = 2.0
+"""How long the phone is not called while its answer is sent."""
+
+READING_SECONDS = 0.3
+"""How long the phone has to show the answer."""
+
+LEAVING_SECONDS = 20
+"""After this time a phone is called again that a crash kept from being called."""
+
+log = logging.getLogger("phoneprov.desks")
+
+
+def login_change(
+    policy: DeskPolicy, user_uuid: str, profile_uuid: str, turn: int | None, now: datetime
+) -> DeskChange:
+    """A login that begins now."""
+    until = shown(now + timedelta(hours=policy.hours)) if policy.hours else None
+    return DeskChange(
+        DeskUse(user_uuid, profile_uuid, until),
+        turn,
+        refuse_elsewhere=policy.elsewhere is Elsewhere.REFUSE,
+        end_elsewhere=policy.elsewhere is Elsewhere.MOVE,
+    )
+
+
+class After(Enum):
+    """What follows a login or logout at the phone."""
+
+    RESTART = "restart"
+    START = "start"
+    """Level 0 has not confirmed the address of the phone: it restarts through the exchange, if it
+    is there, or is restarted by hand."""
+    CALL = "call"
+    """The phone gets its default profile when its call has ended."""
+    NOTHING = "nothing"
+    """The phone has no default profile that fits, and keeps its configuration."""
+
+
+class Changed(Struct, frozen=True):
+    """A login or logout whose file is in place. ``answered`` is called once the phone has its
+    answer; without it the phone is restarted after ``ANSWER_SECONDS``. It ``is_recorded`` unless
+    the database is away."""
+
+    after: After
+    answered: Callable[[], None]
+    is_recorded: bool = True
+
+
+@dataclass(eq=False)
+class ChangeDesk:
+    """Carries out logins and logouts. ``serves_lines`` is whether the exchange asks for lines. A
+    change returns when the file is in place. The phone is called after its answer was sent; a phone
+    that does not fetch the answer is called all the same."""
+
+    database: ReadAndWrite[DesksTransaction]
+    deploy: Deploy
+    driver: PhoneDriver
+    calls: Calls | None
+    run_to_end: RunToEnd[None]
+    pause: Pause
+    clock: Clock
+    _: KW_ONLY
+    clear_calls: bool
+    serves_lines: bool = False
+    _running: set[asyncio.Future[object]] = field(default_factory=set, init=False)
+
+    def has_lines(self, phone: Phone) -> bool:
+        """Whether the exchange asks for the lines of a phone when it restarts."""
+        return self.serves_lines and not speaks_sip(phone.software_type)
+
+    async def is_in_call(self, phone: Phone) -> bool:
+        """Whether the phone is known to be in a call."""
+        return await is_in_call(self.calls, phone)
+
+    async def put(self, actor: Actor, order: Order) -> Deployment:
+        """Execute an order completely. Raises like ``Deploy``."""
+        if order.desk is not None:
+            order = replace(order, desk=replace(order.desk, forget_calls=self.clear_calls))
+        return await self.deploy(actor, order)
+
+    async def put_and_answer(self, actor: Actor, order: Order) -> Changed:
+        """Execute an order until its file is in place; the rest follows. Raises like ``put``."""
+        assert order.desk is not None
+        answered = asyncio.Event()
+        placed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+        async def answer(is_recorded: bool) -> None:
+            placed.set_result(is_recorded)
+            await self._answered(answered)
+
+        order = replace(order, desk=replace(order.desk, answer=answer))
+        work: asyncio.Future[Any] = self._start(self.put(actor, order))
+        await asyncio.wait({work, placed}, return_when=asyncio.FIRST_COMPLETED)
+        if not placed.done():
+            await work  # raises
+        after = After.RESTART if order.phone.address_confirmed else After.START
+        return Changed(after, answered.set, placed.result())
+
+    async def leave(self, actor: Actor, phone: Phone, turn: int | None) -> Changed:
+        """End the use of a phone that has no default profile: it keeps its file, and leaves its
+        services after the answer. It restarts if the exchange asks for its lines, so that it loses
+        those of the user. Raises ``Conflict`` (code ``desk_changed``)."""
+        not_before = millis(self.clock()) + LEAVING_SECONDS * 1000
+        async with self.database.write(by=actor) as tx:
+            desk = (await tx.desks.find(phone.mac)).in_turn(turn).left(not_before=not_before)
+            await tx.desks.put(desk)
+            tx.trail.note(Event("desk.logout", "desk", phone.mac))
+        answered = asyncio.Event()
+        self._start(self.run_to_end(self._clear(actor, phone, desk.turn, answered)))
+        return Changed(After.NOTHING, answered.set)
+
+    async def _clear(self, actor: Actor, phone: Phone, turn: int, answered: asyncio.Event) -> None:
+        """Call the phone that a user has left, and settle its desk. Nothing is called if another
+        use followed while this process stood still."""
+        await self._answered(answered)
+        if not await self._is_in_turn(phone.mac, turn):
+            return
+        with contextlib.suppress(PhoneprovError):
+            await self.driver.leave_services(phone)
+            if self.clear_calls and isinstance(self.driver, ForgetsCalls):
+                await self.driver.forget_calls(phone)
+        if self.has_lines(phone) and await self._is_in_turn(phone.mac, turn):
+            try:
+                await self.driver.restart(phone, phone.software_type)
+            except PhoneprovError as error:
+                log.warning("%s keeps its lines: %s", phone.mac, error.message)
+        async with self.database.write(by=actor) as tx:
+            current = await tx.desks.find(phone.mac)
+            if current.turn == turn:
+                await tx.desks.put(current.settled())
+
+    async def _is_in_turn(self, mac: str, turn: int) -> bool:
+        try:
+            async with self.database.read() as tx:
+                return (await tx.desks.find(mac)).turn == turn
+        except Unavailable:
+            return True
+
+    async def default_order(
+        self, desk: DeskRecord, phone: Phone, action: Action, turn: int | None
+    ) -> Order | None:
+        """The order that puts the default profile back; None if there is none that fits."""
+        return await self.order(
+            desk.default_profile_uuid, phone, action, DeskChange(DeskUse(), turn)
+        )
+
+    async def order(
+        self, profile_uuid: str | None, phone: Phone, action: Action, desk: DeskChange
+    ) -> Order | None:
+        """The order for the newest revision of a profile; None without one that fits the phone."""
+        order = await self.deploy.order_for(profile_uuid, phone, action)
+        return None if order is None else replace(order, desk=desk)
+
+    async def _answered(self, answered: asyncio.Event) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await answered.wait()
+        await self.pause(READING_SECONDS)
+
+    def _start(self, work: Awaitable[object]) -> asyncio.Future[object]:
+        task = asyncio.ensure_future(work)
+        self._running.add(task)
+        task.add_done_callback(self._forget)
+        return task
+
+    def _forget(self, task: asyncio.Future[object]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # it is in the record; the phone has its answer

@@ -1,0 +1,146 @@
+"""Desks as they are shown, the policy of logins at phones, and their stores."""
+
+from enum import Enum
+from typing import Annotated, Protocol
+
+from msgspec import UNSET, Struct, UnsetType
+
+from phoneprov_core.features.desks.records import DeskRecord, DeskRecords
+from phoneprov_core.inventory.extensions import Extension
+from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.kernel.fields import Uuid, schema
+from phoneprov_core.kernel.store import Rows, Store
+from phoneprov_core.kernel.system import Timestamp
+from phoneprov_core.people.auth.model import LoginAttemptStore
+from phoneprov_core.people.users.model import User
+from phoneprov_core.people.users.use_cases import UserStore
+from phoneprov_core.people.vendor_users import NumbersTransaction, VendorUserStore
+from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
+from phoneprov_core.switching.devices.names import Binding
+
+DefaultProfile = Annotated[Uuid, schema("Profile that the phone has while no user is logged in")]
+Hotdesk = Annotated[bool, schema("Whether users can log in at the phone")]
+
+OwnExtension = Annotated[
+    Uuid, schema("Extension that is the phone's line while no user is logged in")
+]
+
+
+class Desk(Struct, frozen=True):
+    """A phone as a place to log in. ``user_uuid``, ``username``, ``profile_uuid`` and ``since``
+    are null while no user is logged in; ``until`` also for a login without an end."""
+
+    mac: Annotated[str, schema("MAC address of the phone", examples=["00:1B:D4:12:34:56"])]
+    default_profile_uuid: DefaultProfile | None
+    hotdesk: Hotdesk
+    extension_uuid: OwnExtension | None
+    user_uuid: Annotated[Uuid, schema("User that is logged in")] | None
+    username: Annotated[str, schema("Username of that user", examples=["ada"])] | None
+    profile_uuid: Annotated[Uuid, schema("Profile of the login")] | None
+    since: Annotated[Timestamp, schema("Time of the login")] | None
+    until: Annotated[Timestamp, schema("End of the login")] | None
+
+
+class ListedDesk(Struct, frozen=True):
+    """A desk, its position in lists, which is the creation of its phone, and what its identifiers
+    name: the number of the desk itself, its default profile, and the owner of that profile."""
+
+    created_at: str
+    mac: str
+    desk: Desk
+    number: str | None = None
+    default_profile_user: str | None = None
+    default_profile: str | None = None
+
+
+class DeskPatch(Command, frozen=True, kw_only=True):
+    """Changes to a desk."""
+
+    default_profile_uuid: DefaultProfile | UnsetType | None = UNSET
+    hotdesk: Hotdesk | UnsetType = UNSET
+    extension_uuid: OwnExtension | UnsetType | None = UNSET
+
+
+class PhoneState(Struct, frozen=True):
+    """A phone as a request from it finds it. ``vendor`` is its flag, None without one; ``user``
+    is the account that is logged in, None without one."""
+
+    phone: Phone
+    vendor: bool | None
+    desk: DeskRecord
+    user: User | None
+
+
+class AtPhone(Struct, frozen=True):
+    """A phone that may use the services, the user that is logged in there, and the address that
+    the request came from. ``shows_own`` is whether it shows the records of that user."""
+
+    phone: Phone
+    desk: DeskRecord
+    user: User | None
+    ip: str
+    shows_own: bool = True
+
+
+class Elsewhere(Enum):
+    """What happens when a user logs in who is logged in at another phone."""
+
+    MOVE = "move"
+    """The user is logged out there."""
+    REFUSE = "refuse"
+    ALLOW = "allow"
+
+
+class DeskPolicy(Struct, frozen=True):
+    """The settings of desks. ``hours`` is how long a login lasts, 0 without end. ``elsewhere`` is
+    what happens to a user who is logged in at another phone."""
+
+    hours: int = 0
+    elsewhere: Elsewhere = Elsewhere.MOVE
+    binding: Binding = Binding.ADDRESS
+    clear_calls: bool = True
+
+
+class NotLoggedIn(Conflict):
+    """No user is logged in at the phone."""
+
+    code = "not_logged_in"
+    usual = "No user is logged in at this phone."
+
+
+class DeskStore(DeskRecords, Protocol):
+    """The records of desks, and the phones that they belong to."""
+
+    async def at(self, mac: str) -> PhoneState | None:
+        """A phone of the inventory with its flag, its desk and the user that is logged in there,
+        by one query; None for a phone that is not in the inventory."""
+
+
+class DesksTransaction(DeploymentsTransaction, NumbersTransaction, Protocol):
+    """Stores that desks read and write."""
+
+    @property
+    def users(self) -> UserStore: ...
+    @property
+    def desks(self) -> DeskStore: ...
+    @property
+    def extensions(self) -> Store[Extension]: ...
+    @property
+    def listed_desks(self) -> Rows[ListedDesk]: ...
+    @property
+    def vendor_users(self) -> VendorUserStore: ...
+    @property
+    def attempts(self) -> LoginAttemptStore: ...
+
+
+class PageSigner(Protocol):
+    """Signs what a page says, so that a phone cannot change it."""
+
+    def sign(self, text: str) -> str:
+        """A signature under the secret key: 22 characters of ``[A-Za-z0-9_-]``."""
+
+    def is_signed(self, text: str, signature: str) -> bool:
+        """Whether the signature belongs to the text, under any of the keys. Takes the same time
+        for every wrong signature."""

@@ -1,0 +1,176 @@
+"""Background work of desks: the end of logins, due logouts, interrupted changes."""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from phoneprov_core.features.desks.change import ChangeDesk, login_change
+from phoneprov_core.features.desks.model import DeskPolicy, DesksTransaction
+from phoneprov_core.features.desks.records import DeskRecord, DeskUse, Due, end_use
+from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.kernel.actor import Actor, Event
+from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import Clock, millis, shown
+from phoneprov_core.switching.deployments.model import Action, Deployment, Outcome
+from phoneprov_core.switching.deployments.order import DeskChange, Order, current_of
+
+RETRY_SECONDS = 60
+"""Pause after a phone that could not be given its profile."""
+
+REPEAT_SECONDS = 10
+"""How long a phone stays free after a change was interrupted, before the change is repaired: its
+caller may repeat it."""
+
+_MOST = 200
+_AT_ONCE = 8
+
+log = logging.getLogger("phoneprov.desks")
+
+
+@dataclass(frozen=True)
+class KeepDesks:
+    """Ends expired logins, and completes due logouts and interrupted changes.
+
+    A desk is unsettled when a logout is due (the time is over, the user moved, was deleted or
+    deactivated), or when a crash interrupted a login, logout, switch or rollback. Then the phone
+    is given what the desk says: the profile of the user that is logged in, else the default
+    profile. After an interrupted logout it is the default profile.
+    """
+
+    database: ReadAndWrite[DesksTransaction]
+    change: ChangeDesk
+    actor: Actor
+    clock: Clock
+    policy: DeskPolicy
+    repeat_seconds: int = REPEAT_SECONDS
+
+    async def __call__(self) -> int:
+        """Settle what can be settled now; the number of desks that were. Raises ``Unavailable``."""
+        now = self.clock()
+        async with self.database.read() as tx:
+            unsettled = await tx.desks.unsettled(shown(now), millis(now), _MOST)
+        if not unsettled:
+            return 0
+        turns = asyncio.Semaphore(_AT_ONCE)
+
+        async def settled(desk: DeskRecord) -> bool:
+            async with turns:
+                if desk.is_over(shown(now)):
+                    await self._expire(desk.mac, shown(now))
+                return await self._settle(desk.mac)
+
+        return sum(await asyncio.gather(*map(settled, unsettled)))
+
+    async def _expire(self, mac: str, now: str) -> None:
+        async with self.database.write(by=self.actor) as tx:
+            desk = await tx.desks.find(mac)
+            if desk.is_over(now):
+                await end_use(tx, desk, Due.EXPIRY)
+                tx.trail.note(Event("desk.expired", "desk", mac))
+
+    async def _settle(self, mac: str) -> bool:
+        async with self.database.read() as tx:
+            state = await tx.desks.at(mac)
+            is_held = await tx.leases.holder(mac) is not None
+            change_uuid = state and state.desk.change_uuid
+            interrupted = await tx.deployments.find(change_uuid) if change_uuid else None
+        if is_held:
+            return False  # a change is under way
+        if state is None:
+            return False  # deleted; its desk goes with it
+        desk, phone = state.desk, state.phone
+        if desk.due is None and desk.change_uuid is None:
+            return False
+        if interrupted is not None and self._may_be_repeated(interrupted):
+            return False
+        if await self.change.is_in_call(phone):
+            return False
+        try:
+            has_lines = phone.is_active and self.change.has_lines(phone)
+            if desk.due is Due.LINES and not has_lines:
+                await self._keep(desk)
+                return True
+            order = await self._order(desk, phone, interrupted)
+            if order is not None:
+                await self.change.put(self.actor, order)
+            else:
+                (await self.change.leave(self.actor, phone, desk.turn)).answered()
+        except PhoneprovError as error:
+            # Its message names no secret.
+            log.warning("The desk %s is not settled yet: %s", mac, error.message)
+            await self._postpone(mac)
+            return False
+        return True
+
+    async def _keep(self, desk: DeskRecord) -> None:
+        """Leave a phone as it is whose lines are not in the exchange."""
+        async with self.database.write(by=self.actor) as tx:
+            current = await tx.desks.find(desk.mac)
+            if current.turn == desk.turn:
+                await tx.desks.put(replace(current, due=None, left_user_uuid=None))
+
+    def _may_be_repeated(self, interrupted: Deployment) -> bool:
+        """Whether it was found to be interrupted only now."""
+        since = shown(self.clock() - timedelta(seconds=self.repeat_seconds))
+        return interrupted.outcome is Outcome.INTERRUPTED and (interrupted.ended_at or "") > since
+
+    async def _postpone(self, mac: str) -> None:
+        async with self.database.write(by=self.actor) as tx:
+            desk = await tx.desks.find(mac)
+            not_before = millis(self.clock()) + RETRY_SECONDS * 1000
+            await tx.desks.put(replace(desk, not_before=not_before))
+
+    async def _order(
+        self, desk: DeskRecord, phone: Phone, interrupted: Deployment | None
+    ) -> Order | None:
+        """The order that brings the phone to what the desk says; None if nothing can be put
+        onto it. A logout that was interrupted is completed: its file may be in place."""
+        use = DeskUse(desk.user_uuid, desk.profile_uuid, desk.until)
+        if interrupted is not None and interrupted.action is Action.LOGOUT:
+            use = DeskUse()
+        if use.user_uuid is not None:
+            change = DeskChange(use, desk.turn)
+            order = await self.change.order(desk.profile_uuid, phone, Action.LOGIN, change)
+            if order is not None:
+                return order
+        action = Action.EXPIRY if desk.due is Due.EXPIRY else Action.LOGOUT
+        order = await self.change.default_order(desk, phone, action, desk.turn)
+        if order is None and desk.change_uuid is not None:
+            order = await self._known_content(desk, phone, use, interrupted)
+        return order
+
+    async def _known_content(
+        self, desk: DeskRecord, phone: Phone, use: DeskUse, interrupted: Deployment | None
+    ) -> Order | None:
+        """For a phone without a default profile: what is known to be on it. If that is not known,
+        what the interrupted deployment brought, with its user."""
+        async with self.database.read() as tx:
+            current = await current_of(tx.deployments, phone)
+        content = current or interrupted
+        if content is None:
+            return None
+        action = Action.EXPIRY if desk.due is Due.EXPIRY else Action.LOGOUT
+        is_left = content.owner_uuid in {desk.user_uuid, desk.left_user_uuid}
+        change = DeskChange(use, desk.turn, left=is_left)
+        if current is None and content.action in _BRINGING:
+            action, change = content.action, await self._brought(content, desk)
+        return await self.change.order(content.profile_uuid, phone, action, change)
+
+    async def _brought(self, content: Deployment, desk: DeskRecord) -> DeskChange:
+        """The user of an interrupted deployment; none if its user has logged in elsewhere since."""
+        user_uuid, profile_uuid = content.owner_uuid, content.profile_uuid
+        if content.action is not Action.LOGIN:
+            return DeskChange(DeskUse(user_uuid, profile_uuid), desk.turn)
+        async with self.database.read() as tx:
+            others = await tx.desks.of(user=user_uuid)
+        if any((one.since or "") > content.created_at for one in others if one.mac != desk.mac):
+            return DeskChange(DeskUse(), desk.turn, left=True)
+        return login_change(self.policy, user_uuid, profile_uuid, desk.turn, self.clock())
+
+
+_BRINGING = frozenset({Action.LOGIN, Action.SWITCH, Action.ROLLBACK})
+"""What brings a user to a phone."""

@@ -1,0 +1,187 @@
+"""Desks for the API, and the logout at a phone."""
+
+from dataclasses import dataclass
+
+from phoneprov_core.features.desks.access import PageTokens, Purpose
+from phoneprov_core.features.desks.change import After, Changed, ChangeDesk
+from phoneprov_core.features.desks.login import actor_at, require_user
+from phoneprov_core.features.desks.model import (
+    AtPhone,
+    Desk,
+    DeskPatch,
+    DesksTransaction,
+    ListedDesk,
+    NotLoggedIn,
+    PhoneState,
+)
+from phoneprov_core.features.desks.pins import phone_key
+from phoneprov_core.features.desks.records import DeskRecord, Due
+from phoneprov_core.inventory.extensions import CHAN_SCCP
+from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event
+from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.kernel.commands import applied
+from phoneprov_core.kernel.errors import Conflict, NotFound, found
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.people.access import may_act_for, require_superadmin
+from phoneprov_core.switching.deployments.model import Action
+from phoneprov_core.switching.deployments.order import Order, require_fitting
+
+
+@dataclass(frozen=True)
+class LogOut:
+    """Puts the default profile back onto a phone. A phone in a call is not restarted until the call
+    is over: the user is logged out at once, and the default profile follows."""
+
+    database: ReadAndWrite[DesksTransaction]
+    change: ChangeDesk
+    tokens: PageTokens
+
+    def form(self, at: AtPhone) -> str:
+        """The token of the page that asks. Raises ``Conflict`` while no user is logged in."""
+        require_user(at)
+        return self.tokens.issue(Purpose.LOGOUT, at.desk)
+
+    async def at_phone(self, at: AtPhone, token: str) -> Changed:
+        """Log out at the phone. Raises ``Conflict`` for an old token and while no user is logged
+        in, and everything that ``Deploy`` raises; the user stays logged in then."""
+        user = require_user(at)
+        self.tokens.read(Purpose.LOGOUT, at.desk, token)
+        actor = actor_at(at.ip, user)
+        begun = await self._begun(actor, at.phone, at.desk)
+        if isinstance(begun, Changed):
+            return begun
+        return await self.change.put_and_answer(actor, begun)
+
+    async def __call__(self, actor: Actor, mac: str) -> str:
+        """Log out the user at a phone, and return its canonical MAC. Raises ``NotFound`` for an
+        unknown phone, and for callers without level 0 that are not logged in there; ``NotLoggedIn``
+        while no user is logged in; and everything that ``Deploy`` raises."""
+        async with self.database.read() as tx:
+            state = await tx.desks.at(known_mac(mac))
+        if state is None or not may_act_for(actor, state.desk.user_uuid or ""):
+            raise NotFound("There is no such desk.")
+        if state.desk.user_uuid is None:
+            raise NotLoggedIn
+        begun = await self._begun(actor, state.phone, state.desk)
+        if isinstance(begun, Changed):
+            begun.answered()
+        else:
+            await self.change.put(actor, begun)
+        return state.phone.mac
+
+    async def _begun(self, actor: Actor, phone: Phone, desk: DeskRecord) -> Order | Changed:
+        """The order that puts the default profile back. ``Changed`` if none is carried out now: the
+        phone is in a call, or has no default profile."""
+        order = await self.change.default_order(desk, phone, Action.LOGOUT, desk.turn)
+        if await self.change.is_in_call(phone):
+            async with self.database.write(by=actor) as tx:
+                current = (await tx.desks.find(phone.mac)).in_turn(desk.turn)
+                await tx.desks.put(current.ended(Due.LOGOUT))
+                tx.trail.note(Event("desk.logout", "desk", phone.mac))
+            return Changed(After.CALL if order else After.NOTHING, _nothing)
+        return order or await self.change.leave(actor, phone, desk.turn)
+
+
+def _nothing() -> None:
+    """The phone is called later."""
+
+
+class NotALine(Conflict):
+    """The number of a desk must be an extension of the type `chan_sccp`."""
+
+    code = "not_a_line"
+    usual = (
+        "The extension 1001 is of the type chan_pjsip; the number of a desk must be of the type "
+        "chan_sccp."
+    )
+
+
+@dataclass(frozen=True)
+class Desks:
+    """Desks: level 0 sees and configures all of them, other callers see those where they are
+    logged in."""
+
+    database: ReadAndWrite[DesksTransaction]
+    log_out_at_phone: LogOut
+    clock: Clock
+
+    async def all(self, actor: Actor, page: Page = None) -> Listing[Desk]:
+        """The desk of every phone, the oldest phone first; without level 0 those where the
+        caller is logged in."""
+        return (await self.listed(actor, page)).mapped(lambda one: one.desk)
+
+    async def listed(self, actor: Actor, page: Page = None) -> Listing[ListedDesk]:
+        """The same desks, with what their identifiers name."""
+        owner = None if actor.holds(SUPERADMIN) else actor.user_uuid
+        return await listing(self.database.read, lambda tx: tx.listed_desks, page, owner=owner)
+
+    async def get(self, actor: Actor, mac: str) -> Desk:
+        """Raises ``NotFound``, also for a desk that the caller may not see."""
+        async with self.database.read() as tx:
+            state = await tx.desks.at(known_mac(mac))
+            is_visible = state and may_act_for(actor, state.desk.user_uuid or "")
+            return await self._shown(tx, found(state if is_visible else None, "desk"))
+
+    async def update(self, actor: Actor, mac: str, patch: DeskPatch) -> Desk:
+        """Choose the default profile, the number of the desk, and whether users can log in; also
+        opens the lock of the phone after wrong PINs. The phone keeps what it has until the next
+        logout or restart.
+
+        Raises ``Forbidden``; ``NotFound`` for an unknown phone, profile or extension; ``Conflict``
+        for a profile that does not fit the phone, and for an extension that is no line of
+        chan_sccp (code ``not_a_line``).
+        """
+        require_superadmin(actor)
+        async with self.database.write(by=actor) as tx:
+            await configure(tx, known_mac(mac), patch)
+        return await self.get(actor, mac)
+
+    async def log_out(self, actor: Actor, mac: str) -> Desk:
+        """Log out the user at a phone; the desk afterwards. Raises like ``LogOut``."""
+        mac = await self.log_out_at_phone(actor, mac)
+        async with self.database.read() as tx:
+            return await self._shown(tx, found(await tx.desks.at(mac), "desk"))
+
+    async def _shown(self, tx: DesksTransaction, state: PhoneState) -> Desk:
+        desk = state.desk
+        default = await tx.profiles.find(desk.default_profile_uuid or "")
+        profile = await tx.profiles.find(desk.profile_uuid or "")
+        used = state.user is not None and desk.is_used(shown(self.clock()))
+        return Desk(
+            mac=desk.mac,
+            default_profile_uuid=default.uuid if default else None,
+            hotdesk=desk.hotdesk,
+            extension_uuid=desk.extension_uuid,
+            user_uuid=state.user.uuid if state.user and used else None,
+            username=state.user.username if state.user and used else None,
+            profile_uuid=profile.uuid if profile and used else None,
+            since=desk.since if used else None,
+            until=desk.until if used else None,
+        )
+
+
+async def configure(tx: DesksTransaction, mac: str, patch: DeskPatch) -> None:
+    """Change the desk of a phone, and open its lock after wrong PINs. Raises ``NotFound`` and
+    ``Conflict``."""
+    phone = found(await tx.phones.find(mac), "desk")
+    if isinstance(patch.default_profile_uuid, str):
+        profile = found(await tx.profiles.find(patch.default_profile_uuid), "profile")
+        if phone.is_active:
+            require_fitting(profile, phone)
+    if isinstance(patch.extension_uuid, str):
+        extension = found(await tx.extensions.find(patch.extension_uuid), "extension")
+        if extension.type != CHAN_SCCP:
+            raise NotALine(
+                f"The extension {extension.extension} is of the type {extension.type}; the number "
+                f"of a desk must be of the type {CHAN_SCCP}."
+            )
+    # After profile and extension: the deletion of either locks both in this order.
+    desk = applied(await tx.desks.find(mac), patch)
+    await tx.desks.put(desk)
+    await tx.attempts.clear(phone_key(mac))
+    names = ("default_profile_uuid", "hotdesk", "extension_uuid")
+    fields = {name: getattr(desk, name) for name in names}
+    tx.trail.note(Event("desk.updated", "desk", mac, fields))

@@ -1,0 +1,224 @@
+"""What is known of the phones of the inventory, its numbers, and the stores that keep it."""
+
+from collections.abc import Mapping
+from typing import Annotated, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from phoneprov_core.features.desks.model import DeskStore, DesksTransaction
+from phoneprov_core.features.fleet.states import (
+    CountedFleet,
+    Days,
+    SeenPhone,
+    StateChange,
+    WatchedFile,
+)
+from phoneprov_core.features.serving.model import DiscoveredPhone, DiscoveredPhoneStore
+from phoneprov_core.inventory.phones.model import Phone, PhoneIp, PhoneName
+from phoneprov_core.inventory.phones.ports import PhoneStore, PhonesTransaction, SignsOfLife
+from phoneprov_core.kernel.commands import Command, wrong
+from phoneprov_core.kernel.errors import Conflict, Problem
+from phoneprov_core.kernel.fields import Location, MacAddress, Uuid, schema
+from phoneprov_core.switching.deployments.ports import LeaseStore, ReplacementChain
+
+NamedAddress = Annotated[
+    PhoneIp,
+    schema("Address of the phone; required if several asked for its files within a day"),
+]
+
+
+class AdoptPhone(Command, frozen=True, kw_only=True):
+    """What a discovered phone becomes; every field is optional."""
+
+    name: PhoneName | None = None
+    location: Location | None = None
+    profile_uuid: Annotated[Uuid, schema("Default profile of its desk")] | None = None
+    phone_ip: NamedAddress | None = None
+
+
+class ReplacePhone(Command, frozen=True, kw_only=True):
+    """The phone that takes the place of another."""
+
+    mac: Annotated[MacAddress, schema("MAC address of the new phone", examples=["001bd4654321"])]
+    phone_ip: NamedAddress | None = None
+
+
+class PlacedPhone(Phone, frozen=True, kw_only=True):
+    """A phone that was adopted or took the place of another, and whether it is at its address."""
+
+    mac_confirmed: Annotated[
+        bool, schema("Whether the phone at its address stated its MAC address", examples=[True])
+    ]
+    mac_note: Annotated[
+        str,
+        schema(
+            "What was found at its address",
+            examples=["The phone at 10.0.0.31 states this MAC address."],
+        ),
+    ]
+
+
+class Replacement(Struct, frozen=True):
+    """A phone (``mac``) took the place of another (``earlier``)."""
+
+    mac: str
+    earlier: str
+    created_at: str
+
+
+class SeveralAddresses(Conflict):
+    """Several addresses asked for the files of a phone within a day."""
+
+    code = "several_addresses"
+    usual = (
+        "Several addresses asked for the files of this phone within a day: 10.0.0.31, 10.0.0.66. "
+        "Look which one is the phone, and name it (phone_ip)."
+    )
+    usual_problems = (Problem("phone_ip", "is required: 10.0.0.31 or 10.0.0.66"),)
+
+
+class AlreadyReplaced(Conflict):
+    """Another phone took the place of this one."""
+
+    code = "already_replaced"
+    usual = "This phone was replaced by 00:1B:D4:65:43:21; replace that one, or activate this one."
+
+
+def address_of_new(seen: DiscoveredPhone | None, named: str | None, since: str) -> str | None:
+    """The address of a new phone: the named one, else the one that asked for its files; None
+    without any. Raises ``SeveralAddresses`` if several asked since a moment; ``Invalid`` if a
+    discovered phone never asked from the named one."""
+    if seen is None:
+        return named
+    if named is not None:
+        if named not in seen.addresses(""):
+            raise wrong("phone_ip", "is not an address that asked for the files of this phone")
+        return named
+    addresses = seen.addresses(since)
+    if len(addresses) > 1:
+        raise SeveralAddresses(
+            "Several addresses asked for the files of this phone within a day: "
+            f"{', '.join(addresses)}. Look which one is the phone, and name it (phone_ip).",
+            problems=(Problem("phone_ip", f"is required: {' or '.join(addresses)}"),),
+        )
+    return seen.client_ip
+
+
+def successor(
+    old: Phone, mac: str, now: str, *, ip: str | None, model: str | None, confirmed: bool = True
+) -> Phone:
+    """The phone that takes the place of ``old``: what is true of the place, not of the device. Its
+    address and its firmware are those of the device: ``ip`` and ``model`` are known if it was
+    discovered, else it counts as the same model."""
+    hostname = old.hostname
+    if hostname is not None:
+        hostname = hostname.replace(old.mac.replace(":", ""), mac.replace(":", ""))
+    return replace(
+        old,
+        mac=mac,
+        model=model or old.model,
+        hostname=hostname,
+        phone_ip=ip,
+        address_confirmed=confirmed or ip is None,
+        adopted_with_pin=False,
+        software_version=None,
+        is_active=True,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+class ReplacementStore(ReplacementChain, Protocol):
+    """Which phone took the place of which. A phone took the place of one other at most. The phones
+    need not be in the inventory."""
+
+    async def put(self, replacement: Replacement) -> None:
+        """Add a replacement, or replace the one of the same ``mac``."""
+
+    async def successor(self, mac: str) -> str | None:
+        """The phone that took the place of this one last and is in the inventory, or None."""
+
+
+class FleetStore(SignsOfLife, Protocol):
+    """What was seen of phones, by canonical MAC, and the numbers of the fleet. It is deleted with
+    its phone."""
+
+    async def find(self, mac: str) -> SeenPhone | None:
+        """What is known of a phone, or None."""
+
+    async def put(self, seen: SeenPhone, *, is_change: bool) -> None:
+        """Add or replace what is known of a phone; with ``is_change`` also add its state to the
+        history. Raises ``NotFound`` if the phone is not in the inventory."""
+
+    async def history(self, mac: str, limit: int) -> list[StateChange]:
+        """At most ``limit`` changes of the phone's state, newest first."""
+
+    async def watched(self, after: str, limit: int) -> list[tuple[Phone, SeenPhone | None]]:
+        """At most ``limit`` active phones with an address, by MAC, beginning after ``after``."""
+
+    async def files(self, after: str, limit: int) -> list[WatchedFile]:
+        """The files of the phones that ``watched`` returns, in the same order."""
+
+    async def counts(self) -> CountedFleet:
+        """The active phones in numbers."""
+
+    async def summed_until(self) -> str | None:
+        """The day before which deployments are counted by ``sum_days``: that of the oldest one if
+        none are, None if there is no deployment either."""
+
+    async def sum_days(self, begin: str, until: str) -> None:
+        """Count the deployments of each day from ``begin``, which is ``summed_until``, to the one
+        before ``until``, and store the numbers. Two at once have the effect of one."""
+
+    async def days(self, since: str, until: str) -> Days:
+        """The deployments of the days from ``since`` to ``until``: as ``sum_days`` stored them,
+        else counted now."""
+
+
+class FleetTransaction(PhonesTransaction, DesksTransaction, Protocol):
+    """Stores that adopting, replacing and watching phones reads and writes."""
+
+    @property
+    def phones(self) -> PhoneStore: ...
+    @property
+    def desks(self) -> DeskStore: ...
+    @property
+    def discovered_phones(self) -> DiscoveredPhoneStore: ...
+    @property
+    def replacements(self) -> ReplacementStore: ...
+    @property
+    def leases(self) -> LeaseStore: ...
+    @property
+    def fleet(self) -> FleetStore: ...
+
+    async def flush(self) -> None:
+        """Execute the changes that a store has deferred, with their errors."""
+
+
+class Statistics(Struct, frozen=True):
+    """Numbers of records. ``phones`` are those of the inventory, by ``active`` and ``inactive``;
+    ``batches`` are those that have not ended, by state; ``hotdesk_sessions`` are phones with a
+    user who is logged in; ``fleet`` are active phones by their state."""
+
+    phones: Mapping[str, int]
+    batches: Mapping[str, int]
+    hotdesk_sessions: int
+    fleet: Mapping[str, int] = {}
+
+
+class StatisticsStore(Protocol):
+    """Numbers of records, counted when they are read."""
+
+    async def read(self) -> Statistics:
+        """The numbers now. A state without records is left out."""
+
+    async def clock(self) -> int:
+        """The database's own time, in milliseconds since 1970."""
+
+
+class StatisticsTransaction(Protocol):
+    """The store that monitoring reads."""
+
+    @property
+    def statistics(self) -> StatisticsStore: ...

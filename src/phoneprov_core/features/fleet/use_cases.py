@@ -1,0 +1,172 @@
+"""Adopting a discovered phone, and replacing a phone by another; both need level 0."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from phoneprov_core.features.desks.model import DeskPatch
+from phoneprov_core.features.desks.records import DeskRecord
+from phoneprov_core.features.desks.use_cases import configure
+from phoneprov_core.features.fleet.model import (
+    AdoptPhone,
+    AlreadyReplaced,
+    FleetTransaction,
+    PlacedPhone,
+    Replacement,
+    ReplacePhone,
+    address_of_new,
+    successor,
+)
+from phoneprov_core.features.serving.model import DiscoveredPhone, phone_seen
+from phoneprov_core.inventory.phones.model import Phone, speaks_sip
+from phoneprov_core.inventory.phones.ports import PhoneBusy
+from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
+from phoneprov_core.kernel.actor import Actor, Event, Value
+from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.kernel.commands import record_of, wrong
+from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import Clock, NewId, shown
+from phoneprov_core.people.access import require_superadmin
+from phoneprov_core.switching.deployments.observation import Identity, PhoneInformation, identity_at
+
+_LEASE_SECONDS = 60
+_PIECE = 100
+_DAY = timedelta(days=1)
+_NO_ADDRESS = "The phone has not asked for its files yet: it has no recorded address."
+
+
+def _shown(phone: Phone, identity: Identity) -> PlacedPhone:
+    return record_of(
+        PlacedPhone, phone, mac_confirmed=identity.is_confirmed, mac_note=identity.message
+    )
+
+
+@dataclass(frozen=True)
+class ChangeFleet:
+    """Each change is one transaction. It holds the leases of its phones, so that no switch of them
+    runs at the same time. The desk says what is to be on the phone, and the upkeep of desks puts it
+    there, as after a change that a crash interrupted."""
+
+    database: ReadAndWrite[FleetTransaction]
+    information: PhoneInformation
+    clock: Clock
+    new_id: NewId
+
+    async def adopt(self, actor: Actor, mac: str, new: AdoptPhone) -> PlacedPhone:
+        """Make a discovered phone one of the inventory, with the model that it was seen with and
+        the address that the call names or that asked for its files. The phone is asked for its MAC
+        address; unless it states it or the call names the address, the address is not confirmed.
+        With a profile it gets that one.
+
+        Raises ``Forbidden``; ``NotFound`` if the phone is not discovered, or the profile does not
+        exist; ``Conflict`` if it is in the inventory, or the profile does not fit;
+        ``SeveralAddresses``; ``Invalid`` for another address than those that asked.
+        """
+        require_superadmin(actor)
+        mac, now = known_mac(mac), shown(self.clock())
+        async with self.database.read() as tx:
+            seen = found(await tx.discovered_phones.find(mac), "discovered phone")
+        ip, identity = await self._identified(mac, seen, new.phone_ip)
+        assert ip is not None
+        confirmed = identity.is_confirmed or new.phone_ip is not None
+        model = seen.model or identity.model
+        phone = phone_seen(mac, ip, model, now, new.name, new.location, address_confirmed=confirmed)
+        async with self.database.write(by=actor) as tx:
+            await tx.phones.add(phone)
+            await tx.flush()
+            if new.profile_uuid is not None:
+                patch = DeskPatch(default_profile_uuid=new.profile_uuid)
+                await configure(tx, mac, patch)
+                desk = await tx.desks.find(mac)
+                await tx.desks.put(desk.changing(self.new_id()))
+            fields: dict[str, Value] = {"mac_confirmed": identity.is_confirmed}
+            tx.trail.note(Event("phone.adopted", "phone", mac, fields))
+        return _shown(phone, identity)
+
+    async def _identified(
+        self, mac: str, seen: DiscoveredPhone | None, named: str | None
+    ) -> tuple[str | None, Identity]:
+        """The address of a new phone, and what it says of itself there."""
+        ip = address_of_new(seen, named, shown(self.clock() - _DAY))
+        if ip is None:
+            return None, Identity(False, _NO_ADDRESS)
+        return ip, await identity_at(self.information, ip, mac)
+
+    async def replace(self, actor: Actor, mac: str, by: ReplacePhone) -> PlacedPhone:
+        """Let a new phone take the place of another: facts of the place, vendor flag, modules, and
+        the desk with its default profile and the user that is logged in, whose profile it gets. The
+        other phone becomes inactive, and restarts like one that its user has left. Its history can
+        be read from both. The address of the new phone is found and confirmed as in ``adopt``.
+
+        Raises ``Forbidden``; ``NotFound``; ``Invalid`` if both are the same; ``Conflict`` if the
+        new phone is in the inventory, the other one was replaced, or a switch of one is running;
+        ``SeveralAddresses``.
+        """
+        require_superadmin(actor)
+        mac, now = known_mac(mac), shown(self.clock())
+        if mac == by.mac:
+            raise wrong("mac", "must be another phone")
+        async with self.database.read() as tx:
+            found(await tx.phones.find(mac), "phone")
+            seen = await tx.discovered_phones.find(by.mac)
+        ip, identity = await self._identified(by.mac, seen, by.phone_ip)
+        confirmed = identity.is_confirmed or by.phone_ip is not None
+        async with self.database.write(by=actor) as tx:
+            # In the order of MACs, so that two replacements of each other do not deadlock; before
+            # the phone, in the order of a switch.
+            fences = {
+                one: await tx.leases.take(one, one, _LEASE_SECONDS) for one in sorted({mac, by.mac})
+            }
+            old = found(await tx.phones.find(mac), "phone")
+            if None in fences.values():
+                raise PhoneBusy
+            after = None if old.is_active else await tx.replacements.successor(mac)
+            if after is not None:
+                raise AlreadyReplaced(
+                    f"This phone was replaced by {after}; replace that one, or activate this one."
+                )
+            model = (seen.model if seen else None) or identity.model
+            phone = successor(old, by.mac, now, ip=ip, model=model, confirmed=confirmed)
+            await tx.phones.add(phone)
+            await tx.flush()
+            await tx.phones.put(replace(old, is_active=False, updated_at=now))
+            await self._move(tx, old, by.mac)
+            await tx.replacements.put(Replacement(by.mac, mac, now))
+            fields: dict[str, Value] = {"mac": by.mac, "mac_confirmed": identity.is_confirmed}
+            tx.trail.note(Event("phone.replaced", "phone", mac, fields))
+            for one, fence in fences.items():
+                await tx.leases.release(one, one, fence or 0)
+            # The history of the new phone is that of both: no number is twice in it.
+            await tx.leases.continue_after(by.mac, fences[mac] or 0)
+        return _shown(phone, identity)
+
+    async def _move(self, tx: FleetTransaction, old: Phone, to: str) -> None:
+        """Move what belongs to a phone to another."""
+        mac = old.mac
+        flag = await tx.vendor_phones.find(mac)
+        if flag is not None:
+            await tx.vendor_phones.save(VendorPhoneRecord(to, flag.vendor, flag.created_at))
+            await tx.vendor_phones.remove(mac)
+        while kems := await tx.kems.rows(_PIECE, owner=mac):
+            for kem in kems:
+                await tx.kems.put(replace(kem, connected_phone=to))
+        desk = await tx.desks.find(mac)
+        await tx.desks.find(to)  # It may have one of an earlier time, and is locked.
+        is_to_change = desk.user_uuid or desk.default_profile_uuid
+        moved = replace(
+            desk.settled(),
+            mac=to,
+            turn=desk.turn + 1,
+            change_uuid=self.new_id() if is_to_change else None,
+            change_user_uuid=desk.user_uuid,
+        )
+        await tx.desks.remove(mac)
+        if old.is_active and not speaks_sip(old.software_type):
+            # It restarts, if it still can, so that it loses its lines.
+            await tx.desks.put(DeskRecord(mac).left(not_before=0))
+        await tx.desks.put(moved)
+        tx.trail.changed(to, None, moved)
+        if await tx.served_files.remove_of(mac):
+            tx.trail.note(Event("served_file.deleted", "served_file", mac))

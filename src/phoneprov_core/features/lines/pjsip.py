@@ -1,0 +1,93 @@
+"""Endpoints, auths and AORs of PJSIP: for Asterisk's sorcery, and for the export."""
+
+from dataclasses import dataclass
+
+from phoneprov_core.features.lines.model import (
+    LinesTransaction,
+    Number,
+    Options,
+    mailbox_of,
+    numbers_of,
+)
+from phoneprov_core.inventory.extensions import CHAN_PJSIP
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.switching.devices.names import device_name, mac_of_device
+
+_QUOTES = str.maketrans({'"': "'", "<": "(", ">": ")", "\\": "/"})
+
+
+def _codecs(context: str) -> Options:
+    return [("context", context), ("disallow", "all"), ("allow", "g722,alaw,ulaw")]
+
+
+def endpoint_options(of: Number, context: str) -> Options:
+    """The endpoint of an extension."""
+    mailbox = [("mailboxes", mailbox_of(of.number))] if of.voicemail else []
+    caller = f'"{of.name.translate(_QUOTES)}" <{of.number}>'
+    own = [("callerid", caller), ("auth", of.number), ("aors", of.number)]
+    return [*_codecs(context), *own, *mailbox]
+
+
+def phone_options(numbers: list[str], context: str) -> Options:
+    """The endpoint that is named after a phone, with the AORs of its extensions."""
+    return [*_codecs(context), ("auth", numbers[0]), ("aors", ",".join(numbers))]
+
+
+AOR_OPTIONS: Options = [("max_contacts", "1"), ("remove_existing", "yes")]
+"""The AOR of an extension: one phone at a time, the one that registered last."""
+
+
+def auth_options(number: str, password: str) -> Options:
+    """The auth of an extension."""
+    return [("auth_type", "userpass"), ("username", number), ("password", password)]
+
+
+@dataclass(frozen=True)
+class PjsipObjects:
+    """The objects of active extensions of chan_pjsip, by their number. ``context`` is the dialplan
+    context of all endpoints. Every method returns None for an object that does not exist, and
+    raises ``Unavailable``."""
+
+    database: ReadAndWrite[LinesTransaction]
+    clock: Clock
+    context: str
+
+    async def endpoint(self, name: str) -> Options | None:
+        """The endpoint of an extension; or of a phone (``SEP001BD4123456``), to which restarts are
+        sent: its AORs are those of its user, and of its users before: until the phone restarts, it
+        is registered as the last of them."""
+        if mac := mac_of_device(name):
+            return await self._phone(mac)
+        of = await self._find(name)
+        return None if of is None else [("id", of.number), *endpoint_options(of, self.context)]
+
+    async def aor(self, number: str) -> Options | None:
+        """The AOR of an extension."""
+        of = await self._find(number)
+        return None if of is None else [("id", of.number), *AOR_OPTIONS]
+
+    async def auth(self, number: str) -> Options | None:
+        """The auth of an extension, with its password."""
+        async with self.database.read() as tx:
+            uuid = await tx.lines.uuid_of(number, CHAN_PJSIP)
+            extension = await tx.extensions.find(uuid) if uuid else None
+        if extension is None:
+            return None
+        return [("id", number), *auth_options(number, extension.password)]
+
+    async def _find(self, number: str) -> Number | None:
+        async with self.database.read() as tx:
+            return await tx.lines.find(number, CHAN_PJSIP)
+
+    async def _phone(self, mac: str) -> Options | None:
+        async with self.database.read() as tx:
+            phone = await tx.lines.at(mac, CHAN_PJSIP)
+            earlier = await tx.lines.earlier_numbers(mac, CHAN_PJSIP)
+        if phone is None or not phone.used.phone.is_active:
+            return None
+        numbers = numbers_of(phone, shown(self.clock()))
+        aors = list(dict.fromkeys([*(one.number for one in numbers), *earlier]))
+        if not aors:
+            return None
+        return [("id", device_name(mac)), *phone_options(aors, self.context)]

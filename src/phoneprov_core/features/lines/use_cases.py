@@ -1,0 +1,152 @@
+"""Devices and lines for the exchange and for an administrator, and whether the exchange has those
+that it should have."""
+
+from dataclasses import dataclass
+
+from phoneprov_core.features.lines.model import (
+    ExchangeLines,
+    Line,
+    LinesTransaction,
+    Options,
+    PhoneNumbers,
+    device_options,
+    holder_of,
+    line_of,
+    line_options,
+    numbers_of,
+)
+from phoneprov_core.inventory.extensions import CHAN_SCCP
+from phoneprov_core.inventory.phones.model import speaks_sip
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.kernel.errors import PhoneprovError, found
+from phoneprov_core.kernel.paging import Listing, Page, page_of
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import Clock, known_id, shown
+from phoneprov_core.people.access import require_superadmin
+from phoneprov_core.switching.devices.names import mac_of_device
+
+_MOST_NAMED = 12
+_MOST_USERS = 100
+"""Users of one extension whose phones are named."""
+
+
+async def lacks_line(tx: LinesTransaction, mac: str, owner_uuid: str) -> bool:
+    """Whether a phone has no line while no user is logged in and it has a profile of this owner."""
+    phone = await tx.lines.at(mac)
+    return phone is not None and phone.used.own is None and not await tx.lines.of_user(owner_uuid)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Devices and lines for the exchange. ``context`` is the dialplan context of all lines."""
+
+    database: ReadAndWrite[LinesTransaction]
+    clock: Clock
+    context: str
+
+    async def device(self, name: str) -> Options | None:
+        """The device of this name (``SEP001BD4123456``); None for a phone that is not in the
+        inventory, or inactive. Raises ``Unavailable``."""
+        phone = await self._phone(mac_of_device(name))
+        if phone is None or not phone.used.phone.is_active:
+            return None
+        return device_options(phone, shown(self.clock()))
+
+    async def line(self, number: str) -> Options | None:
+        """The line of this number; None without such an extension. Raises ``Unavailable``."""
+        async with self.database.read() as tx:
+            known = await tx.lines.find(number)
+        return None if known is None else line_options(line_of(known, self.context))
+
+    async def of_phone(self, actor: Actor, mac: str, page: Page = None) -> Listing[Line]:
+        """The lines of a phone as the exchange gets them, by button. Raises ``NotFound``."""
+        require_superadmin(actor)
+        phone = found(await self._phone(known_mac(mac)), "phone")
+        numbers = numbers_of(phone, shown(self.clock()))
+        return page_of([line_of(one, self.context) for one in numbers], page)
+
+    async def showing(self, actor: Actor, user_uuid: str, extension_uuid: str) -> list[str]:
+        """The MACs of the phones that have the lines of this user, if the extension is one of
+        chan_sccp: they show a new link, and no longer a deleted one, after their next restart."""
+        require_superadmin(actor)
+        now = shown(self.clock())
+        async with self.database.read() as tx:
+            extension = await tx.extensions.find(extension_uuid)
+            if extension is None or extension.type != CHAN_SCCP:
+                return []
+            used = await tx.lines.phones_of(user_uuid)
+        return [
+            one.phone.mac
+            for one in used
+            if one.phone.is_active
+            and not speaks_sip(one.phone.software_type)
+            and holder_of(one, now) == user_uuid
+        ]
+
+    async def showing_any(self, actor: Actor, extension_uuid: str) -> list[str]:
+        """The MACs of the phones with the lines of a user of this extension, like ``showing``."""
+        require_superadmin(actor)
+        async with self.database.read() as tx:
+            linked = await tx.links.users.rows(_MOST_USERS, owner=known_id(extension_uuid))
+        users = [one.user_uuid for one in linked]
+        shown_at = [await self.showing(actor, user, extension_uuid) for user in users]
+        return sorted({mac for macs in shown_at for mac in macs})
+
+    async def kept_by_leavers(self, actor: Actor) -> list[str]:
+        """The MACs of the SIP phones whose configuration is that of a user who is inactive or
+        deleted: number and password are in it, and stay on the phone until it gets another one. An
+        SCCP phone has no line of such a user."""
+        require_superadmin(actor)
+        async with self.database.read() as tx:
+            phones = await tx.lines.phones_of_leavers()
+        return [one.mac for one in phones if speaks_sip(one.software_type)]
+
+    async def lacks_default_line(self, mac: str) -> bool:
+        """Whether the phone has a default profile, and no line while it has that: neither the desk
+        nor the owner of the profile has one."""
+        async with self.database.read() as tx:
+            phone = await tx.lines.at(mac)
+            default = phone.used.desk.default_profile_uuid if phone else None
+            profile = await tx.profiles.find(default) if default else None
+            return profile is not None and await lacks_line(tx, mac, profile.user_uuid)
+
+    async def _phone(self, mac: str) -> PhoneNumbers | None:
+        if not mac:
+            return None
+        async with self.database.read() as tx:
+            return await tx.lines.at(mac)
+
+
+@dataclass(frozen=True)
+class CompareLines:
+    """Reads the lines of a phone back from the exchange."""
+
+    database: ReadAndWrite[LinesTransaction]
+    exchange: ExchangeLines
+    clock: Clock
+
+    async def __call__(self, mac: str) -> tuple[bool | None, str]:
+        """Whether the exchange has the lines of the phone, None if unknown, and a sentence."""
+        try:
+            there = await self.exchange.numbers(mac)
+            async with self.database.read() as tx:
+                phone = await tx.lines.at(mac)
+        except PhoneprovError as error:
+            return None, error.message
+        numbers = numbers_of(phone, shown(self.clock())) if phone else ()
+        wanted = tuple(one.number for one in numbers)
+        if there == wanted:
+            return True, f"Asterisk has {_named(there)} at the phone."
+        return (
+            False,
+            f"Asterisk has {_named(there)} at the phone, and should have {_named(wanted)}.",
+        )
+
+
+def _named(numbers: tuple[str, ...]) -> str:
+    if not numbers:
+        return "no line"
+    more = len(numbers) - _MOST_NAMED
+    text = ", ".join(numbers[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"the line {text}" if len(numbers) == 1 else f"the lines {text}"

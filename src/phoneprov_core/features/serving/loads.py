@@ -1,0 +1,92 @@
+"""Whether all files of a firmware load are in the folder of files."""
+
+from dataclasses import dataclass
+
+from msgspec import Struct
+
+from phoneprov_core.features.serving.model import SharedFiles
+from phoneprov_core.inventory.configuration.findings import LIST, ONE_FILE
+from phoneprov_core.switching.devices.loads import LARGEST, listed_files
+from phoneprov_core.switching.devices.names import plain_name
+
+_NAMED = 5
+"""Maximum number of files that a sentence names."""
+
+
+class LoadFiles(Struct, frozen=True):
+    """The files of a load, its list first. ``present`` is empty if there is neither a list nor a
+    load that is one file; ``is_damaged`` says that the list names no file."""
+
+    name: str
+    present: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    is_damaged: bool = False
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """All files of the load."""
+        return self.present + self.missing
+
+    @property
+    def wanted(self) -> str:
+        """The names, one of which a load must have."""
+        *names, last = (self.name + ending for ending in (LIST, *ONE_FILE))
+        return f"{', '.join(names)} or {last}"
+
+    @property
+    def fault(self) -> str | None:
+        """Why phones cannot get the load, as a sentence; None if they can."""
+        if self.is_damaged:
+            return f"{self.present[0]} names no file: it is damaged or no list of a load."
+        incomplete = f"The load {self.name} is not complete in PHONEPROV_FILES_DIR:"
+        if not self.present:
+            return f"{incomplete} no file has the name {self.wanted}."
+        if not self.missing:
+            return None
+        names = ", ".join(self.missing[:_NAMED])
+        more = len(self.missing) - _NAMED
+        names += f" and {more} more" if more > 0 else ""
+        return f"{incomplete} missing {names}."
+
+
+@dataclass(frozen=True)
+class CheckLoad:
+    """Looks for the files of a load."""
+
+    files: SharedFiles
+
+    async def __call__(self, name: str) -> LoadFiles:
+        """The files of the list; without a list, the one file that is the load. A list that cannot
+        be read is missing."""
+        listing = name + LIST
+        content = await self._content(listing)
+        if content is None:
+            alone = [name + ending for ending in ONE_FILE if await self._has(name + ending)]
+            return LoadFiles(name, tuple(alone[:1]))
+        names = listed_files(content)
+        if not names:
+            return LoadFiles(name, (listing,), is_damaged=True)
+        missing: list[str] = []
+        present = [listing]
+        for one in names:
+            (present if await self._has(one) else missing).append(one)
+        return LoadFiles(name, tuple(present), tuple(missing))
+
+    async def _has(self, name: str) -> bool:
+        file = None if plain_name(name) is None else await self.files.open(name)
+        if file is None:
+            return False
+        file.close()
+        return True
+
+    async def _content(self, listing: str) -> bytes | None:
+        file = None if plain_name(listing) is None else await self.files.open(listing)
+        if file is None:
+            return None
+        try:
+            await file.load(0)
+            return file.loaded(0, min(file.size, LARGEST))
+        except OSError:
+            return None
+        finally:
+            file.close()

@@ -1,0 +1,221 @@
+"""Learning templates from configurations: the text that they have in common, the texts in which
+they differ, and the parts that only some of them have. Nothing is guessed: what cannot be a value
+stays part of the text, so that each configuration is rendered back byte for byte."""
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from phoneprov_core.features.templates.model import MOST_VALUES
+from phoneprov_core.features.templates.shapes import Reader, Token, plain
+
+_MOST_GROUPS = 40
+"""Maximum number of groups of different shapes; others have a template for each shape, so that the
+cost grows with the number of configurations."""
+_MOST_DIFFERENT = 0.25
+"""Maximum share of tokens that differ, for shapes of one template."""
+_BRACE = re.compile(r"\{(?=[{%#$\ufeff]|(?i:mac)\}|\Z)|(?<=[$#])\{")
+_MACS: Mapping[str, Callable[[str], str]] = {
+    "phone.hex": str,
+    "phone.mac": lambda mac: ":".join(re.findall("..", mac)),
+    "phone.hex|lower": str.lower,
+    "phone.mac|lower": lambda mac: ":".join(re.findall("..", mac.lower())),
+}
+"""How the MAC of a phone may be written."""
+
+
+class Learned(Struct, frozen=True):
+    """A template, and for each configuration, by its name, the values that give it back."""
+
+    body: str
+    values: Mapping[str, Mapping[str, str]]
+
+
+class _Files(NamedTuple):
+    """The configurations of one shape: names, and the texts of the slots of each."""
+
+    shape: tuple[int, ...]
+    elements: set[tuple[str, str | None]]
+    names: list[str]
+    cells: list[tuple[str, ...]]
+
+
+class _TooMany(Exception):
+    """More values than a profile may have."""
+
+
+def learn(texts: Mapping[str, str], macs: Mapping[str, str]) -> list[Learned]:
+    """The templates of well-formed configurations, by name; ``macs`` has the 12 digits of the phone
+    of each name where they are known. The template of most configurations comes first."""
+    reader = Reader()
+    shapes: dict[tuple[int, ...], _Files] = {}
+    known: dict[str, str] = {}
+    for name, text in texts.items():
+        shape, cells = reader.read(text)
+        if shape not in shapes:
+            tokens = (reader.tokens[number] for number in shape)
+            elements = {(one.trail[-1][0] if one.trail else "", one.literal) for one in tokens}
+            shapes[shape] = _Files(shape, elements, [], [])
+        shapes[shape].names.append(name)
+        shapes[shape].cells.append(tuple(known.setdefault(cell, cell) for cell in cells))
+    learned: list[Learned] = []
+    waiting = sorted(shapes.values(), key=lambda one: -len(one.names))
+    for tried in itertools.count():
+        if not waiting:
+            break
+        group = waiting[:1]
+        others: list[_Files] = []
+        for one in waiting[1:]:
+            different, both = group[0].elements ^ one.elements, group[0].elements | one.elements
+            is_alike = len(different) <= max(4, _MOST_DIFFERENT * len(both))
+            (group if is_alike and tried < _MOST_GROUPS else others).append(one)
+        more, misfits = _of_alike(group, reader.tokens, macs)
+        learned += more
+        waiting = misfits + others
+    return sorted(learned, key=lambda one: -len(one.values))
+
+
+def _of_alike(
+    group: Sequence[_Files], tokens: Sequence[Token], macs: Mapping[str, str]
+) -> tuple[list[Learned], list[_Files]]:
+    """Templates of shapes that are alike, and the shapes that have another order of elements."""
+    order: Sequence[int] = ()
+    fit: list[_Files] = []
+    misfits: list[_Files] = []
+    for files in sorted(group, key=lambda one: (-len(one.shape), -len(one.names))):
+        longer = _with(order, files.shape, tokens) if order else files.shape
+        if longer is None or len(longer) > 4 * len(files.shape) + 256:
+            misfits.append(files)
+        else:
+            order = longer
+            fit.append(files)
+    with suppress(_TooMany):
+        return [_Writing(fit, tokens, macs).template(order)], misfits
+    # One configuration alone has no values; the longer ones, with more lines, have more.
+    parts = [fit[: len(fit) // 2], fit[len(fit) // 2 :]]
+    if len(fit) == 1:
+        shape, elements, names, cells = fit[0]
+        each = zip(names, cells, strict=True)
+        parts = [[_Files(shape, elements, [name], [texts])] for name, texts in each]
+    learned: list[Learned] = []
+    for part in parts:
+        more, others = _of_alike(part, tokens, macs)
+        learned += more
+        misfits += others
+    return learned, misfits
+
+
+def _with(order: Sequence[int], shape: Sequence[int], tokens: Sequence[Token]) -> list[int] | None:
+    """The order of tokens with those of one shape, or None if it has another order."""
+    places = {number: at for at, number in enumerate(order)}
+    longer: list[int] = []
+    done = 0
+    for number in shape:
+        at = places.get(number)
+        if at is None:
+            while done < len(order) and _is_before(tokens[order[done]], tokens[number]):
+                longer.append(order[done])
+                done += 1
+            longer.append(number)
+        elif at < done:
+            return None
+        else:
+            longer += order[done : at + 1]
+            done = at + 1
+    return [*longer, *order[done:]]
+
+
+def _is_before(one: Token, other: Token) -> bool:
+    """Whether a token that only others have is before a new one, as line 2 is before line 3."""
+    for (name, number), (other_name, other_number) in zip(one.trail, other.trail, strict=False):
+        if (name, number) != (other_name, other_number):
+            return name == other_name and number < other_number
+    return False
+
+
+class _Writing:
+    """Writes the text of a template, and collects the values."""
+
+    def __init__(
+        self, group: Sequence[_Files], tokens: Sequence[Token], macs: Mapping[str, str]
+    ) -> None:
+        self._group = group
+        self._tokens = tokens
+        self._macs = macs
+        self._keys: dict[object, str] = {}
+        self._values: dict[str, dict[str, str]] = {name: {} for one in group for name in one.names}
+
+    def template(self, order: Sequence[int]) -> Learned:
+        """Raises ``_TooMany``."""
+        present: dict[int, dict[int, int]] = {number: {} for number in order}
+        for one, files in enumerate(self._group):
+            slot = 0
+            for number in files.shape:
+                present[number][one] = slot
+                slot += self._tokens[number].literal is None
+        pieces: list[str] = []
+        # Conditions are open as long as all shapes that have the next token are among theirs.
+        around = [frozenset(range(len(self._group)))]
+        for number in order:
+            token, shapes = self._tokens[number], frozenset(present[number])
+            while not shapes <= around[-1]:
+                around.pop()
+                pieces.append("{% endif %}")
+            if shapes != around[-1]:
+                around.append(shapes)
+                name = f"with_{token.trail[-1][0] if token.trail else 'text'}"
+                given = dict.fromkeys(self._names(sorted(shapes)), "yes")
+                pieces.append(f"{{% if values.{self._key(shapes, name, given)} %}}")
+            literal = token.literal
+            pieces.append(self._slot(token.name, present[number]) if literal is None
+                          else _literal(literal))  # fmt: skip
+        body = "".join([*pieces, "{% endif %}" * (len(around) - 1)])
+        empty = dict.fromkeys(self._keys.values(), "")
+        return Learned(body, {name: {**empty, **one} for name, one in self._values.items()})
+
+    def _slot(self, name: str, columns: Mapping[int, int]) -> str:
+        texts = tuple(cells[at] for one, at in columns.items() for cells in self._group[one].cells)
+        names = self._names(columns)
+        by_mac = _with_mac(texts, [self._macs.get(one, "") for one in names])
+        if by_mac is not None:
+            return by_mac
+        if len(set(texts)) == 1:
+            return _literal(texts[0])
+        given = {one: plain(text) or "" for one, text in zip(names, texts, strict=True)}
+        return f"{{{{ values.{self._key((tuple(columns), texts), name, given)} }}}}"
+
+    def _names(self, shapes: Iterable[int]) -> list[str]:
+        return [name for one in shapes for name in self._group[one].names]
+
+    def _key(self, what: object, name: str, given: Mapping[str, str]) -> str:
+        """The key of a value; equal ones have one."""
+        if what not in self._keys:
+            if len(self._keys) == MOST_VALUES:
+                raise _TooMany
+            plain_name = re.sub("[^A-Za-z0-9_]", "_", name)[:50]
+            names = [plain_name if plain_name[:1].isalpha() else "value"]
+            names += [f"{names[0]}_{number}" for number in range(2, MOST_VALUES + 2)]
+            taken = set(self._keys.values())
+            key = self._keys[what] = next(one for one in names if one not in taken)
+            for one, text in given.items():
+                self._values[one][key] = text
+        return self._keys[what]
+
+
+def _with_mac(texts: Sequence[str], macs: Sequence[str]) -> str | None:
+    """The text with the MAC of the phone, if each has its own at the same place."""
+    for name, written in _MACS.items():
+        if macs[0] and written(macs[0]) in texts[0] and all(macs):
+            around = {tuple(one.split(written(mac))) for one, mac in zip(texts, macs, strict=True)}
+            if len(around) == 1 and len(parts := around.pop()) == 2:
+                return f"{_literal(parts[0])}{{{{ {name} }}}}{_literal(parts[1])}"
+    return None
+
+
+def _literal(text: str) -> str:
+    """A text as it is written in a template. An editor may remove a byte order mark."""
+    return _BRACE.sub("{{ '{' }}", text).replace("\ufeff", r"{{ '\ufeff' }}")

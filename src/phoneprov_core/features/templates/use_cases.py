@@ -1,0 +1,238 @@
+"""Templates: superadmins read and change them; ports of their store and of rendering."""
+
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Protocol
+
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
+
+from phoneprov_core.features.templates.model import (
+    CheckTemplate,
+    CreateTemplate,
+    Template,
+    TemplateChanged,
+    TemplateCheck,
+    TemplateInUse,
+    TemplatePatch,
+    WantedTemplates,
+)
+from phoneprov_core.inventory.configuration.findings import Finding
+from phoneprov_core.inventory.configuration.well_formed import LARGEST
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import applied, invalid, record_of, require_newest, wrong
+from phoneprov_core.kernel.errors import AlreadyExists, Problem, found
+from phoneprov_core.kernel.fields import SECRET, Redacted
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, Store
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.people.access import require_superadmin
+
+
+class Given(Redacted, frozen=True):
+    """What a template is rendered with; the names are those of ``language``. ``secret`` names the
+    values that are masked, besides the passwords of lines."""
+
+    objects: Annotated[Mapping[str, Mapping[str, str]], SECRET]
+    lists: Annotated[Mapping[str, Sequence[Mapping[str, str | bool]]], SECRET]
+    values: Annotated[Mapping[str, str], SECRET]
+    secret: frozenset[str] = frozenset()
+
+
+class Mark(Struct, frozen=True, array_like=True):
+    """A place of a rendered text that comes from a given name: byte offsets, the name
+    (``lines.number``), and whether it is secret."""
+
+    start: int
+    end: int
+    name: str
+    secret: bool
+
+
+class UsedLine(Redacted, frozen=True, array_like=True):
+    """A line that a text was rendered with: its number, and its password if that was read."""
+
+    number: str
+    password: Annotated[str | None, SECRET]
+
+
+class Rendered(Redacted, frozen=True):
+    """A rendered text, and where given names are in it, in order. Texts of the template itself have
+    no mark. ``lines`` are the elements of ``lines`` whose number, name or password was read, also
+    in a condition, in their order."""
+
+    text: Annotated[str, SECRET]
+    marks: tuple[Mark, ...] = ()
+    lines: tuple[UsedLine, ...] = ()
+
+
+def secrets_of(rendered: Rendered | None) -> tuple[tuple[int, int], ...]:
+    """The places of the secrets of a rendered text, as byte offsets."""
+    marks = () if rendered is None else rendered.marks
+    return tuple((mark.start, mark.end) for mark in marks if mark.secret)
+
+
+class TemplateFault(Exception):
+    """A template that cannot be rendered with what is given: the position in its text, both from 1,
+    and the reason as a sentence."""
+
+    def __init__(self, line: int, column: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line, self.column, self.reason = line, column, reason
+
+
+class Renderer(Protocol):
+    """Checks and renders the bodies of templates. Every given text is escaped for XML, in every
+    position. Cost and memory are bounded by ``language`` for every body: no construct reaches
+    Python, a file or a process."""
+
+    async def check(self, body: str) -> tuple[Finding, ...]:
+        """What prevents a body from being used: syntax, constructs that are not part of the
+        language, names that are not given. Each finding is an error with its position; empty for a
+        good body."""
+
+    async def render(self, body: str, given: Given, largest: int) -> Rendered:
+        """The text of at most ``largest`` bytes. Line ends of the body are kept. Raises
+        ``TemplateFault`` for a body that ``check`` refuses, for a name that is not given, for
+        control characters in a given text, and beyond a bound."""
+
+
+class TemplateStore(Store[Template], Protocol):
+    """Templates, by uuid. Name, model and software type together are unique: ``add`` and ``put``
+    raise ``AlreadyExists`` before they return. The name is the owner of its variants."""
+
+    async def variants(self, name: str) -> list[Template]:
+        """The variants of this exact name, oldest first. In a writing transaction no other
+        transaction changes them until this one ends."""
+
+    async def profiles_with(self, name: str) -> int:
+        """Number of profiles whose newest revision names this template."""
+
+
+_PIECE = 16
+_SHOWN = 5
+"""Maximum number of findings that an error names."""
+
+
+class TemplatesTransaction(Protocol):
+    """Stores that the use cases of templates use."""
+
+    @property
+    def templates(self) -> TemplateStore: ...
+
+
+@dataclass(frozen=True)
+class Templates:
+    """Create, read, change and delete templates; every use case requires level 0."""
+
+    database: ReadAndWrite[TemplatesTransaction]
+    renderer: Renderer
+    clock: Clock
+    new_id: NewId
+    _: KW_ONLY
+    largest_xml: int = LARGEST
+
+    async def all(
+        self, actor: Actor, page: Page = None, wanted: WantedTemplates | None = None
+    ) -> Listing[Template]:
+        """Every variant of every template, or of one name, oldest first."""
+        require_superadmin(actor)
+        name = wanted.name if wanted else None
+        return await listing(
+            self.database.read, lambda tx: tx.templates, page, owner=name, piece=_PIECE
+        )
+
+    async def get(self, actor: Actor, uuid: str) -> Template:
+        """Raises ``NotFound``."""
+        require_superadmin(actor)
+        async with self.database.read() as tx:
+            return found(await tx.templates.find(known_id(uuid)), "template")
+
+    async def check(self, actor: Actor, request: CheckTemplate) -> TemplateCheck:
+        """The findings in a text. Changes nothing."""
+        require_superadmin(actor)
+        return TemplateCheck(await self.renderer.check(request.body))
+
+    async def create(self, actor: Actor, new: CreateTemplate) -> Template:
+        """Raises ``Invalid`` for a text with findings; ``Conflict`` if there is this variant."""
+        require_superadmin(actor)
+        await self._require_good(new.body)
+        now = shown(self.clock())
+        template = record_of(
+            Template, new, uuid=self.new_id(), revision=1, created_at=now, updated_at=now
+        )
+        async with self.database.write(by=actor) as tx:
+            await _added(tx.templates.add(template), template)
+        return template
+
+    async def update(self, actor: Actor, uuid: str, patch: TemplatePatch) -> Template:
+        """Raises ``NotFound``, and as ``create``; ``Conflict`` if ``revision`` is not the newest,
+        and if another name would leave profiles without their template."""
+        require_superadmin(actor)
+        name = (await self.get(actor, uuid)).name
+        if patch.body is not UNSET:
+            await self._require_good(patch.body)
+        async with self.database.write(by=actor) as tx:
+            variants, before = await _held(tx.templates, name, uuid)
+            require_newest(before.revision, patch.revision, "template", TemplateChanged)
+            changes = replace(patch, revision=UNSET)
+            is_same = patch.body in {UNSET, before.body}
+            template = applied(
+                before,
+                changes,
+                revision=before.revision if is_same else before.revision + 1,
+                updated_at=shown(self.clock()),
+            )
+            if template.name != before.name:
+                await _require_unused(tx.templates, variants, before)
+            await _added(tx.templates.put(template), template)
+        return template
+
+    async def delete(self, actor: Actor, uuid: str) -> None:
+        """Raises ``NotFound``; ``TemplateInUse`` for the last variant that profiles use."""
+        require_superadmin(actor)
+        name = (await self.get(actor, uuid)).name
+        async with self.database.write(by=actor) as tx:
+            variants, template = await _held(tx.templates, name, uuid)
+            await _require_unused(tx.templates, variants, template)
+            await tx.templates.remove(template.uuid)
+
+    async def _require_good(self, body: str) -> None:
+        if len(body.encode("utf-8", "replace")) > self.largest_xml:
+            raise wrong("body", f"must be at most {self.largest_xml} bytes long")
+        findings = await self.renderer.check(body)
+        if findings:
+            raise invalid([Problem("body", _problem(finding)) for finding in findings[:_SHOWN]])
+
+
+def _problem(finding: Finding) -> str:
+    message = finding.message.rstrip(".")
+    return f"is wrong on line {finding.line}, column {finding.column}: {message}"
+
+
+async def _added(work: Awaitable[None], template: Template) -> None:
+    try:
+        await work
+    except AlreadyExists:
+        raise AlreadyExists(
+            f"There is a template {template.label} already.",
+            problems=(Problem("name", "has a variant for this model and firmware family already"),),
+        ) from None
+
+
+async def _held(templates: TemplateStore, name: str, uuid: str) -> tuple[list[Template], Template]:
+    """The variants of a name, locked, and the one of this uuid. Raises ``NotFound``."""
+    variants = await templates.variants(name)
+    same = next((one for one in variants if one.uuid == known_id(uuid)), None)
+    return variants, found(same, "template")
+
+
+async def _require_unused(
+    templates: TemplateStore, variants: list[Template], template: Template
+) -> None:
+    count = 0 if len(variants) > 1 else await templates.profiles_with(template.name)
+    if count:
+        profiles = "1 profile uses" if count == 1 else f"{count} profiles use"
+        raise TemplateInUse(
+            f"{profiles} the template {template.name}, and this is its last variant."
+        )

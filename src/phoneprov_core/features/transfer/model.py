@@ -1,0 +1,178 @@
+"""Rows of an imported table, their results, and the transaction that they are written in."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+from phoneprov_core.features.desks.model import DeskStore, DesksTransaction
+from phoneprov_core.features.desks.records import DeskUses
+from phoneprov_core.inventory.extensions import ExtensionStore, ExtensionsTransaction
+from phoneprov_core.inventory.phones.ports import PhoneStore, PhonesTransaction
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import wrong
+from phoneprov_core.kernel.errors import PhoneprovError, Problem
+from phoneprov_core.people.auth.model import LoginAttemptStore
+from phoneprov_core.people.directory.use_cases import (
+    CompanyDirectoryTransaction,
+    PersonalDirectoryTransaction,
+)
+from phoneprov_core.people.users.use_cases import UserStore, UsersTransaction
+from phoneprov_core.switching.deployments.ports import LeaseStore
+
+OWNER = "username"
+"""The column that names the owner of a personal record."""
+
+
+def is_note(column: str) -> bool:
+    """Whether a column is for readers only, as those that the console adds to an export: its name
+    is in parentheses. An import ignores it."""
+    return column.startswith("(") and column.endswith(")")
+
+
+class Note(Struct, frozen=True):
+    """What an import leaves out of a row: the field (empty for the row), and what continues its
+    name."""
+
+    field: str
+    message: str
+
+
+class Row(Struct, frozen=True):
+    """One row: its first line in the file (counted from 1), and the text of its cells by column. A
+    missing column keeps the value, an empty cell clears it. ``notes`` are what the cells leave
+    out."""
+
+    line: int
+    cells: Mapping[str, str]
+    notes: tuple[Note, ...] = ()
+
+    def __repr__(self) -> str:
+        # Some cells contain passwords.
+        return f"Row(line={self.line}, columns={tuple(self.cells)})"
+
+
+class RowProblem(Struct, frozen=True):
+    """A problem of a row: line, field (empty for all of it), and what continues its name."""
+
+    line: int
+    field: str
+    message: str
+
+
+ANOTHER_IMPORT = (
+    "The row was not written: another import of this table is running. Try again when it has ended."
+)
+"""The problem of the first row when ``claim_import`` fails."""
+
+
+def problems_of(line: int, error: PhoneprovError) -> list[RowProblem]:
+    """The problems that an error means for the row at this line."""
+    problems = error.problems or (Problem("", error.message),)
+    return [RowProblem(line, problem.field, problem.message) for problem in problems]
+
+
+class Table(Protocol):
+    """A table that can be read more than once: it is checked before it is written."""
+
+    async def columns(self) -> tuple[str, ...]:
+        """The names of the columns in the file; empty for an empty file."""
+
+    def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
+        """The rows from the first, in pieces; a problem for a row that cannot be read."""
+
+
+class Imported(Struct, frozen=True):
+    """The result of an import; what it would change if ``written`` is False. ``problems`` are those
+    of the rows that were left out; ``total`` counts every row. ``notes`` are of rows without a
+    problem: numbers of a contact that are not kept, or that no phone can dial."""
+
+    total: int = 0
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    problems: tuple[RowProblem, ...] = ()
+    written: bool = False
+    notes: tuple[RowProblem, ...] = ()
+
+
+RowOutcome = Literal["created", "updated", "unchanged"]
+
+Changes = Mapping[str, Any]
+"""The old and the new value of each changed field; of a secret only that it is changed."""
+
+Seen = Callable[[int, RowOutcome, Changes], None]
+"""Called with the line of each row that is not wrong, what importing it means, and the changes of a
+record: when it is checked, and again when it is written, since the record may have changed."""
+
+
+def unseen(line: int, outcome: RowOutcome, changes: Changes) -> None:
+    """A ``Seen`` for callers that need the totals only."""
+
+
+Progress = Callable[[str, int, int | None], None]
+"""Receives the progress of an import: its step ("checked", "hashed", "written"), the number of rows
+done, and the total, None if it is not known yet."""
+
+
+def unwatched(what: str, done: int, total: int | None) -> None:
+    """Ignores the progress."""
+
+
+class TransferTransaction(
+    UsersTransaction, ExtensionsTransaction, PhonesTransaction, CompanyDirectoryTransaction,
+    PersonalDirectoryTransaction, DesksTransaction, Protocol,
+):  # fmt: skip
+    """Stores that imports and exports use."""
+
+    @property
+    def users(self) -> Any: ...
+    @property
+    def extensions(self) -> ExtensionStore: ...
+    @property
+    def phones(self) -> PhoneStore: ...
+    @property
+    def desks(self) -> DeskStore: ...
+    @property
+    def desk_uses(self) -> DeskUses: ...
+    @property
+    def leases(self) -> LeaseStore: ...
+    @property
+    def attempts(self) -> LoginAttemptStore: ...
+
+    async def flush(self) -> None:
+        """Execute deferred changes; raises their errors."""
+
+    async def claim_import(self, kind: str) -> bool:
+        """Whether no other open transaction imports this kind of table."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Lets use cases take part in an open transaction, which their changes belong to."""
+
+    tx: TransferTransaction
+
+    def read(self) -> AbstractAsyncContextManager[TransferTransaction]:
+        """The stores of the transaction."""
+        return self._join()
+
+    def write(self, *, by: Actor) -> AbstractAsyncContextManager[TransferTransaction]:  # noqa: ARG002
+        """The stores of the transaction, which has its actor."""
+        return self._join()
+
+    @asynccontextmanager
+    async def _join(self) -> AsyncIterator[TransferTransaction]:
+        yield self.tx
+
+
+async def named_user(users: UserStore, username: str, column: str = OWNER) -> str:
+    """The uuid of the user that a cell of ``column`` names. Raises ``Invalid``."""
+    if not username:
+        raise wrong(column, "is required")
+    user = await users.by_username(username)
+    if user is None:
+        raise wrong(column, "is the name of no user")
+    return user.uuid

@@ -1,0 +1,123 @@
+"""Import of a table that is sent as text."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from phoneprov_core.features.transfer.model import Changes, RowOutcome, RowProblem, Table
+from phoneprov_core.features.transfer.use_cases import Transfer
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Command, record_of
+from phoneprov_core.kernel.fields import SECRET, schema
+from phoneprov_core.people.access import require_superadmin
+
+Kind = Literal[
+    "users", "extensions", "phones", "desks", "kems", "company-directory", "personal-directory",
+    "pins", "user-extensions", "profiles", "templates",
+]  # fmt: skip
+
+ReadTable = Callable[[str], Table]
+"""Port: the table in a CSV text, whose first line names the columns."""
+
+
+class ImportRequest(Command, frozen=True, kw_only=True):
+    """A table to import."""
+
+    csv: Annotated[
+        str,
+        SECRET,
+        schema(
+            "The table as CSV (RFC 4180); its first line names the columns",
+            examples=["mac,model,location\n00:1B:D4:12:34:56,CP-7945G,Hall\n"],
+        ),
+    ]
+    dry_run: Annotated[bool, schema("Write nothing; report the result of the import")] = False
+    keep_going: Annotated[
+        bool, schema("Skip wrong rows; otherwise one wrong row stops the import")
+    ] = False
+
+
+class ImportProblem(Struct, frozen=True):
+    """A problem of a row."""
+
+    field: Annotated[str, schema("The column; empty for the whole row")]
+    message: Annotated[str, schema("Message that continues the name of the column")]
+
+
+class ImportedRow(Struct, frozen=True):
+    """The result of one row."""
+
+    line: Annotated[int, schema("Line of the text, from 1", minimum=1, examples=[2])]
+    outcome: Annotated[
+        Literal["created", "updated", "unchanged", "failed"],
+        schema("What happened to the row, or would happen"),
+    ]
+    problems: Annotated[
+        tuple[ImportProblem, ...], schema("Everything that is wrong with the row")
+    ] = ()
+    changes: Annotated[
+        dict[str, Any],
+        schema(
+            "Old and new value of each field that the row changes in a record; `changed` for a "
+            "secret",
+            examples=[{"location": {"old": "Hall", "new": "Annex"}}],
+        ),
+    ] = {}
+    notes: Annotated[
+        tuple[ImportProblem, ...],
+        schema("What phones do not offer of a row that is not wrong: text that is no number"),
+    ] = ()
+
+
+def _by_line(problems: tuple[RowProblem, ...]) -> dict[int, tuple[ImportProblem, ...]]:
+    found: dict[int, list[ImportProblem]] = {}
+    for one in problems:
+        found.setdefault(one.line, []).append(ImportProblem(one.field, one.message))
+    return {line: tuple(of_line) for line, of_line in found.items()}
+
+
+class ImportResult(Struct, frozen=True):
+    """The result of an import: numbers of rows, and each row in the order of the table."""
+
+    written: Annotated[bool, schema("Whether anything was written")]
+    total: Annotated[int, schema("Number of rows", minimum=0)]
+    created: Annotated[int, schema("Number of records created", minimum=0)]
+    updated: Annotated[int, schema("Number of records changed", minimum=0)]
+    unchanged: Annotated[int, schema("Number of rows without a change", minimum=0)]
+    failed: Annotated[int, schema("Number of wrong rows", minimum=0)]
+    rows: Annotated[tuple[ImportedRow, ...], schema("The rows in the order of the table")]
+
+
+@dataclass(frozen=True)
+class ImportText:
+    """``Transfer.into`` for a table in a text. Needs level 0."""
+
+    transfer: Transfer
+    read: ReadTable
+
+    async def __call__(self, actor: Actor, kind: str, request: ImportRequest) -> ImportResult:
+        """Raises ``NotFound`` for an unknown kind."""
+        require_superadmin(actor)
+        rows: dict[int, ImportedRow] = {}
+
+        def seen(line: int, outcome: RowOutcome, changes: Changes) -> None:
+            rows[line] = ImportedRow(line, outcome, changes=dict(changes))
+
+        imported = await self.transfer.into(
+            actor,
+            kind,
+            self.read(request.csv),
+            dry_run=request.dry_run,
+            keep_going=request.keep_going,
+            seen=seen,
+        )
+        problems = _by_line(imported.problems)
+        for line, wrong in problems.items():
+            rows[line] = ImportedRow(line, "failed", wrong)
+        for line, notes in _by_line(imported.notes).items():
+            rows[line] = replace(rows[line], notes=notes)
+        in_order = tuple(rows[line] for line in sorted(rows))
+        return record_of(ImportResult, imported, failed=len(problems), rows=in_order)

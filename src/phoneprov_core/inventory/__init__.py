@@ -1,0 +1,1 @@
+"""Phones, modules, extensions, links, profiles and their configurations."""

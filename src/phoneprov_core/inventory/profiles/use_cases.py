@@ -1,0 +1,291 @@
+"""Profiles: owners and superadmins read and change them."""
+
+import hashlib
+from dataclasses import KW_ONLY, dataclass
+from typing import Protocol
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from phoneprov_core.features.templates.model import TemplateNotShared, is_shared
+from phoneprov_core.features.templates.use_cases import TemplateStore
+from phoneprov_core.inventory.configuration.well_formed import LARGEST, device_xml_rule
+from phoneprov_core.inventory.profiles.model import (
+    ChangedMeanwhile,
+    Content,
+    CreateProfile,
+    DefaultOfDesks,
+    Profile,
+    ProfileDeletion,
+    ProfilePatch,
+    ProfileRecord,
+    ProfileSearch,
+    Revision,
+    TooManyProfiles,
+    from_template,
+    whole,
+)
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor, UseCaseTrail
+from phoneprov_core.kernel.commands import Rules, applied, obey, record_of, require_newest
+from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, Rows, SearchedRows, Store, selected
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.people.access import KnownUsers, require_owner, visible
+
+
+class RevisionStore(Rows[Revision], Protocol):
+    """The revisions of profiles, each with its content. They are deleted with their profile,
+    which is their owner. Lists are by number, then uuid."""
+
+    async def add(self, revision: Revision, content: str, *, by_level_0: bool = False) -> None:
+        """Raises ``Conflict`` (code ``already_exists``) if the profile has a revision of this
+        number, ``NotFound`` if the profile does not exist."""
+
+    async def find(self, profile_uuid: str, number: int) -> Revision | None:
+        """The revision, or None."""
+
+    async def newest(self, profile_uuid: str) -> Revision | None:
+        """The revision with the largest number, or None if the profile does not exist."""
+
+    async def content(self, uuid: str) -> Content | None:
+        """The exact content of the revision with this uuid, or None."""
+
+    async def remove_oldest(self, profile_uuid: str, most: int) -> int:
+        """Remove the oldest revisions of a profile until ``most`` are left; returns the number of
+        removed revisions.
+
+        Keeps the newest revision and those that are needed: by a running deployment, by a batch
+        that has not ended, as the current revision of a phone, as one of the three other
+        revisions that were on that phone before (two of them may have the same text), or as what
+        a rollback of a phone deploys again. At most 100 phones of a revision are examined for
+        the last reason; a revision for which that does not decide is kept.
+        """
+
+
+class WholeProfileStore(SearchedRows[Profile], Protocol):
+    """Read access to profiles with the configuration of their newest revision. Profiles without a
+    revision are not included."""
+
+    async def find(self, key: str) -> Profile | None:
+        """The profile, or None."""
+
+
+class DesksOfProfiles(Protocol):
+    """The part of desks that profiles use."""
+
+    async def with_default(self, profile_uuid: str) -> list[str]:
+        """The MACs of desks with this default profile, locked."""
+
+    async def end_lines(self, owner_uuid: str, profile_uuid: str) -> None:
+        """Take the lines of the owner of a profile from phones where no user is logged in."""
+
+
+class ProfilesTransaction(Protocol):
+    """Stores that the use cases of profiles use. A profile is deleted with its user."""
+
+    @property
+    def users(self) -> KnownUsers: ...
+    @property
+    def profiles(self) -> Store[ProfileRecord]: ...
+    @property
+    def whole_profiles(self) -> WholeProfileStore: ...
+    @property
+    def revisions(self) -> RevisionStore: ...
+    @property
+    def desk_uses(self) -> DesksOfProfiles: ...
+    @property
+    def trail(self) -> UseCaseTrail: ...
+    @property
+    def templates(self) -> TemplateStore: ...
+
+
+NAMED = 5
+"""Maximum number of desks that a message names."""
+
+# A profile may have 512 KiB: long lists are read in pieces of few profiles.
+PIECE = 16
+
+MOST_PROFILES = 100
+"""Maximum number of profiles of a user; 0 for no limit."""
+
+MOST_REVISIONS = 100
+"""Maximum number of revisions of a profile, besides those that are needed; 0 for no limit."""
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """Create, read, change and delete profiles. A save that changes the configuration creates a
+    revision; older revisions do not change."""
+
+    database: ReadAndWrite[ProfilesTransaction]
+    clock: Clock
+    new_id: NewId
+    _: KW_ONLY
+    largest_xml: int = LARGEST
+    most_profiles: int = MOST_PROFILES
+    most_revisions: int = MOST_REVISIONS
+
+    @property
+    def rules(self) -> Rules:
+        """The rules that depend on settings."""
+        return {"cnf_xml": device_xml_rule(self.largest_xml)}
+
+    async def all(
+        self, actor: Actor, page: Page = None, wanted: ProfileSearch | None = None
+    ) -> Listing[Profile]:
+        """Every profile, oldest first; without level 0 only those of the caller."""
+        owner = None if actor.holds(SUPERADMIN) else actor.user_uuid
+        return await self._listing(page, owner, wanted)
+
+    async def of_user(self, actor: Actor, user_uuid: str, page: Page = None) -> Listing[Profile]:
+        """The profiles of one user. Raises ``Forbidden``; ``NotFound`` without the user."""
+        owner = known_id(user_uuid)
+        await self._require_owner(actor, owner)
+        return await self._listing(page, owner)
+
+    async def get(self, actor: Actor, uuid: str) -> Profile:
+        """Raises ``NotFound``, also for another user's profile."""
+        async with self.database.read() as tx:
+            return await visible(actor, tx.whole_profiles, uuid, "profile")
+
+    async def create(self, actor: Actor, new: CreateProfile) -> Profile:
+        """Raises ``Forbidden`` for another user and (code ``template_not_shared``) for a template
+        that only level 0 uses; ``NotFound`` without the user or the template;
+        ``Conflict`` (``too_many_profiles``) if the user has the maximum of profiles."""
+        obey(self.rules, new)
+        await self._require_owner(actor, new.user_uuid)
+        now = shown(self.clock())
+        profile = record_of(
+            ProfileRecord,
+            new,
+            uuid=self.new_id(),
+            software_type=new.software_type or None,
+            created_at=now,
+            updated_at=now,
+        )
+        content = Content(new.cnf_xml or "")
+        if new.template is not None:
+            content = from_template(new.template, new.values or {})
+        async with self.database.write(by=actor) as tx:
+            await self._require_room(tx, profile.user_uuid)
+            await _require_template(tx, actor, content.template)
+            await tx.profiles.add(profile)
+            revision = self._revision(actor, profile, 1, content)
+            by_level_0 = actor.holds(SUPERADMIN)
+            await tx.revisions.add(revision, content.text, by_level_0=by_level_0)
+        return whole(profile, content)
+
+    async def update(self, actor: Actor, uuid: str, patch: ProfilePatch) -> Profile:
+        """Raises ``NotFound``; ``Forbidden`` if a caller without level 0 would give it to another
+        user; ``Conflict`` if that user has the maximum number of profiles, and (code
+        ``changed_meanwhile``) if ``revision`` is not the number of the newest revision."""
+        async with self.database.read() as tx:
+            await visible(actor, tx.profiles, uuid, "profile")
+        if patch.user_uuid is not UNSET:
+            await self._require_owner(actor, patch.user_uuid)
+        obey(self.rules, patch)
+        async with self.database.write(by=actor) as tx:
+            before = await visible(actor, tx.profiles, uuid, "profile")
+            if patch.user_uuid is not UNSET and patch.user_uuid != before.user_uuid:
+                await self._require_room(tx, patch.user_uuid)
+            newest = found(await tx.revisions.newest(before.uuid), "profile")
+            require_newest(newest.number, patch.revision, "profile", ChangedMeanwhile)
+            content = found(await tx.revisions.content(newest.uuid), "profile")
+            given = dict.fromkeys(("cnf_xml", "revision", "template", "values"), UNSET)
+            stored = replace(patch, **given)
+            profile = applied(before, stored, updated_at=shown(self.clock()))
+            await tx.profiles.put(profile)
+            if profile.user_uuid != before.user_uuid:
+                await tx.desk_uses.end_lines(before.user_uuid, profile.uuid)
+            before_it, content = content, patch.content(content)
+            if (content.text, content.template) != (before_it.text, before_it.template):
+                is_same = content.template is not None and content.template == before_it.template
+                await _require_template(tx, actor, content.template, is_kept=is_same)
+                revision = self._revision(actor, profile, newest.number + 1, content)
+                by_level_0 = actor.holds(SUPERADMIN) or (is_same and before_it.by_level_0)
+                await tx.revisions.add(revision, content.text, by_level_0=by_level_0)
+                if self.most_revisions:
+                    await tx.revisions.remove_oldest(profile.uuid, self.most_revisions)
+        return whole(profile, content)
+
+    async def delete(
+        self, actor: Actor, uuid: str, deletion: ProfileDeletion | None = None
+    ) -> None:
+        """Delete the profile and its revisions. Raises ``NotFound``; ``DefaultOfDesks`` without
+        ``force`` if it is the default profile of desks."""
+        async with self.database.write(by=actor) as tx:
+            profile = await visible(actor, tx.profiles, uuid, "profile")
+            macs = await tx.desk_uses.with_default(profile.uuid)
+            if macs and not (deletion and deletion.force):
+                more = f" and {len(macs) - NAMED} more" if len(macs) > NAMED else ""
+                raise DefaultOfDesks(
+                    f"This profile is the default of {', '.join(macs[:NAMED])}{more}."
+                    " With force=true it is deleted, and these phones have no default profile."
+                )
+            await tx.profiles.remove(profile.uuid)
+            await tx.desk_uses.end_lines(profile.user_uuid, profile.uuid)
+
+    async def revisions(self, actor: Actor, uuid: str, page: Page = None) -> Listing[Revision]:
+        """The revisions of a profile, oldest first, without configurations. Raises ``NotFound``."""
+        async with self.database.read() as tx:
+            profile = await visible(actor, tx.profiles, uuid, "profile")
+        return await listing(self.database.read, lambda tx: tx.revisions, page, owner=profile.uuid)
+
+    async def _require_owner(self, actor: Actor, user_uuid: str) -> None:
+        require_owner(actor, user_uuid)
+        async with self.database.read() as tx:
+            found(await tx.users.find(user_uuid), "user")
+
+    async def _require_room(self, tx: ProfilesTransaction, owner: str) -> None:
+        if not self.most_profiles:
+            return
+        found(
+            await tx.users.find(owner), "user"
+        )  # Locks the user: of two concurrent requests one waits here.
+        if await tx.profiles.count(owner) >= self.most_profiles:
+            raise TooManyProfiles(
+                f"This user has {self.most_profiles} profiles, the maximum; delete one, or raise "
+                "PHONEPROV_MOST_PROFILES."
+            )
+
+    def _revision(
+        self, actor: Actor, profile: ProfileRecord, number: int, made: Content
+    ) -> Revision:
+        content = made.text.encode()
+        return Revision(
+            uuid=self.new_id(),
+            profile_uuid=profile.uuid,
+            number=number,
+            sha256=hashlib.sha256(content).hexdigest(),
+            size=len(content),
+            created_at=profile.updated_at,
+            created_by=actor.user_uuid,
+            template=made.template,
+        )
+
+    async def _listing(
+        self, page: Page, owner: str | None, wanted: ProfileSearch | None = None
+    ) -> Listing[Profile]:
+        return await listing(
+            self.database.read,
+            lambda tx: selected(tx.whole_profiles, wanted),
+            page,
+            owner=owner,
+            piece=PIECE,
+        )
+
+
+async def _require_template(
+    tx: ProfilesTransaction, actor: Actor, name: str | None, *, is_kept: bool = False
+) -> None:
+    """Raises ``NotFound``, and ``TemplateNotShared`` for a user who chooses one that is not."""
+    if name is None:
+        return
+    variants = await tx.templates.variants(name)
+    if not variants:
+        raise NotFound(f"There is no template {name}.")
+    if not (is_kept or actor.holds(SUPERADMIN) or is_shared(variants)):
+        raise TemplateNotShared(
+            f"The template {name} is not shared: only level 0 makes profiles of it."
+        )

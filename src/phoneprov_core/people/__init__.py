@@ -1,0 +1,1 @@
+"""Accounts, rights, sessions, PINs, directories and the audit trail."""

@@ -1,0 +1,153 @@
+"""Registration of accounts, and creation of the first superadmin by the host's administrator."""
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor, anonymous
+from phoneprov_core.kernel.commands import obey
+from phoneprov_core.kernel.errors import Forbidden
+from phoneprov_core.kernel.store import ReadAndWrite, Store
+from phoneprov_core.kernel.system import Clock, NewId, shown
+from phoneprov_core.people.access import Assignment, Permission
+from phoneprov_core.people.auth.model import AuthTransaction
+from phoneprov_core.people.users.model import (
+    AccountPolicy,
+    PasswordHasher,
+    Registration,
+    User,
+    folded,
+)
+from phoneprov_core.people.users.use_cases import (
+    UsersTransaction,
+    add_user,
+    all_taken_fields,
+    clear_guesses,
+    created_user,
+)
+
+
+@dataclass(frozen=True)
+class Register:
+    """Create an account: for any caller where registration is public, else for a superadmin."""
+
+    database: ReadAndWrite[AuthTransaction]
+    hasher: PasswordHasher
+    policy: AccountPolicy
+    clock: Clock
+    new_id: NewId
+    _: KW_ONLY
+    public: bool
+
+    def require_open(self, actor: Actor | None) -> None:
+        """Raises ``Forbidden`` if registration is not public and the caller lacks level 0."""
+        if not (self.public or (actor is not None and actor.holds(SUPERADMIN))):
+            raise Forbidden("Registration is closed; ask an administrator for an account.")
+
+    async def __call__(
+        self, actor: Actor | None, registration: Registration, ip: str = "127.0.0.1"
+    ) -> User:
+        """Raises ``Forbidden`` if registration is not public and the caller does not hold level 0;
+        ``Conflict`` if the username or the e-mail address is in use."""
+        self.require_open(actor)
+        obey(self.policy.rules_of_new, registration)
+        superadmin = actor is not None and actor.holds(SUPERADMIN)
+        self.policy.require_own(registration.password, registration.username, registration.email)
+        hash_ = await self.hasher.hash(registration.password, first=superadmin)
+        created_by = actor.user_uuid if actor is not None and superadmin else None
+        user = created_user(registration, self.new_id(), shown(self.clock()), ip, created_by)
+        writing = self.database.write(by=actor or anonymous(ip))
+        async with all_taken_fields(self.database, user), writing as tx:
+            await add_user(tx, user, self.policy, hash_)
+        return user
+
+
+PERMISSION_NAME = "superadmin"
+
+
+class CreateAdminTransaction(UsersTransaction, Protocol):
+    """Stores that the creation of a superadmin uses."""
+
+    @property
+    def permissions(self) -> Store[Permission]: ...
+
+
+class AdminCreated(Struct, frozen=True):
+    """The superadmin, whether this call created the account, and whether the account has the given
+    password now."""
+
+    user: User
+    is_new: bool
+    has_new_password: bool
+
+
+@dataclass(frozen=True)
+class CreateAdmin:
+    """Create an account that holds the level-0 permission ``superadmin``; safe to repeat.
+
+    An existing account of that name keeps its password, if it has one, and all other fields; it
+    gets the permission if it lacks it, is activated, and its login is unlocked. No actor is needed:
+    the administrator of the host runs this.
+    """
+
+    database: ReadAndWrite[CreateAdminTransaction]
+    hasher: PasswordHasher
+    policy: AccountPolicy
+    clock: Clock
+    new_id: NewId
+
+    async def has_password(self, username: str) -> bool:
+        """Whether an account of this name exists and has a password; then none is needed."""
+        async with self.database.read() as tx:
+            return await tx.users.with_password(username) is not None
+
+    async def __call__(self, account: Registration) -> AdminCreated:
+        """Raises ``Conflict`` if the e-mail address belongs to another account."""
+        hash_ = None
+        if not await self.has_password(account.username):
+            obey(self.policy.rules_of_new, account)
+            self.policy.require_own(account.password, account.username, account.email)
+            hash_ = await self.hasher.hash(account.password)
+        now = shown(self.clock())
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
+            user = await tx.users.by_username(account.username)
+            is_new = user is None and hash_ is not None
+            if user is None:
+                user = created_user(account, self.new_id(), now, "127.0.0.1", None)
+                await add_user(tx, user, self.policy, hash_ or "")
+            elif not user.is_active:
+                user = replace(user, is_active=True, updated_at=now)
+                await tx.users.put(user)
+            is_open = await tx.users.password_hash(user.uuid) is None
+            if is_open and hash_ is not None:
+                await tx.users.set_password_hash(user.uuid, hash_)
+            await clear_guesses(tx, user)
+            permission = await self._permission(tx, now)
+            current = await tx.assignments.of_user(user.uuid)
+            if current is None or current.perm_uuid != permission.uuid:
+                await tx.assignments.assign(
+                    Assignment(
+                        self.new_id(),
+                        user.uuid,
+                        permission.uuid,
+                        permission.level,
+                        permission.name,
+                        now,
+                    )
+                )
+        return AdminCreated(user, is_new, is_new or (is_open and hash_ is not None))
+
+    async def _permission(self, tx: CreateAdminTransaction, now: str) -> Permission:
+        last: Permission | None = None
+        while rows := await tx.permissions.rows(1000, after=last):
+            for permission in rows:
+                if permission.level == SUPERADMIN and folded(permission.name) == PERMISSION_NAME:
+                    return permission
+            last = rows[-1]
+        permission = Permission(
+            self.new_id(), SUPERADMIN, PERMISSION_NAME, "May do everything", now
+        )
+        await tx.permissions.add(permission)
+        return permission

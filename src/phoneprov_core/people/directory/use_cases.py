@@ -1,0 +1,252 @@
+"""The directories of the company and of users, and the search at a phone."""
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Protocol
+
+from msgspec import Struct
+
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import applied, record_of, require_same
+from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, Store, selected
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.people.access import (
+    KnownUsers,
+    SharedWrite,
+    require_owner,
+    require_shared_write,
+    visible,
+)
+from phoneprov_core.people.directory.dialling import dialled
+from phoneprov_core.people.directory.model import (
+    CompanyContact,
+    CompanyContactPatch,
+    ContactSearch,
+    CreateCompanyContact,
+    CreatePersonalContact,
+    PersonalContact,
+    PersonalContactPatch,
+    TooManyContacts,
+)
+from phoneprov_core.people.directory.terms import PAGE, FoundContact, TermSearch, searched
+
+
+class CompanyContactStore(SearchedStore[CompanyContact], Protocol):
+    """Contacts of the company, with an index to search them by."""
+
+    async def search(
+        self, search: TermSearch, limit: int, *, after: str | None = None
+    ) -> list[FoundContact]:
+        """At most ``limit`` active contacts that have a term (``terms_of``) for each prefix of
+        the search, each once, by name without case and accents, then by uuid; beginning after
+        the contact with the uuid ``after``, none if that one is not active any more. The cost
+        follows the number of contacts that match the first prefix, up to 5,000; beyond, the
+        number of names up to the last one returned."""
+
+
+class CompanyDirectoryTransaction(Protocol):
+    """Stores that the use cases of company contacts use."""
+
+    @property
+    def company_contacts(self) -> CompanyContactStore: ...
+
+
+class PersonalDirectoryTransaction(Protocol):
+    """Stores that the use cases of personal contacts use. A contact belongs to its user and is
+    deleted with them."""
+
+    @property
+    def users(self) -> KnownUsers: ...
+    @property
+    def personal_contacts(self) -> Store[PersonalContact]: ...
+
+
+class LookupTransaction(CompanyDirectoryTransaction, PersonalDirectoryTransaction, Protocol):
+    """Stores that a phone's search reads."""
+
+
+class Dialled(Struct, frozen=True):
+    """A number of a contact; ``label`` follows the name."""
+
+    name: str
+    label: str
+    number: str
+
+
+class LookupPage(Struct, frozen=True):
+    """At most 32 numbers. ``after`` is the contact that the next page begins after, None on the
+    last one."""
+
+    numbers: tuple[Dialled, ...]
+    after: str | None
+
+
+@dataclass(frozen=True)
+class LookUp:
+    """Looks contacts up for a phone."""
+
+    database: ReadAndWrite[LookupTransaction]
+
+    async def company(self, name: str, number: str, after: str = "") -> LookupPage:
+        """The active contacts of the company that match; every one if both are empty."""
+        search = searched(name, number)
+        if search is None:
+            return LookupPage((), None)
+        async with self.database.read() as tx:
+            found = await tx.company_contacts.search(
+                search, PAGE + 1, after=known_id(after) or None
+            )
+        return _page(found)
+
+    async def personal(self, user_uuid: str, after: str = "") -> LookupPage:
+        """The contacts of one user, oldest first."""
+        async with self.database.read() as tx:
+            last = await tx.personal_contacts.find(known_id(after)) if after else None
+            if last is not None and last.user_uuid != user_uuid:
+                last = None
+            found = await tx.personal_contacts.rows(PAGE + 1, after=last, owner=user_uuid)
+        return _page(found)
+
+
+def _page(found: Sequence[FoundContact | PersonalContact]) -> LookupPage:
+    """As many contacts as have 32 numbers together; contacts without a number are left out."""
+    numbers: list[Dialled] = []
+    after: str | None = None
+    for count, contact in enumerate(found):
+        own = _numbers(contact)
+        if count == PAGE or len(numbers) + len(own) > PAGE:
+            return LookupPage(tuple(numbers), after)
+        numbers += own
+        after = contact.uuid
+    return LookupPage(tuple(numbers), None)
+
+
+def _numbers(contact: FoundContact | PersonalContact) -> list[Dialled]:
+    numbers = []
+    if contact.work and (number := dialled(contact.work)):
+        numbers.append(Dialled(contact.name, "", number))
+    if contact.mobile and (number := dialled(contact.mobile)):
+        numbers.append(Dialled(contact.name, " (mobile)", number))
+    if contact.home and (number := dialled(contact.home)):
+        numbers.append(Dialled(contact.name, " (home)", number))
+    return numbers
+
+
+MOST_CONTACTS = 1000
+"""Maximum number of personal contacts of a user; 0 for no limit."""
+
+
+@dataclass(frozen=True)
+class CompanyDirectory:
+    """Create, read, change and delete the contacts that all accounts share."""
+
+    database: ReadAndWrite[CompanyDirectoryTransaction]
+    shared_write: SharedWrite
+    clock: Clock
+    new_id: NewId
+
+    async def all(
+        self,
+        actor: Actor,  # noqa: ARG002
+        page: Page = None,
+        wanted: ContactSearch | None = None,
+    ) -> Listing[CompanyContact]:
+        """All company contacts, oldest first."""
+        return await listing(
+            self.database.read, lambda tx: selected(tx.company_contacts, wanted), page
+        )
+
+    async def get(self, actor: Actor, uuid: str) -> CompanyContact:  # noqa: ARG002
+        """Raises ``NotFound``."""
+        async with self.database.read() as tx:
+            return found(await tx.company_contacts.find(known_id(uuid)), "company contact")
+
+    async def create(self, actor: Actor, new: CreateCompanyContact) -> CompanyContact:
+        """Create a contact."""
+        require_shared_write(actor, self.shared_write)
+        contact = record_of(CompanyContact, new, uuid=self.new_id(), created_at=shown(self.clock()))
+        async with self.database.write(by=actor) as tx:
+            await tx.company_contacts.add(contact)
+        return contact
+
+    async def update(self, actor: Actor, uuid: str, patch: CompanyContactPatch) -> CompanyContact:
+        """Raises ``NotFound``."""
+        require_shared_write(actor, self.shared_write)
+        async with self.database.write(by=actor) as tx:
+            contact = found(await tx.company_contacts.find(known_id(uuid)), "company contact")
+            contact = applied(contact, patch)
+            await tx.company_contacts.put(contact)
+        return contact
+
+    async def delete(self, actor: Actor, uuid: str) -> None:
+        """Raises ``NotFound``."""
+        require_shared_write(actor, self.shared_write)
+        async with self.database.write(by=actor) as tx:
+            found(await tx.company_contacts.remove(known_id(uuid)), "company contact")
+
+
+@dataclass(frozen=True)
+class PersonalDirectory:
+    """Create, read, change and delete the contacts of one user."""
+
+    database: ReadAndWrite[PersonalDirectoryTransaction]
+    clock: Clock
+    new_id: NewId
+    _: KW_ONLY
+    most_contacts: int = MOST_CONTACTS
+
+    async def of_user(
+        self, actor: Actor, user_uuid: str, page: Page = None
+    ) -> Listing[PersonalContact]:
+        """The contacts of one user, oldest first. Raises ``Forbidden``; ``NotFound`` if the user
+        does not exist."""
+        owner = known_id(user_uuid)
+        require_owner(actor, owner)
+        async with self.database.read() as tx:
+            found(await tx.users.find(owner), "user")
+        return await listing(self.database.read, lambda tx: tx.personal_contacts, page, owner=owner)
+
+    async def create(
+        self, actor: Actor, user_uuid: str, new: CreatePersonalContact
+    ) -> PersonalContact:
+        """Raises ``Forbidden`` for another user's directory; ``NotFound`` if the user does not
+        exist; ``Conflict`` (code ``too_many_contacts``) if the user has the maximum number of
+        contacts."""
+        owner = known_id(user_uuid)
+        require_owner(actor, owner)
+        contact = record_of(
+            PersonalContact,
+            new,
+            uuid=self.new_id(),
+            user_uuid=owner,
+            created_at=shown(self.clock()),
+        )
+        async with self.database.write(by=actor) as tx:
+            # Locks the user: of two concurrent requests one waits here.
+            found(await tx.users.find(owner), "user")
+            if self.most_contacts and (
+                await tx.personal_contacts.count(owner) >= self.most_contacts
+            ):
+                raise TooManyContacts(
+                    f"This user has {self.most_contacts} personal contacts, the maximum; delete "
+                    "one, or raise PHONEPROV_MOST_CONTACTS."
+                )
+            await tx.personal_contacts.add(contact)
+        return contact
+
+    async def update(self, actor: Actor, uuid: str, patch: PersonalContactPatch) -> PersonalContact:
+        """Raises ``NotFound``, also for another user's contact."""
+        async with self.database.write(by=actor) as tx:
+            contact = await visible(actor, tx.personal_contacts, uuid, "personal contact")
+            require_same("user_uuid", patch.user_uuid, contact.user_uuid)
+            contact = applied(contact, patch)
+            await tx.personal_contacts.put(contact)
+        return contact
+
+    async def delete(self, actor: Actor, uuid: str) -> None:
+        """Raises ``NotFound``, also for another user's contact."""
+        async with self.database.write(by=actor) as tx:
+            contact = await visible(actor, tx.personal_contacts, uuid, "personal contact")
+            await tx.personal_contacts.remove(contact.uuid)

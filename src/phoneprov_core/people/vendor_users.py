@@ -1,0 +1,189 @@
+"""PINs with which users log in on phones, managed by their users and by superadmins. Only a hash
+with a secret key is stored and returned: without the key, the few possible PINs cannot be tried."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, Protocol
+
+from phoneprov_core.inventory.links import LinkedExtension
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.errors import Invalid, NotFound, Problem, found
+from phoneprov_core.kernel.fields import (
+    SECRET,
+    CreatedAt,
+    PinCode,
+    RecordUuid,
+    Redacted,
+    UserUuid,
+    schema,
+)
+from phoneprov_core.kernel.store import ReadAndWrite, Rows
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.people.access import require_login, require_owner
+from phoneprov_core.people.users.model import User
+from phoneprov_core.people.users.use_cases import ClearAttempts
+
+_MOST_NUMBERS = 1000
+
+
+class VendorUser(Redacted, frozen=True):
+    """A user's PIN, as a hash."""
+
+    uuid: RecordUuid
+    user_uuid: UserUuid
+    pin_code: Annotated[
+        str,
+        SECRET,
+        schema(
+            "Hash of the PIN, made with a secret key",
+            examples=["$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$..."],
+        ),
+    ]
+    created_at: CreatedAt
+
+
+class CreatePin(Command, frozen=True, kw_only=True):
+    """The PIN to be set."""
+
+    pin_code: PinCode
+
+
+def guess_key(user_uuid: str) -> str:
+    """The key that guesses at a user's PIN are counted under."""
+    return hashlib.sha256(f"pin {user_uuid}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class VendorUserStore(Protocol):
+    """PINs, by user; a user has at most one."""
+
+    async def of_user(self, user_uuid: str) -> VendorUser | None:
+        """The user's PIN, or None."""
+
+    async def save(self, vendor_user: VendorUser) -> VendorUser:
+        """Add or replace the user's PIN in one statement, and return the stored record: an existing
+        record keeps its uuid and created_at. Raises ``NotFound`` if the user does not exist."""
+
+    async def remove(self, user_uuid: str) -> bool:
+        """Remove the PIN; False if there was none."""
+
+
+class PinHasher(Protocol):
+    """Slow hashes of PINs with a secret key; bounded like those of passwords, and after them."""
+
+    async def hash_pin(self, pin: str) -> str:
+        """A salted hash that cannot be verified without the key."""
+
+    async def verify_pin(self, pin: str, hash_: str) -> bool:
+        """Whether the PIN matches this hash, under any of the keys."""
+
+
+class PinOwners(Protocol):
+    """The part of the store of users that PINs use."""
+
+    async def find(self, key: str) -> User | None:
+        """The user, or None. In a writing transaction no other transaction changes the user through
+        ``find`` until it ends."""
+
+
+class NumbersOfUsers(Protocol):
+    """The part of the store of links that PINs use."""
+
+    @property
+    def extensions(self) -> Rows[LinkedExtension]:
+        """The extensions of each user."""
+
+
+class NumbersTransaction(Protocol):
+    """Stores that say which numbers a user has."""
+
+    @property
+    def links(self) -> NumbersOfUsers: ...
+
+
+class WeakPin(Invalid):
+    """The PIN is one of the first that are tried."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(f"The PIN {words}.", problems=(Problem("pin_code", words),))
+
+
+async def require_good_pin(tx: NumbersTransaction, user: User, pin: str) -> None:
+    """Raises ``WeakPin`` if a new PIN is one digit repeated, neighbouring digits in order, the
+    number of an extension of its user, or the username."""
+    # 1111, 2345 and 7890, 4321 and 2109
+    if {(int(after) - int(before)) % 10 for before, after in pairwise(pin)} in ({0}, {1}, {9}):
+        raise WeakPin("must not be one digit repeated, or digits in order")
+    linked = await tx.links.extensions.rows(_MOST_NUMBERS, owner=user.uuid)
+    numbers = {user.username, *(one.extension for one in linked)}
+    if pin in {re.sub(r"[^0-9]", "", number) for number in numbers}:
+        raise WeakPin("must not be a number of its user")
+
+
+class VendorUsersTransaction(NumbersTransaction, Protocol):
+    """Stores that the use cases of PINs use."""
+
+    @property
+    def users(self) -> PinOwners: ...
+    @property
+    def vendor_users(self) -> VendorUserStore: ...
+    @property
+    def attempts(self) -> ClearAttempts: ...
+
+
+@dataclass(frozen=True)
+class VendorUsers:
+    """The PIN of each user. Every use case raises ``Forbidden`` for another user's PIN."""
+
+    database: ReadAndWrite[VendorUsersTransaction]
+    hasher: PinHasher
+    clock: Clock
+    new_id: NewId
+
+    async def get(self, actor: Actor, user_uuid: str) -> VendorUser:
+        """Raises ``NotFound`` if the user does not exist or has no PIN."""
+        owner = known_id(user_uuid)
+        require_owner(actor, owner)
+        async with self.database.read() as tx:
+            found(await tx.users.find(owner), "user")
+            vendor_user = await tx.vendor_users.of_user(owner)
+        if vendor_user is None:
+            raise _no_pin()
+        return vendor_user
+
+    async def save(
+        self, actor: Actor, user_uuid: str, new: CreatePin, *, hash_: str | None = None
+    ) -> VendorUser:
+        """Set the user's PIN, which opens its lock after wrong ones; an existing record keeps its
+        uuid. ``hash_`` is the hash of the PIN, if it was computed before. Raises ``NotFound``
+        without the user, ``NeedsLogin`` with an API token, ``WeakPin``."""
+        owner = known_id(user_uuid)
+        require_owner(actor, owner)
+        require_login(actor)
+        async with self.database.read() as tx:
+            user = found(await tx.users.find(owner), "user")
+            await require_good_pin(tx, user, new.pin_code)
+        # The hash takes long: it is computed before the transaction begins.
+        if hash_ is None:
+            hash_ = await self.hasher.hash_pin(new.pin_code)
+        vendor_user = VendorUser(self.new_id(), owner, hash_, shown(self.clock()))
+        async with self.database.write(by=actor) as tx:
+            saved = await tx.vendor_users.save(vendor_user)
+            await tx.attempts.clear(guess_key(owner))
+        return saved
+
+    async def delete(self, actor: Actor, user_uuid: str) -> None:
+        """Raises ``NotFound`` without the user or a PIN, ``NeedsLogin`` with an API token."""
+        owner = known_id(user_uuid)
+        require_owner(actor, owner)
+        require_login(actor)
+        async with self.database.write(by=actor) as tx:
+            found(await tx.users.find(owner), "user")
+            if not await tx.vendor_users.remove(owner):
+                raise _no_pin()
+
+
+def _no_pin() -> NotFound:
+    return NotFound("This user has no PIN.")

@@ -1,0 +1,1 @@
+"""One configuration onto one phone: devices and deployments."""

@@ -1,0 +1,168 @@
+"""Ports of deployments: stores, background tasks, journal."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol, TypeVar
+
+from phoneprov_core.features.desks.records import DeskRecords, EarlierUse
+from phoneprov_core.features.lines.model import LineStore
+from phoneprov_core.features.templates.recipes import RecipeTransaction
+from phoneprov_core.features.templates.use_cases import Rendered
+from phoneprov_core.inventory.extensions import Extension
+from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.inventory.phones.ports import SignsOfLife
+from phoneprov_core.inventory.profiles.use_cases import ProfilesTransaction
+from phoneprov_core.kernel.actor import UseCaseTrail
+from phoneprov_core.kernel.store import NewestRows, Store
+from phoneprov_core.kernel.system import RateStore
+from phoneprov_core.people.users.model import User
+from phoneprov_core.switching.deployments.model import Deployment, Wanted
+
+T = TypeVar("T")
+
+
+class DeploymentStore(Protocol):
+    """The record of deployments, by uuid. The current deployment of a phone is the one with the
+    largest number among those that have a place, whichever account it belongs to."""
+
+    async def add(self, deployment: Deployment) -> None:
+        """Store a new record. The records that it names need not exist. Raises ``Conflict`` (code
+        ``already_exists``) if the phone has a deployment of this number."""
+
+    async def find(self, key: str) -> Deployment | None:
+        """The deployment, or None. In a writing transaction no other changes it until the end."""
+
+    async def put(self, deployment: Deployment) -> None:
+        """Replace a stored record. Raises ``NotFound`` if it does not exist."""
+
+    def matching(self, wanted: Wanted, *, also: Sequence[str] = ()) -> NewestRows[Deployment]:
+        """The deployments that match every field of ``wanted`` that is set, with those to the
+        phones ``also`` as if they were to its ``mac``. They belong to the
+        account that requested them, and to the owner of the profile that was deployed."""
+
+    async def current(self, mac: str) -> Deployment | None:
+        """The current deployment of the phone, or None if there is none."""
+
+    async def in_place(self, mac: str) -> Deployment | None:
+        """The deployment whose file is certainly the one in place, as far as this service knows:
+        the current one of the phone, or None if the file of another one may be. That is so if its
+        outcome is unknown, if a later one is running or was interrupted, or if it is that of an
+        earlier phone of this MAC, which was deleted."""
+
+    async def previous(self, current: Deployment) -> Deployment | None:
+        """The deployment of the phone before ``current`` with another configuration: of those with
+        a place and a smaller number the last one that ``brought_other_than`` the current one."""
+
+    async def placed_before(self, deployment: Deployment) -> Deployment | None:
+        """The deployment of the phone that has a place and the largest number below that of this
+        one, or None."""
+
+    async def keep_use(self, following: Deployment, use: EarlierUse) -> None:
+        """Keep who used the phone until this deployment, with the one before it whose file was
+        certainly in place, as long as that one is kept."""
+
+    async def use_with(self, deployment: Deployment) -> EarlierUse | None:
+        """Who used the phone while it had this deployment, until another one followed; None if none
+        did."""
+
+    async def logged_in_since(self, user_uuid: str, since: str, besides: str) -> bool:
+        """Whether a user has logged in at a phone after this moment, not counting one phone."""
+
+    async def rendered_from(self, name: str) -> set[str]:
+        """The phones, by MAC, whose current deployment was rendered from the template of this name:
+        its variant has this name now or had it then, also if the variant or the profile was
+        deleted."""
+
+    async def interrupt_abandoned(self, now: str) -> int:
+        """Mark as interrupted, at ``now``, every running deployment whose phone's lease was lost,
+        has expired, or has another holder. Returns their number."""
+
+
+class RenderingStore(Protocol):
+    """The texts that were rendered for deployments, encrypted, deleted with their profiles."""
+
+    async def keep(
+        self, deployment: Deployment, rendered: Rendered, needed: Sequence[Deployment]
+    ) -> None:
+        """Keep the text of a deployment; a text that its phone had from the same profile is stored
+        once. Of the texts of the phone the 10 that were kept last are left, and those of the
+        deployments that are ``needed``. Raises ``NotFound`` if the profile does not exist."""
+
+    async def of(self, deployment: Deployment) -> Rendered | None:
+        """The text of a deployment, or None if it is no longer stored."""
+
+
+class LeaseStore(Protocol):
+    """Leases of phones: one holder at a time across all processes. Leases use the clock of the
+    database, so that clocks of hosts may differ."""
+
+    async def take(self, mac: str, holder: str, seconds: int) -> int | None:
+        """Acquire the phone for ``seconds``, in one statement. Returns the fence, a number that
+        grows with every acquisition of this phone, or None while another holder has the lease. An
+        expired lease can be acquired."""
+
+    async def release(self, mac: str, holder: str, fence: int) -> bool:
+        """Release the lease. Returns False and changes nothing if it was lost."""
+
+    async def continue_after(self, mac: str, fence: int) -> None:
+        """Let the next fence of a phone be greater than this one, too: that of another phone. It
+        must have had a lease, and have none now."""
+
+    async def is_held(
+        self, mac: str, holder: str, fence: int, *, even_expired: bool = False
+    ) -> bool:
+        """Whether this is the lease of the phone: no other holder followed, and it was not released
+        and has not expired; with ``even_expired`` only whether no other one followed. In a writing
+        transaction no other acquires the phone until the transaction ends."""
+
+    async def holder(self, mac: str) -> str | None:
+        """The holder of the phone's lease, or None."""
+
+    async def release_of(self, process: str) -> None:
+        """Release every lease that this process acquired; to be called only when it has ended."""
+
+
+class ReplacementChain(Protocol):
+    """The part of the store of replaced phones that deployments use."""
+
+    async def earlier(self, mac: str) -> list[str]:
+        """The phones whose place this one took, and those before them, by MAC; in one query."""
+
+
+class DeploymentsTransaction(ProfilesTransaction, RecipeTransaction, Protocol):
+    """Stores that a deployment uses."""
+
+    @property
+    def users(self) -> Store[User]: ...
+    @property
+    def phones(self) -> Store[Phone]: ...
+    @property
+    def deployments(self) -> DeploymentStore: ...
+    @property
+    def replacements(self) -> ReplacementChain: ...
+    @property
+    def renderings(self) -> RenderingStore: ...
+    @property
+    def leases(self) -> LeaseStore: ...
+    @property
+    def desks(self) -> DeskRecords: ...
+    @property
+    def rates(self) -> RateStore: ...
+    @property
+    def extensions(self) -> Store[Extension]: ...
+    @property
+    def lines(self) -> LineStore: ...
+    @property
+    def fleet(self) -> SignsOfLife: ...
+    @property
+    def trail(self) -> UseCaseTrail: ...
+
+
+RunToEnd = Callable[[Awaitable[T]], Awaitable[T]]
+"""Port: run a task to its end, also if the caller is cancelled. The result or the error is passed
+to a caller that still waits. A shutdown waits for running tasks."""
+
+Background = Callable[[Awaitable[None]], None]
+"""Port: run a task in the background. A shutdown cancels it."""
+
+Journal = Callable[[Deployment], None]
+"""Port: called with each deployment when it has ended, and again when its confirmation is known."""

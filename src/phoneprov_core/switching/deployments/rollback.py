@@ -1,0 +1,194 @@
+"""Rollback: deploy the previous configuration of a phone again, or any other revision."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from phoneprov_core.features.desks.records import EarlierUse
+from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.inventory.profiles.model import AnyRevision
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.addresses import known_mac
+from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.errors import NotFound, Problem, found
+from phoneprov_core.kernel.fields import Uuid, schema
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import shown
+from phoneprov_core.people.access import require_superadmin, visible
+from phoneprov_core.switching.deployments.deploy import Deploy
+from phoneprov_core.switching.deployments.model import Action, Deployment, RightsChanged
+from phoneprov_core.switching.deployments.order import (
+    Order,
+    Source,
+    is_of,
+    load_order,
+    rollback_target,
+)
+from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
+from phoneprov_core.switching.deployments.steps import Progress, no_progress
+from phoneprov_core.switching.deployments.use import has_ended
+from phoneprov_core.switching.deployments.use_cases import may_see, shown_to
+
+
+class RollbackRequest(Command, frozen=True, kw_only=True):
+    """The revision to deploy again: without a field the previous one of the phone; with
+    ``deployment_uuid`` the one of that deployment of the phone; with ``profile_uuid`` and
+    ``revision`` that one."""
+
+    deployment_uuid: (
+        Annotated[Uuid, schema("Restore the revision of this deployment of the phone")] | UnsetType
+    ) = UNSET
+    profile_uuid: Annotated[Uuid, schema("Restore a revision of this profile")] | UnsetType = UNSET
+    revision: AnyRevision | UnsetType = UNSET
+    force: Annotated[
+        bool,
+        schema(
+            "Deploy the configuration also if its user lost a number in it or is not active; "
+            "level 0 only"
+        ),
+    ] = False
+
+    JSON_SCHEMA: ClassVar[dict[str, Any]] = {
+        "dependentRequired": {"profile_uuid": ["revision"], "revision": ["profile_uuid"]},
+        "not": {"required": ["deployment_uuid", "profile_uuid"]},
+        "examples": [{"deployment_uuid": "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11"}],
+    }
+
+    def problems(self) -> list[Problem]:
+        problems = []
+        if self.deployment_uuid is not UNSET and self.profile_uuid is not UNSET:
+            problems.append(Problem("profile_uuid", "is not allowed with `deployment_uuid`"))
+        if self.deployment_uuid is not UNSET and self.revision is not UNSET:
+            problems.append(Problem("revision", "is not allowed with `deployment_uuid`"))
+        if self.profile_uuid is not UNSET and self.revision is UNSET:
+            problems.append(Problem("revision", "is required with `profile_uuid`"))
+        if self.revision is not UNSET and self.profile_uuid is UNSET and not problems:
+            problems.append(Problem("profile_uuid", "is required with `revision`"))
+        return problems
+
+
+class NotRendered(NotFound):
+    """The text of the deployment was removed, because the phone had many others since."""
+
+    usual = "The configuration of that deployment is no longer stored."
+
+
+LOGIN_ENDED = "The login of that time has ended; no user is logged in."
+"""The note of a rollback to the configuration of a user."""
+
+
+@dataclass(frozen=True)
+class Rollback:
+    """A switch, with all its steps, to an earlier revision."""
+
+    database: ReadAndWrite[DeploymentsTransaction]
+    deploy: Deploy
+
+    async def __call__(
+        self,
+        actor: Actor,
+        mac: str,
+        request: RollbackRequest | None = None,
+        progress: Progress = no_progress,
+    ) -> Deployment:
+        """Deploy the revision, and return the record after the restart command.
+
+        Requires the permission to switch to the profile. Raises ``NotFound`` if the phone,
+        deployment, profile or revision does not exist, and if no earlier deployment exists that the
+        caller may deploy again; ``RightsChanged`` if the user of the text lost a number in it or is
+        not active, unless a superadmin sends ``force``; also the errors of ``Deploy``.
+        """
+        request = request or RollbackRequest()
+        if request.force:
+            require_superadmin(actor)
+        order = await self._order(actor, mac, request)
+        order = replace(order, checks_rights=not request.force)
+        try:
+            return shown_to(actor, await self.deploy(actor, order, progress))
+        except RightsChanged as error:
+            hint = "With force, level 0 deploys it all the same."
+            raise RightsChanged(f"{error.message} {hint}") from None
+
+    async def _order(self, actor: Actor, mac: str, request: RollbackRequest) -> Order:
+        async with self.database.read() as tx:
+            phone = found(await tx.phones.find(known_mac(mac)), "phone")
+            if request.profile_uuid is not UNSET and request.revision is not UNSET:
+                return await _order_of(tx, actor, phone, request.profile_uuid, request.revision)
+            if request.deployment_uuid is UNSET:
+                target = await rollback_target(tx.deployments, phone.mac)
+                if target is None or not is_of(phone, target):
+                    raise _nothing()
+                earlier = target
+            else:
+                earlier = await _of_phone(tx, actor, phone, request.deployment_uuid)
+            try:
+                order = await order_again(tx, actor, phone, earlier)
+                return await self._with_use(tx, order, earlier)
+            except NotRendered:
+                raise
+            except NotFound:
+                if not may_see(actor, earlier):
+                    raise _nothing() from None
+                raise NotFound(
+                    "The profile of that deployment was deleted, or belongs to another user."
+                ) from None
+
+    async def _with_use(
+        self, tx: DeploymentsTransaction, order: Order, earlier: Deployment
+    ) -> Order:
+        if not is_of(order.phone, earlier):
+            return order
+        use, is_over = await use_to_give_back(tx, self.deploy, order.phone, earlier)
+        if (use.user_uuid or use.left_user_uuid) not in {None, order.profile.user_uuid}:
+            return order  # the profile has another owner now
+        return replace(order, back=use, note=LOGIN_ENDED if is_over else None)
+
+
+async def _of_phone(
+    tx: DeploymentsTransaction, actor: Actor, phone: Phone, uuid: str
+) -> Deployment:
+    deployment = await tx.deployments.find(uuid)
+    if deployment is None or deployment.mac != phone.mac or not may_see(actor, deployment):
+        raise NotFound("There is no such deployment of this phone.")
+    return deployment
+
+
+def _nothing() -> NotFound:
+    return NotFound("This phone has no earlier deployment that you may deploy again.")
+
+
+async def _order_of(
+    tx: DeploymentsTransaction, actor: Actor, phone: Phone, profile_uuid: str, number: int
+) -> Order:
+    profile = await visible(actor, tx.profiles, profile_uuid, "profile")
+    return found(await load_order(tx, Action.ROLLBACK, profile, phone, number), "revision")
+
+
+async def use_to_give_back(
+    tx: DeploymentsTransaction, deploy: Deploy, phone: Phone, earlier: Deployment
+) -> tuple[EarlierUse, bool]:
+    """Who used the phone while it had an earlier deployment: who uses it now if no other one
+    followed. A use that would have ended since is ended, and the second value is True."""
+    now = shown(deploy.clock())
+    desk = await tx.desks.find(phone.mac)
+    use = await tx.deployments.use_with(earlier) or desk.use_until(now)
+    is_over = await has_ended(tx, use, desk, now, several=deploy.several_logins)
+    return use.ended() if is_over else use, is_over
+
+
+async def order_again(
+    tx: DeploymentsTransaction, actor: Actor, phone: Phone, earlier: Deployment
+) -> Order:
+    """The order of the exact text of an earlier deployment. Raises ``NotFound``."""
+    if earlier.template_uuid is None:
+        return await _order_of(tx, actor, phone, earlier.profile_uuid, earlier.revision)
+    profile = await visible(actor, tx.profiles, earlier.profile_uuid, "profile")
+    revision = found(await tx.revisions.find(profile.uuid, earlier.revision), "revision")
+    rendered = await tx.renderings.of(earlier)
+    if rendered is None:
+        raise NotRendered
+    revision_then, name = earlier.template_revision or 1, earlier.template_name or ""
+    source = Source(earlier.template_uuid, revision_then, name, rendered)
+    return Order(Action.ROLLBACK, profile, revision, rendered.text, phone, source=source)

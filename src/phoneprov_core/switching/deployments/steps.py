@@ -1,0 +1,174 @@
+"""The lease of a phone while it is switched, and the steps with their results."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from errno import errorcode
+from typing import Generic, Protocol, TypeVar
+
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut, Unavailable
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import Clock, Pause, millis
+from phoneprov_core.switching.deployments.model import LeaseLost, Step, StepName
+from phoneprov_core.switching.deployments.ports import LeaseStore
+from phoneprov_core.switching.devices.ports import (
+    OUTCOME_UNKNOWN,
+    REPLY_LOST,
+    LeasedTransaction,
+    RefusedMidway,
+    TimedOutMidway,
+    Uploaded,
+)
+
+LOOK_SECONDS = 2.0
+"""Deadline of a look at a lease; after it the clock of this host decides."""
+
+RETRY_SECONDS = 1.0
+"""Pause before a write is tried again that the database did not take."""
+
+MOST_TRIES = 600
+"""So often it is tried: longer than a lease lasts, as long as no other holder follows."""
+
+R = TypeVar("R")
+
+
+class LeasesTransaction(Protocol):
+    """The one store that a holder needs."""
+
+    @property
+    def leases(self) -> LeaseStore: ...
+
+
+TX = TypeVar("TX", bound=LeasesTransaction)
+
+
+@dataclass(frozen=True)
+class Holding(Generic[TX]):
+    """A lease that was acquired. ``until`` is when it expires by the clock of this host, which
+    decides only while the database is away: a process may stand still at any moment, and another
+    holder may have followed when it continues."""
+
+    database: ReadAndWrite[TX]
+    clock: Clock
+    mac: str
+    holder: str
+    fence: int
+    until: datetime
+
+    @asynccontextmanager
+    async def write(self, actor: Actor, *, even_expired: bool = False) -> AsyncIterator[TX]:
+        """A writing transaction of the holder; no other acquires the phone until it ends. Raises
+        ``LeaseLost``; with ``even_expired`` only if another holder followed."""
+        async with self.database.write(by=actor) as tx:
+            await self._compare(tx, even_expired=even_expired)
+            yield tx
+
+    async def look(self, tx: LeasedTransaction | None = None) -> None:
+        """Look at the lease before a command that cannot be taken back, in the caller's
+        transaction if there is one. Raises ``LeaseLost``."""
+        if tx is not None:
+            await self._compare(tx)
+            return
+        try:
+            async with asyncio.timeout(LOOK_SECONDS), self.database.read() as reading:
+                await self._compare(reading)
+        except (Unavailable, TimeoutError):
+            self.require_time()
+
+    def require_time(self) -> None:
+        """Raises ``LeaseLost`` if the lease has expired by the clock of this host."""
+        if self.clock() >= self.until:
+            raise LeaseLost
+
+    async def _compare(self, tx: LeasedTransaction, *, even_expired: bool = False) -> None:
+        is_held = await tx.leases.is_held(
+            self.mac, self.holder, self.fence, even_expired=even_expired
+        )
+        if not is_held:
+            raise LeaseLost
+
+
+async def persistently(
+    write: Callable[[], Awaitable[R]], pause: Pause, tries: int = MOST_TRIES
+) -> R:
+    """The result of a write, which is repeated while the database is away. To be repeated, it must
+    find out whether an earlier try was committed. Raises ``Unavailable`` after the last one."""
+    for _ in range(tries - 1):
+        try:
+            return await write()
+        except Unavailable:
+            await pause(RETRY_SECONDS)
+    return await write()
+
+
+T = TypeVar("T")
+
+Progress = Callable[[StepName, Step | None], None]
+"""Called twice for each step: with None when it begins, with its result when it ends."""
+
+
+def no_progress(_name: StepName, _step: Step | None) -> None:
+    """Ignores the events."""
+
+
+def unexpected(step: StepName, error: OSError) -> PhoneprovError:
+    """Convert an exception that an uploader or a phone driver of another package raised against its
+    contract. The text of the exception may contain secrets: only its error number is used."""
+    late = isinstance(error, TimeoutError)
+    reason = "did not answer in time"
+    if not late:
+        reason = f"failed: {errorcode.get(error.errno or 0, type(error).__name__)}"
+    if step is StepName.UPLOAD:
+        end = "It is not known whether the phone's file is the new one or the old one."
+        return (TimedOutMidway if late else RefusedMidway)(f"The uploader {reason}. {end}")
+    end = "It is not known whether the phone carries out the command."
+    return (TimedOut if late else Refused)(f"The phone driver {reason}. {end}", code=REPLY_LOST)
+
+
+def _ok_after(error: PhoneprovError) -> bool | None:
+    """Whether a step succeeded that raised ``error``: None if that is not known."""
+    return None if error.code in {OUTCOME_UNKNOWN, REPLY_LOST} else False
+
+
+class StepRecorder:
+    """Runs steps, and records how each went."""
+
+    def __init__(self, clock: Clock, progress: Progress) -> None:
+        self.steps: list[Step] = []
+        self._clock = clock
+        self._progress = progress
+
+    async def step(self, name: StepName, work: Awaitable[T]) -> T:
+        """Run one step and record how it went. Raises what the step raises; an ``OSError`` of an
+        adapter is converted to ``Refused`` or ``TimedOut``."""
+        self._progress(name, None)
+        began = millis(self._clock())
+        message: str | None = None
+        ok: bool | None = False
+        try:
+            result = await work
+            ok = True
+            if isinstance(result, Uploaded):
+                message = "; ".join(result.notes) or None
+            return result
+        except PhoneprovError as error:
+            ok, message = _ok_after(error), error.message
+            raise
+        except OSError as error:
+            failure = unexpected(name, error)
+            ok, message = _ok_after(failure), failure.message
+            raise failure from error
+        finally:
+            step = Step(name, ok, message, max(0, millis(self._clock()) - began))
+            self.steps.append(step)
+            self._progress(name, step)
+
+    async def attempt(self, name: StepName, work: Awaitable[object]) -> Step:
+        """Run one step whose failure does not stop the deployment; returns its result."""
+        with contextlib.suppress(PhoneprovError):
+            await self.step(name, work)
+        return self.steps[-1]

@@ -1,0 +1,141 @@
+"""File names of phones, their loads, and the addresses that may fetch them."""
+
+import re
+from enum import Enum
+from typing import Protocol
+
+from phoneprov_core.kernel.addresses import known_mac, same_address
+from phoneprov_core.kernel.errors import Refused
+
+DEFAULT_FILENAME_TEMPLATE = "SEP{MAC}.cnf.xml"
+
+_MAC = re.compile(r"[0-9A-F]{2}(:[0-9A-F]{2}){5}")
+_CONTEXT = re.compile(r"[0-9A-Za-z_-]{1,79}")
+_DEVICE = re.compile(r"SEP([0-9A-F]{12})", re.IGNORECASE | re.ASCII)
+_FILENAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_SEGMENT = re.compile(r"[A-Za-z0-9._-]{1,255}")
+
+
+def config_filename(template: str, mac: str) -> str:
+    """The name a phone's configuration file has on the server. ``{MAC}`` stands for the twelve hex
+    digits in upper case, ``{mac}`` for them in lower case; nothing else is replaced. Raises
+    ValueError when the result is not 1 to 64 characters of ``[A-Za-z0-9._-]`` or names a folder."""
+    digits = _digits(mac)
+    name = template.replace("{MAC}", digits).replace("{mac}", digits.lower())
+    if not _FILENAME.fullmatch(name) or name in {".", ".."}:
+        raise ValueError(
+            "a file name has 1 to 64 letters, digits, dots, dashes and underscores; "
+            "{MAC} and {mac} stand for the phone's MAC"
+        )
+    return name
+
+
+def check_filename_template(template: str) -> None:
+    """Raises ValueError for a template that gives no valid file name for any MAC."""
+    config_filename(template, "00:00:00:00:00:00")
+
+
+def device_name(mac: str) -> str:
+    """The name of a phone in Asterisk: ``SEP`` and twelve hex digits."""
+    return f"SEP{_digits(mac)}"
+
+
+def mac_of_device(device: str) -> str:
+    """The canonical MAC in a device name (``SEP001BD4123456``); empty for any other text."""
+    match = _DEVICE.fullmatch(device)
+    return known_mac(match[1]) if match else ""
+
+
+def mac_in_table(cell: str) -> str:
+    """The canonical MAC in a cell of a table: a MAC in any spelling, or the name of a device as
+    CUCM exports it (``SEP001BD4123456``, ``ATA...``); empty for any other text."""
+    match = _NAMED_DEVICE.fullmatch(cell.strip())
+    return known_mac(match[1] if match else cell.strip())
+
+
+def is_context(text: str) -> bool:
+    """Whether this is the name of a dialplan context of Asterisk."""
+    return _CONTEXT.fullmatch(text) is not None
+
+
+def _digits(mac: str) -> str:
+    if not _MAC.fullmatch(mac):
+        raise ValueError("not a canonical MAC")
+    return mac.replace(":", "")
+
+
+def check_segments(*names: str) -> None:
+    """Raises ``Refused`` when a name is more than one plain path segment, for uploaders. The names
+    of this module never are; a path or a line end would become another file or another command on
+    the server, so it is checked again."""
+    for name in names:
+        if _SEGMENT.fullmatch(name) is None or name in {".", ".."}:
+            raise Refused("The configuration file has a name that cannot be used for uploading.")
+
+
+MAX_NAME = 255
+"""Characters of a requested name; RFC 1350 sets no limit, file systems do."""
+_PRINTABLE = re.compile(r"[\x20-\x7e]{1,255}")
+# CTLSEP<MAC>.tlv, ITLSEP<MAC>.tlv, SEP<MAC>.cnf.xml, SEP<MAC>.cnf.xml.sgn and the like; the names
+# of analog adapters (ATA, gk, LD) and gateways (VG, VGC).
+_DEVICE_KIND = "SEP|SIP|ATA|GK|LD|VGC?"
+_OF_DEVICE = re.compile(
+    rf"(?:CTL|ITL)?(?:{_DEVICE_KIND})?([0-9A-F]{{12}})(?:\..*)?", re.IGNORECASE | re.ASCII
+)
+_NAMED_DEVICE = re.compile(rf"(?:{_DEVICE_KIND})([0-9A-F]{{12}})", re.IGNORECASE | re.ASCII)
+
+
+def requested_name(requested: str) -> str:
+    """A requested name as it is recorded: without slashes at the begin, each run of slashes as one.
+    Phones join a path and a name with any number of them."""
+    return re.sub("/+", "/", requested).removeprefix("/")
+
+
+def plain_name(requested: str) -> str | None:
+    """A requested name without a leading slash, in lower case; None for one that leads elsewhere.
+
+    A name is printable ASCII without backslash, and no segment of it is empty or begins with a
+    dot: hidden files include the unfinished uploads of FTP servers, with whole configurations.
+    Phones put slashes before the names of locale files and mix upper and lower case.
+    """
+    name = requested_name(requested)
+    if not _PRINTABLE.fullmatch(name) or "\\" in name:
+        return None
+    if any(not segment or segment.startswith(".") for segment in name.split("/")):
+        return None
+    return name.lower()
+
+
+def mac_in(name: str) -> str | None:
+    """The canonical MAC in the last segment of a requested name; None if the name holds none."""
+    found = _OF_DEVICE.fullmatch(name.rpartition("/")[2])
+    return known_mac(found[1]) or None if found else None
+
+
+class Networks(Protocol):
+    """The phone networks of the settings."""
+
+    def contains(self, address: str) -> bool:
+        """Whether the address is in one of the networks."""
+
+
+class Binding(Enum):
+    """Addresses that may act for a phone."""
+
+    ADDRESS = "address"
+    """The recorded ``phone_ip``; for a phone without one, the phone networks."""
+    NETWORK = "network"
+    """Every address of the phone networks."""
+
+    def allows_own(self, networks: Networks, recorded: str | None, client_ip: str) -> bool:
+        """Like ``allows``, for what belongs to a person: without a recorded address, which anyone
+        in the phone networks could use, only ``NETWORK`` allows it."""
+        if self is Binding.ADDRESS and recorded is None:
+            return False
+        return self.allows(networks, recorded, client_ip)
+
+    def allows(self, networks: Networks, recorded: str | None, client_ip: str) -> bool:
+        """Whether a client address may act for a phone with this recorded address, if any."""
+        if self is Binding.ADDRESS and recorded is not None:
+            return same_address(recorded, client_ip)
+        return networks.contains(client_ip)

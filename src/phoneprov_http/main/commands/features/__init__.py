@@ -1,0 +1,1 @@
+"""Commands of the features above the interface."""

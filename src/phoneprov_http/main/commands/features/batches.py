@@ -1,0 +1,217 @@
+"""``phoneprov batch``: switch or restart many phones."""
+
+import sys
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import click
+
+from phoneprov_adapters.files.reading import NotText, decoded
+from phoneprov_core.features.batches.commands import CreateBatch, WantedPhones
+from phoneprov_core.features.batches.model import Batch, BatchState
+from phoneprov_core.kernel.commands import command_of
+from phoneprov_core.switching.devices.names import mac_in_table
+from phoneprov_http.main.commands.features.batch_view import (
+    detachable,
+    following,
+    show_batch,
+    show_batch_and_phones,
+    show_batches,
+    wait,
+)
+from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
+from phoneprov_http.main.commands.options import MAC, as_json, naming, together
+
+OPTIONS = {
+    "macs": "--mac",
+    "profile_uuid": "--profile",
+    "revision": "--revision",
+    "model": "--model",
+    "location": "--location",
+    "software_type": "--software-type",
+    "at_once": "--at-once",
+    "per_minute": "--per-minute",
+    "stop_after_failures": "--stop-after-failures",
+    "wait_minutes": "--wait-minutes",
+    "items": "--items",
+    "template": "--template",
+    "start_at": "--start-at",
+    "first": "--first",
+    "first_minutes": "--first-minutes",
+    "undo_on_stop": "--undo-on-stop",
+    "only_changed": "--only-changed",
+    "newest": "--newest",
+}
+
+matching = together(
+    click.option("--model", help="Select phones of this model."),
+    click.option("--location", help="Select phones at this location."),
+    click.option("--software-type", help="Select phones of this firmware family."),
+)
+newest = click.option(
+    "--newest",
+    is_flag=True,
+    help="Phones get the newest text, also if a profile or template changes meanwhile; by default "
+    "such a phone is left alone.",
+)
+per_minute = click.option(
+    "--per-minute", type=int, help="Maximum number of phones started per minute."
+)
+
+
+@click.group()
+def batch() -> None:
+    """Switch or restart many phones at a limited rate."""
+
+
+@batch.command()
+@click.argument("action", type=click.Choice(["switch", "restart"]))
+@click.option(
+    "--profile",
+    help="Name or uuid of the profile for all phones; by default each phone gets the newest "
+    "revision of the profile that it has.",
+)
+@click.option("--revision", type=int, help="Revision of --profile; the newest by default.")
+@click.option("--mac", "macs", multiple=True, type=MAC, help="MAC of a phone; can be repeated.")
+@click.option(
+    "--macs-from",
+    type=click.File("rb"),
+    help="A file with one MAC per line; - is standard input.",
+)
+@matching
+@click.option(
+    "--at-once", type=int, default=10, show_default=True, help="Maximum number of phones at a time."
+)
+@per_minute
+@click.option(
+    "--stop-after-failures",
+    type=int,
+    default=25,
+    show_default=True,
+    metavar="PERCENT",
+    help="Stop when this share of the phones failed, from the 10th phone on; 0 is never.",
+)
+@click.option(
+    "--wait-minutes",
+    type=int,
+    default=60,
+    show_default=True,
+    help="Time to wait for phones in a call.",
+)
+@newest
+@click.option(
+    "--detach", is_flag=True, help="Only create the batch; the running service works on it."
+)
+@wait
+@as_json
+@detachable()
+def start(
+    macs: tuple[str, ...],
+    macs_from: Any,
+    profile: str | None,
+    *,
+    detach: bool,
+    wait: bool,
+    as_json: bool,
+    **fields: Any,
+) -> None:
+    """Switch or restart many phones, and show the progress.
+
+    The phones are those of --mac and --macs-from, or all active phones that match --model,
+    --location and --software-type. After Ctrl-C the batch continues in the running service;
+    `phoneprov batch cancel` cancels it. Exits with 1 when a phone failed, was skipped or is
+    unknown.
+
+    \b
+      phoneprov batch start switch --profile "Front desk" --location "2nd floor"
+      phoneprov batch start restart --macs-from macs.txt --per-minute 30
+    """
+    listed = [*macs, *_macs_in(macs_from)]
+    if macs_from and not listed:
+        raise click.UsageError(f"{_name_of(macs_from)} names no phone.")
+    if listed:
+        fields["macs"] = listed
+    elif not (fields["model"] or fields["location"] or fields["software_type"]):
+        raise click.UsageError(
+            "Select phones with --mac, --macs-from, --model, --location or --software-type."
+        )
+    fields["stop_after_failures"] = fields["stop_after_failures"] or None
+
+    async def work(act: Acting) -> Batch:
+        if profile is not None:
+            fields["profile_uuid"] = await profile_called(act, profile)
+        with naming(OPTIONS):
+            new = command_of(CreateBatch, fields)
+            begun = await act.container.batches().start(act.actor, new)
+        return begun if detach else await following(act, begun, quiet=as_json, wait=wait)
+
+    seen = as_operator(work)
+    if detach and not as_json:
+        click.echo(
+            f"The batch {seen.uuid} of {seen.phones.total} phones was created for the service."
+        )
+    else:
+        show_batch(seen, as_json=as_json)
+    if not detach and (
+        seen.state is not BatchState.DONE or seen.phones.failed or seen.phones.unknown
+    ):
+        sys.exit(1)
+
+
+@batch.command()
+@click.argument("uuid", required=False)
+@click.option("--follow", is_flag=True, help="Show the progress until the batch ends.")
+@click.option(
+    "--state",
+    type=click.Choice(["waiting", "running", "done", "failed", "unknown", "left_out"]),
+    help="Show only phones in this state.",
+)
+@as_json
+@detachable()
+def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
+    """Show one batch with its phones; without its UUID, all batches."""
+
+    async def work(act: Acting) -> None:
+        batches = act.container.batches()
+        if uuid is None:
+            await show_batches(await batches.all(act.actor), as_json=as_json)
+            return
+        seen = await batches.get(act.actor, uuid)
+        if follow:
+            seen = await following(act, seen, quiet=as_json, wait=False)
+        phones = await batches.phones(act.actor, uuid, WantedPhones(state=state))
+        await show_batch_and_phones(seen, phones, as_json=as_json)
+
+    as_operator(work)
+
+
+@batch.command()
+@click.argument("uuid")
+@as_json
+@detachable()
+def cancel(uuid: str, *, as_json: bool) -> None:
+    """Cancel a batch. Phones that are in progress finish; no further phone starts."""
+    seen = as_operator(lambda act: act.container.batches().cancel(act.actor, uuid))
+    show_batch(seen, as_json=as_json)
+
+
+def _macs_in(file: BinaryIO | None) -> Iterator[str]:
+    """The MACs of a file with one per line; empty lines are skipped."""
+    if file is None:
+        return
+    name = _name_of(file)
+    try:
+        text = decoded(file.read())
+    except (NotText, OSError) as error:
+        why = f"cannot be read ({error.strerror})" if isinstance(error, OSError) else str(error)
+        raise click.UsageError(f"{name} {why}.") from None
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        if not (mac := mac_in_table(line)):
+            raise click.UsageError(f"{name}, line {number} is not the MAC of a phone.")
+        yield mac
+
+
+def _name_of(file: BinaryIO) -> str:
+    return "--macs-from: " + ("standard input" if file is sys.stdin.buffer else str(file.name))

@@ -1,0 +1,101 @@
+"""``phoneprov fleet`` and ``phoneprov watch``: the phones as they are."""
+
+import asyncio
+from contextlib import suppress
+
+import click
+import msgspec
+
+from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
+from phoneprov_core.features.fleet.overview import Fleet, FleetQuery
+from phoneprov_core.features.fleet.states import FleetState, PhoneStatus
+from phoneprov_core.inventory.phones.model import PhoneSearch
+from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.paging import Window
+from phoneprov_http.main.commands.local_access import Acting, as_operator
+from phoneprov_http.main.commands.output import table
+from phoneprov_http.main.commands.settings import settings_of_installation
+from phoneprov_http.main.server.logs import set_up_logs
+from phoneprov_http.main.server.sockets import run_until_stopped
+
+_MINUTES = 30
+_RETRY_SECONDS = 5.0
+
+
+@click.command()
+@click.option(
+    "--state",
+    type=click.Choice([state.value for state in FleetState]),
+    help="List the phones in this state, at most 1000, with the next step of each.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def fleet(*, state: str | None, as_json: bool) -> None:
+    """Show the states of the phones, as last observed.
+
+    "phoneprov watch", or "serve" with PHONEPROV_WATCH_MINUTES, looks at them.
+    """
+    if state is None:
+        numbers = as_operator(lambda at: at.container.view_fleet().numbers(at.actor, FleetQuery()))
+        _show_numbers(numbers, as_json=as_json)
+        return
+    phones = as_operator(lambda at: _in_state(at, state))
+    if as_json:
+        for status in phones:
+            click.echo(msgspec.json.encode(status))
+    elif phones:
+        table(
+            ("Phone", "Since", "State", "Next step"),
+            [(one.mac, one.since or "-", one.message, one.next_step or "-") for one in phones],
+        )
+    else:
+        click.echo("No phone is in this state.")
+
+
+async def _in_state(at: Acting, state: str) -> list[PhoneStatus]:
+    wanted = msgspec.convert({"state": state}, PhoneSearch)
+    phones = await at.container.phones().all(at.actor, Window(), wanted)
+    view = at.container.view_fleet()
+    return [await view.state(at.actor, phone.mac) for phone in phones.first]
+
+
+def _show_numbers(numbers: Fleet, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(msgspec.json.encode(numbers))
+        return
+    rows = [("state", name, count) for name, count in numbers.states.items()]
+    rows += [("last outcome", name, count) for name, count in numbers.last_outcomes.items()]
+    rows += [("model", name, count) for name, count in numbers.models.items()]
+    rows += [("firmware", name, count) for name, count in numbers.loads.items()]
+    table(("Phones by", "", ""), [(what, name, str(count)) for what, name, count in rows])
+    click.echo(f"{numbers.phones} active phone(s).")
+
+
+@click.command()
+@click.option(
+    "--minutes",
+    type=click.IntRange(1, 1440),
+    help="Time of one round. Without it PHONEPROV_WATCH_MINUTES, or 30.",
+)
+def watch(minutes: int | None) -> None:
+    """Look at every phone, round after round.
+
+    It ends at SIGTERM or Ctrl-C. Of several processes and hosts one looks at a time; another one
+    continues within minutes when that one ends.
+    """
+    set_up_logs()
+    with suppress(KeyboardInterrupt):
+        run_until_stopped(_watch(minutes))
+
+
+async def _watch(minutes: int | None) -> None:
+    settings = settings_of_installation()
+    container = prepare(settings)
+    await create_database(settings)
+    async with running(container, may_be_offline=True):
+        length = minutes or settings.watch_minutes or _MINUTES
+        every = "minute" if length == 1 else f"{length} minutes"
+        click.echo(f"phoneprov looks at every phone each {every} (stop with Ctrl-C)", err=True)
+        while True:
+            with suppress(Unavailable):
+                await container.watch_fleet().run(length)
+            await asyncio.sleep(_RETRY_SECONDS)

@@ -1,0 +1,197 @@
+"""``phoneprov plan`` and ``phoneprov rollout``: see what a switch of many phones would change, and
+carry it out in steps."""
+
+import sys
+from typing import Any, BinaryIO
+
+import click
+from click.core import ParameterSource
+
+from phoneprov_adapters.files.csv import CsvText
+from phoneprov_adapters.files.reading import NotText, decoded
+from phoneprov_core.features.batches.commands import CreateBatch
+from phoneprov_core.features.batches.model import Batch, BatchAction, BatchState
+from phoneprov_core.features.batches.plan import Plan
+from phoneprov_core.features.transfer.model import RowProblem
+from phoneprov_core.kernel.commands import command_of
+from phoneprov_core.kernel.system import known_id
+from phoneprov_core.switching.devices.names import mac_in_table
+from phoneprov_http.main.commands.features.batch_view import detachable, following, show_batch, wait
+from phoneprov_http.main.commands.features.batches import OPTIONS, matching, newest, per_minute
+from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
+from phoneprov_http.main.commands.options import MAC, as_json, naming, print_json, together
+
+STOPPED = 3
+"""The exit code of a rollout that was stopped or cancelled."""
+
+_selecting = together(
+    click.option("--profile", help="Name or uuid of the profile for all phones."),
+    click.option("--revision", type=int, help="Revision of --profile."),
+    click.option("--mac", "macs", multiple=True, type=MAC, help="MAC; can be repeated."),
+    click.option(
+        "--items",
+        type=click.File("rb"),
+        help="A CSV file with the columns mac and profile (name or uuid); - is standard input.",
+    ),
+    click.option("--template", help="Select phones that were rendered from a template."),
+    matching,
+)
+
+
+@click.command()
+@_selecting
+@as_json
+def plan(*, as_json: bool, **fields: Any) -> None:
+    """Show what a switch of many phones would change.
+
+    Changes nothing. Without --profile and --items each phone gets the newest revision of the
+    profile that it has, rendered again. Phones with the same difference are one group.
+
+    \b
+      phoneprov plan --template office
+      phoneprov plan --items floor.csv
+    """
+
+    async def work(at: Acting) -> Plan:
+        return await at.container.plan_batch()(at.actor, await _batch_of(at, fields))
+
+    found = as_operator(work)
+    if as_json:
+        print_json(found)
+        return
+    click.echo(
+        f"Of {found.phones} phones: {found.changed} would change, {found.unchanged} have their "
+        f"configuration, {found.unfit} do not fit."
+    )
+    for group in found.groups:
+        click.echo(f"\n{group.count} phone(s): {_some(group.macs, group.count)}")
+        click.echo(group.diff, nl=False)
+    for problem in found.problems:
+        click.echo(f"\n{problem.count} phone(s): {_some(problem.macs, problem.count)}")
+        click.echo(f"! {problem.message}")
+
+
+@click.command()
+@_selecting
+@click.option("--start-at", help="Time with an offset, such as 2026-01-31T20:00:00+01:00.")
+@click.option("--first", type=int, help="Number of phones to switch and confirm first.")
+@click.option("--first-minutes", type=int, default=10, show_default=True,
+              help="Time to wait for the first phones.")  # fmt: skip
+@click.option("--undo-on-stop", is_flag=True, help="After a stop, restore the changed phones.")
+@click.option("--all-phones", is_flag=True, help="Switch phones too whose configuration is equal.")
+@newest
+@click.option("--at-once", type=int, default=10, show_default=True, help="Phones at a time.")
+@per_minute
+@click.option("--stop-after-failures", type=int, default=25, show_default=True, metavar="PERCENT",
+              help="Stop when this share of the phones failed; 0 is never.")  # fmt: skip
+@click.option(
+    "--resume", metavar="UUID", help="Continue a rollout that was begun, and show its progress."
+)
+@click.option("--detach", is_flag=True, help="Only create it; the running service works on it.")
+@wait
+@as_json
+@detachable()
+def rollout(
+    *,
+    resume: str | None,
+    detach: bool,
+    all_phones: bool,
+    wait: bool,
+    as_json: bool,
+    **fields: Any,
+) -> None:
+    """Switch many phones in steps, and show the progress.
+
+    After Ctrl-C the rollout continues in the running service, and `--resume` shows it again;
+    `phoneprov batch cancel` cancels it. A planned one is left to the service. Exits with 0 if every
+    phone is done, with 1 if some failed, with 3 if it was stopped or cancelled.
+
+    \b
+      phoneprov rollout --template office --first 5 --undo-on-stop
+      phoneprov rollout --items floor.csv --start-at 2026-01-31T20:00:00+01:00
+    """
+    if resume is not None:
+        _refuse_beside_resume({*fields, "all_phones"})
+
+    async def work(at: Acting) -> tuple[Batch, Batch | None]:
+        batches = at.container.batches()
+        if resume is not None:
+            begun = await batches.resume(at.actor, resume)
+        else:
+            given = {**fields, "only_changed": not all_phones}
+            given["stop_after_failures"] = given["stop_after_failures"] or None
+            begun = await batches.start(at.actor, await _batch_of(at, given))
+        if detach or begun.state is BatchState.PLANNED:
+            return begun, None
+        seen = await following(at, begun, quiet=as_json, wait=wait)
+        if seen.undone_by is None:
+            return seen, None
+        undo = await batches.get(at.actor, seen.undone_by)
+        return seen, await following(at, undo, quiet=as_json, wait=wait)
+
+    seen, undo = as_operator(work)
+    for one in (seen, undo):
+        if one is not None:
+            show_batch(one, as_json=as_json)
+    if seen.state is BatchState.PLANNED and not as_json:
+        click.echo(f"It begins at {seen.start_at}, in the running service.")
+    if seen.state in {BatchState.STOPPED, BatchState.CANCELLED}:
+        sys.exit(STOPPED)
+    if not detach and (seen.phones.failed or seen.phones.unknown):
+        sys.exit(1)
+
+
+def _refuse_beside_resume(names: set[str]) -> None:
+    """A rollout that was begun keeps what it was begun with."""
+    context = click.get_current_context()
+    given = [
+        option.opts[0]
+        for option in context.command.params
+        if option.name in names
+        and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(
+            f"--resume continues a rollout as it was begun; leave out {', '.join(given)}."
+        )
+
+
+async def _batch_of(at: Acting, given: dict[str, Any]) -> CreateBatch:
+    fields = {name: value for name, value in given.items() if value not in {None, (), False}}
+    items: BinaryIO | None = fields.pop("items", None)
+    profile = fields.pop("profile", None)
+    if items is not None:
+        fields["items"] = await _items_in(at, items)
+    if profile is not None:
+        fields["profile_uuid"] = await profile_called(at, profile)
+    fields["stop_after_failures"] = given.get("stop_after_failures", 25)
+    with naming(OPTIONS):
+        return command_of(CreateBatch, {"action": BatchAction.SWITCH.value, **fields})
+
+
+async def _items_in(at: Acting, file: BinaryIO) -> list[dict[str, str]]:
+    """The rows of a file with a phone and a profile each."""
+    try:
+        table = CsvText(decoded(file.read()))
+    except (NotText, OSError) as error:
+        raise click.UsageError(f"--items: the file cannot be read ({error}).") from None
+    if not {"mac", "profile"} <= set(await table.columns()):
+        raise click.UsageError("--items: the file needs the columns mac and profile.")
+    uuids: dict[str, str] = {}
+    items = []
+    async for piece in table.pieces():
+        for row in piece:
+            if isinstance(row, RowProblem):
+                raise click.UsageError(f"--items, line {row.line}: {row.message}.")
+            mac, profile = mac_in_table(row.cells["mac"]), row.cells["profile"].strip()
+            if not mac or not profile:
+                text = f"--items, line {row.line} needs the MAC of a phone and a profile."
+                raise click.UsageError(text)
+            if profile not in uuids:
+                uuids[profile] = known_id(profile) or await profile_called(at, profile)
+            items.append({"mac": mac, "profile_uuid": uuids[profile]})
+    return items
+
+
+def _some(macs: tuple[str, ...], count: int) -> str:
+    return ", ".join(macs) + (f" and {count - len(macs)} more" if count > len(macs) else "")

@@ -1,0 +1,293 @@
+"""``phoneprov template``: templates of configurations, also from configurations that exist."""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from phoneprov_adapters.files.configurations import profile_name, read_configuration
+from phoneprov_adapters.files.csv import CsvWriter
+from phoneprov_adapters.rendering.renderer import check as check_body, render as render_body
+from phoneprov_core.features.templates.learning import Learned, learn as learned_from
+from phoneprov_core.features.templates.model import CreateTemplate, Template, TemplatePatch
+from phoneprov_core.features.templates.use_cases import Given, TemplateFault
+from phoneprov_core.features.transfer.configurations import VALUE
+from phoneprov_core.inventory.configuration.well_formed import LARGEST, device_xml_rule
+from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.kernel.system import known_id
+from phoneprov_core.switching.deployments.trial import RenderRequest
+from phoneprov_http.main.commands.features.exporting import written
+from phoneprov_http.main.commands.inventory.lint import line_of
+from phoneprov_http.main.commands.local_access import (
+    Acting,
+    as_operator,
+    content_of,
+    profile_called,
+    those,
+)
+from phoneprov_http.main.commands.options import (
+    FILE,
+    MAC,
+    as_json,
+    naming,
+    print_json,
+    show,
+    software_type,
+    together,
+)
+from phoneprov_http.main.commands.output import show_rows
+
+_file = click.argument("file", type=FILE)
+_files = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+_OPTIONS = {"name": "--name", "description": "--description", "model": "--model", "body": "FILE:"}
+_variant = together(
+    click.option("--model", help="Model of the phones that the variant is for."),
+    software_type("Firmware family that the variant is for."),
+)
+_description = click.option("--description", help="Description of the variant.")
+_shared = click.option(
+    "--shared/--not-shared",
+    default=None,
+    help="Whether users without level 0 make profiles of it, and so read its texts.",
+)
+_OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
+
+
+@click.group()
+def template() -> None:
+    """Add, update, check and render templates of configurations."""
+
+
+@template.command()
+@_file
+@click.option("--name", required=True, help="Name of the template.")
+@_variant
+@_description
+@_shared
+@as_json
+def add(file: Path, *, shared: bool | None, as_json: bool, **fields: Any) -> None:
+    """Add FILE as a variant of a template.
+
+    \b
+      phoneprov template add office.cnf.xml --name office --model 7945 --software-type SCCP
+    """
+    body = content_of(file)
+
+    async def work(at: Acting) -> Template:
+        with naming(_OPTIONS):
+            new = CreateTemplate(body=body, shared=bool(shared), **fields)
+            return await at.container.templates().create(at.actor, new)
+
+    made = as_operator(work)
+    show(made, f"The template {made.label} was added: {made.uuid}.", as_json=as_json)
+
+
+@template.command()
+@_file
+@click.argument("name")
+@_variant
+@_description
+@_shared
+@as_json
+def update(
+    file: Path, name: str, *, model: str | None, software_type: str | None,
+    description: str | None, shared: bool | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Save FILE as the text of the variant of NAME with this model and firmware family, or of the
+    one with the uuid NAME. No phone changes until the next switch."""
+    body = content_of(file)
+
+    async def work(at: Acting) -> Template:
+        uuid = await _called(at, name, model, software_type)
+        given = {"description": description, "shared": shared}
+        fields: Any = {name: value for name, value in given.items() if value is not None}
+        with naming(_OPTIONS):
+            patch = TemplatePatch(body=body, **fields)
+            return await at.container.templates().update(at.actor, uuid, patch)
+
+    made = as_operator(work)
+    show(made, f"The template {made.label} has revision {made.revision}.", as_json=as_json)
+
+
+@template.command("list")
+@as_json
+def list_(*, as_json: bool) -> None:
+    """List the variants of all templates."""
+
+    async def work(at: Acting) -> list[Template]:
+        return await (await at.container.templates().all(at.actor)).everything()
+
+    templates = as_operator(work)
+    rows = [
+        (
+            one.name,
+            one.model or "",
+            one.software_type or "",
+            str(one.revision),
+            "yes" if one.shared else "",
+            one.uuid,
+        )
+        for one in templates
+    ]
+    columns = ("Name", "Model", "Firmware", "Revision", "Shared", "UUID")
+    show_rows(templates, columns, rows, as_json=as_json)
+
+
+@template.command()
+@_files
+@as_json
+def check(files: tuple[Path, ...], *, as_json: bool) -> None:
+    """Look for mistakes in the texts of templates, as `phoneprov lint` does in configurations.
+    Needs no database. Exits with 1 if there is one."""
+    found = [(str(file), check_body(content_of(file))) for file in files]
+    if as_json:
+        print_json([{"file": name, "findings": findings} for name, findings in found])
+    else:
+        for name, findings in found:
+            for finding in findings:
+                click.echo(line_of(name, finding))
+    if any(findings for _, findings in found):
+        sys.exit(1)
+
+
+@template.command()
+@click.argument("name")
+@click.argument("profile")
+@click.argument("mac", type=MAC)
+@_variant
+@as_json
+def render(
+    name: str, profile: str, mac: str, *, model: str | None, software_type: str | None,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Print the configuration that a template gives for a profile and a phone, secrets masked.
+    Exits with 1 if the template fails."""
+
+    async def work(at: Acting) -> Any:
+        uuid = await _called(at, name, model, software_type)
+        request = RenderRequest(profile_uuid=await profile_called(at, profile), mac=mac)
+        return await at.container.try_template()(at.actor, uuid, request)
+
+    trial = as_operator(work)
+    if as_json:
+        print_json(trial)
+    else:
+        if trial.configuration is not None:
+            click.echo(trial.configuration, nl=not trial.configuration.endswith("\n"))
+        for finding in trial.findings:
+            click.echo(line_of(name, finding), err=True)
+    if trial.configuration is None:
+        sys.exit(1)
+
+
+@template.command()
+@_files
+@click.option("--name", default="learned", show_default=True, help="Name of the template.")
+@click.option(
+    "--into",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=".",
+    show_default=True,
+    help="Folder for the template and the table of values.",
+)
+def learn(files: tuple[Path, ...], *, name: str, into: Path) -> None:
+    """Infer templates and a table of values from configurations that exist.
+
+    Configurations with about the same elements have one template: what some of them lack is in
+    a condition. Writes NAME.cnf.xml (NAME-2.cnf.xml and so on for other elements) and NAME.csv,
+    a table of profiles for `phoneprov import profiles`. Then renders each file back: exits with 1
+    and names the file, the line and the column if one differs, and if a file was left out because
+    no phone could read it. Needs no database.
+
+    \b
+      phoneprov template learn /srv/tftp/SEP*.cnf.xml --name office --into learned
+    """
+    texts: dict[str, str] = {}
+    names: dict[str, str] = {}
+    seen: Counter[str] = Counter()
+    for file in files:
+        try:
+            text = read_configuration(file)  # refuses a large one before all of it is read
+            mark = "\ufeff" if file.read_bytes().startswith(b"\xef\xbb\xbf") else ""
+            texts[str(file)] = device_xml_rule()(mark + text)
+        except (OSError, ValueError) as error:
+            click.echo(f"Left out: {file} {error}.", err=True)
+        # Files of several folders may have the same name.
+        called = profile_name(file)
+        seen[called] += 1
+        names[str(file)] = called if seen[called] == 1 else f"{called} ({seen[called]})"
+    macs = {name: found[1].upper() for name in texts if (found := _OF_PHONE.match(Path(name).name))}
+    groups = learned_from(texts, macs)
+    into.mkdir(parents=True, exist_ok=True)
+    wrong = 0
+    for number, group in enumerate(groups, 1):
+        part = name if number == 1 else f"{name}-{number}"
+        for one, values in group.values.items():
+            if difference := _difference(texts[one], group, values, macs.get(one, "")):
+                wrong += 1
+                click.echo(f"{one}:{difference}", err=True)
+        _write(into, part, group, names)
+        count = len({key for values in group.values.values() for key in values})
+        click.echo(
+            f"{into / part}.cnf.xml: the template of {len(group.values)} file(s), {count} value(s)"
+        )
+    proved = len(texts) - wrong
+    click.echo(f"{proved} of {len(names)} file(s) were rendered back byte for byte.")
+    if proved < len(names):
+        sys.exit(1)
+
+
+def _write(into: Path, name: str, group: Learned, names: Mapping[str, str]) -> None:
+    """Only the owner can read the files: values may be passwords."""
+    with written(into / f"{name}.cnf.xml", private=True) as file:
+        file.write(group.body)
+    keys = list(next(iter(group.values.values())))
+    with written(into / f"{name}.csv", private=True) as file:
+        rows = CsvWriter(file, ["name", "template", *(f"{VALUE}{key}" for key in keys)])
+        rows.write(
+            {"name": names[one], "template": name, **{f"{VALUE}{key}": values[key] for key in keys}}
+            for one, values in group.values.items()
+        )
+
+
+def _difference(text: str, group: Learned, values: Any, mac: str) -> str | None:
+    """Where and how the rendered text differs from the file, or None."""
+    phone = {"hex": mac, "mac": ":".join(re.findall("..", mac))}
+    try:
+        made = render_body(group.body, Given({"phone": phone}, {}, values), LARGEST).text
+    except TemplateFault as fault:
+        return f"{fault.line}:{fault.column}: {fault.reason}"
+    if made == text:
+        return None
+    same = next((at for at in range(len(text)) if text[at : at + 1] != made[at : at + 1]), 0)
+    line = text.count("\n", 0, same) + 1
+    column = same - text.rfind("\n", 0, same)
+    return f"{line}:{column}: The rendered text differs from here on."
+
+
+async def _called(at: Acting, name: str, model: str | None, family: str | None) -> str:
+    """The uuid of a variant. Raises ``NotFound``, and ``Conflict`` if several fit."""
+    if uuid := known_id(name):
+        return uuid
+    # The model is compared as it is stored.
+    bare = CreateTemplate(name=name, body="<a/>", model=model).model
+    found = await those(
+        await at.container.templates().all(at.actor),
+        lambda one: (
+            one.name == name
+            and (model is None or one.model == bare)
+            and (family is None or one.software_type == family)
+        ),
+    )
+    if not found:
+        raise NotFound(f"There is no such variant of the template {name}.")
+    if len(found) > 1:
+        raise Conflict(
+            f"The template {name} has {len(found)} variants; name one with --model and "
+            "--software-type."
+        )
+    return found[0].uuid

@@ -1,0 +1,1 @@
+"""Commands for accounts and the audit trail."""

@@ -1,0 +1,121 @@
+"""``phoneprov create-admin``, ``phoneprov db`` and ``phoneprov prune``."""
+
+import asyncio
+import sys
+
+import click
+
+from phoneprov_adapters.composition.installation import require_database
+from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
+from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.sql.engines.revisions import newest, obstacle
+from phoneprov_adapters.sql.maintenance import migrate
+from phoneprov_core import __version__
+from phoneprov_core.people.auth.accounts import AdminCreated
+from phoneprov_core.people.users.model import Registration
+from phoneprov_http.main.commands.local_access import in_container
+from phoneprov_http.main.commands.options import as_json
+from phoneprov_http.main.commands.output import show_rows
+from phoneprov_http.main.commands.settings import settings_of_environment
+
+
+@click.command("create-admin")
+@click.option("--username", required=True, help="Username of the account.")
+@click.option("--email", required=True, help="E-mail address of the account.")
+@click.option(
+    "--password-stdin",
+    is_flag=True,
+    help="Read the password from standard input instead of asking for it.",
+)
+def create_admin(username: str, email: str, *, password_stdin: bool) -> None:
+    """Create a superadmin account.
+
+    It holds the level-0 permission "superadmin". Works before the first start of the service. Can
+    be repeated: an existing account keeps its password, if it has one. Creates the data folder if
+    it does not exist.
+    """
+    settings = settings_of_environment()
+    made = asyncio.run(_create_admin(settings, username, email, password_stdin=password_stdin))
+    did = "was created"
+    if not made.is_new:
+        did = f"exists, {'has this' if made.has_new_password else 'keeps its'} password"
+    click.echo(f"{made.user.username} {did} and is a superadmin.")
+
+
+async def _create_admin(
+    settings: Settings, username: str, email: str, *, password_stdin: bool
+) -> AdminCreated:
+    container = prepare(settings)
+    await create_database(settings)
+    async with running(container):
+        create = container.create_admin()
+        password = (
+            "" if await create.has_password(username) else _password(from_stdin=password_stdin)
+        )
+        new = Registration(
+            first_name=username, last_name="Administrator", username=username, email=email,
+            password=password,
+        )  # fmt: skip
+        return await create(new)
+
+
+def _password(*, from_stdin: bool) -> str:
+    if from_stdin:
+        try:
+            return sys.stdin.buffer.readline().decode("utf-8-sig").rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise click.UsageError("The password on standard input is not in UTF-8.") from None
+    return str(click.prompt("Password", hide_input=True, confirmation_prompt=True))
+
+
+@click.group()
+def db() -> None:
+    """Upgrade the database schema, or show its version."""
+
+
+@db.command()
+def upgrade() -> None:
+    """Upgrade the schema to the newest version. Stop every service and command on a SQLite file
+    first.
+
+    It is wholly upgraded or, after a failure, not changed.
+    """
+    settings = _settings_of_database()
+    asyncio.run(migrate.upgrade(settings.database_url, lambda line: click.echo(line, err=True)))
+    click.echo(f"The schema is {newest()}, the one of phoneprov {__version__}.")
+
+
+@db.command()
+def current() -> None:
+    """Show the version of the schema. Exit with 1 when it is not the one of this version."""
+    settings = _settings_of_database()
+    found = asyncio.run(migrate.current(settings.database_url))
+    click.echo(f"The schema is {found or 'missing'}; phoneprov {__version__} needs {newest()}.")
+    if reason := obstacle(found):
+        click.echo(reason)
+        sys.exit(1)
+
+
+def _settings_of_database() -> Settings:
+    settings = settings_of_environment()
+    require_database(settings)
+    return settings
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Count the records and remove none.")
+@as_json
+def prune(*, dry_run: bool, as_json: bool) -> None:
+    """Remove old records now. "phoneprov serve" removes them every six hours.
+
+    PHONEPROV_KEEP_DEPLOYMENTS, _KEEP_FETCHES, _KEEP_AUDIT and _KEEP_REVISIONS are days, and 0
+    keeps the records for ever. The current configuration of each phone and those that a
+    rollback can deploy are always kept. The service may run at the same time. Exits with 1 if
+    one kind of record could not be removed.
+    """
+    pruned = in_container(lambda container: container.prune()(dry_run=dry_run))
+    columns = ("Kind", "Would be removed" if dry_run else "Removed", "")
+    rows = [(one.kind.value, f"{one.count:,}", one.message or "") for one in pruned]
+    show_rows(pruned, columns, rows, as_json=as_json)
+    if any(one.message is not None for one in pruned):
+        sys.exit(1)

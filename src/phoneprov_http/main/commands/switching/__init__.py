@@ -1,0 +1,1 @@
+"""Commands that switch phones and show deployments."""

@@ -1,0 +1,1 @@
+"""Routes of the features above the interface."""

@@ -1,0 +1,61 @@
+"""Switches or restarts of many phones in the background; level 0."""
+
+from phoneprov_core.features.batches.commands import CreateBatch, WantedPhones
+from phoneprov_core.features.batches.model import Batch, BatchPhone, BatchState
+from phoneprov_core.features.batches.plan import Plan, PlanBatch
+from phoneprov_core.features.batches.ports import NoPhones
+from phoneprov_core.features.batches.use_cases import Batches
+from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.paging import FromNewest
+from phoneprov_http.envelope import Envelope, Listed, listed, record
+from phoneprov_http.routes.handlers import READS, ApiRequest, Body, Query, Routes, Uuid, level_0
+
+
+def batch_routes(batches: Batches, plan: PlanBatch) -> Routes:
+    """``/batches``."""
+    routes = Routes("Batches", guards=[level_0])
+
+    @routes.get("/batches", raises=[NotFound])
+    async def all_batches(request: ApiRequest, wanted: Query[FromNewest]) -> Listed[Batch]:
+        """List batches. All batches, oldest first, with the number of phones per state."""
+        return listed(await batches.all(request.user, request.page, wanted.before), "batch")
+
+    @routes.get("/batches/{uuid:str}")
+    async def get_batch(request: ApiRequest, uuid: Uuid) -> Envelope[Batch]:
+        """Read a batch. Its state, and the current number of phones per state. A batch with an
+        `ended_at` has ended."""
+        return record("Batch found", await batches.get(request.user, uuid))
+
+    @routes.get("/batches/{uuid:str}/phones")
+    async def phones_of_batch(
+        request: ApiRequest, uuid: Uuid, wanted: Query[WantedPhones]
+    ) -> Listed[BatchPhone]:
+        """List the phones of a batch. In their order: the state of each, the record
+        of its switch, and the reason of a failure."""
+        return listed(await batches.phones(request.user, uuid, wanted, request.page), "phone")
+
+    @routes.post("/batches", status_code=202, raises=[NotFound, NoPhones])
+    async def start_batch(request: ApiRequest, data: Body[CreateBatch]) -> Envelope[Batch]:
+        """Start a batch. Responds at once; the batch runs in the background and is resumed after a
+        restart of the service. `macs` or `items` list the phones, or `model`, `location`,
+        `software_type` and `template` select them. A switch without `profile_uuid` uploads the
+        newest revision of the profile that is on each phone. With `start_at` it is planned."""
+        batch = await batches.start(request.user, data)
+        is_planned = batch.state is BatchState.PLANNED
+        return record("Batch planned" if is_planned else "Batch started", batch)
+
+    @routes.post("/batches/plan", status_code=200, opt=READS, raises=[NotFound, NoPhones])
+    async def plan_batch(request: ApiRequest, data: Body[CreateBatch]) -> Envelope[Plan]:
+        """Plan a batch. Takes the body of a batch, changes nothing, and shows what would change:
+        groups of phones with the same difference, most first."""
+        result = await plan(request.user, data)
+        return record(f"{result.changed} phone(s) would change", result)
+
+    @routes.delete("/batches/{uuid:str}")
+    async def cancel_batch(request: ApiRequest, uuid: Uuid) -> Envelope[Batch]:
+        """Cancel a batch, also one that is planned. Start no further phone. Running phones finish.
+        The batch stays as a record; a batch that has ended is not changed."""
+        batch = await batches.cancel(request.user, uuid)
+        return record(f"Batch {batch.state.value}", batch)
+
+    return routes

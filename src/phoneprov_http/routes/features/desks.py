@@ -1,0 +1,45 @@
+"""Default profiles of phones, and the users that are logged in there."""
+
+from phoneprov_core.features.desks.model import Desk, DeskPatch, NotLoggedIn
+from phoneprov_core.features.desks.records import DeskChanged
+from phoneprov_core.features.desks.use_cases import Desks, NotALine
+from phoneprov_core.switching.deployments.model import OF_A_SWITCH, ProfileDoesNotFit
+from phoneprov_http.envelope import Envelope, Listed, listed, record
+from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes, level_0
+
+
+def desk_routes(desks: Desks) -> Routes:
+    """``/desks``, and the desk of ``/phones/{mac}``."""
+    routes = Routes("Desks")
+
+    @routes.get("/desks")
+    async def all_desks(request: ApiRequest) -> Listed[Desk]:
+        """List desks. The desk of every phone, the oldest phone first. Callers without level 0 see
+        the desks where they are logged in."""
+        return listed(await desks.all(request.user, request.page), "desk")
+
+    @routes.get("/phones/{mac:str}/desk")
+    async def get_desk(request: ApiRequest, mac: Mac) -> Envelope[Desk]:
+        """Read a desk. The default profile of a phone, and the user that is logged in there.
+        Callers without level 0 see it while they are logged in there."""
+        return record("Desk found", await desks.get(request.user, mac))
+
+    @routes.put("/phones/{mac:str}/desk", guards=[level_0], raises=[ProfileDoesNotFit, NotALine])
+    async def update_desk(request: ApiRequest, mac: Mac, data: Body[DeskPatch]) -> Envelope[Desk]:
+        """Configure a desk. Change the default profile and the number of the desk (null for none),
+        and whether users can log in. The phone keeps its configuration until the next logout, and
+        its lines until its next restart. Removes the lock of the phone after wrong PINs."""
+        return record("Desk updated", await desks.update(request.user, mac, data))
+
+    @routes.post(
+        "/phones/{mac:str}/desk/logout",
+        status_code=200,
+        raises=[*OF_A_SWITCH, NotLoggedIn, DeskChanged],
+    )
+    async def log_out_desk(request: ApiRequest, mac: Mac) -> Envelope[Desk]:
+        """Log out the user of a desk. Deploy the default profile of a phone, and end the login
+        there. A phone in a call is not restarted until the call is over. Needs level 0, or the user
+        that is logged in."""
+        return record("Desk logged out", await desks.log_out(request.user, mac))
+
+    return routes

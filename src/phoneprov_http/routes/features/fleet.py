@@ -1,0 +1,55 @@
+"""The phones as they are: their states, adopted and replaced ones; level 0."""
+
+from phoneprov_core.features.fleet.model import (
+    AdoptPhone,
+    AlreadyReplaced,
+    PlacedPhone,
+    ReplacePhone,
+    SeveralAddresses,
+)
+from phoneprov_core.features.fleet.overview import Fleet, FleetQuery, ViewFleet
+from phoneprov_core.features.fleet.states import PhoneStatus
+from phoneprov_core.features.fleet.use_cases import ChangeFleet
+from phoneprov_core.inventory.phones.ports import PhoneBusy
+from phoneprov_core.kernel.errors import AlreadyExists
+from phoneprov_http.envelope import Envelope, record
+from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes, level_0
+
+_AS_SEEN = AdoptPhone()
+
+
+def fleet_routes(view: ViewFleet, change: ChangeFleet) -> Routes:
+    """``/fleet``, ``/phones/{mac}/state`` and ``/replace``, ``/discovered-phones/{mac}/adopt``."""
+    routes = Routes("Fleet", writing=level_0)
+
+    @routes.get("/fleet", guards=[level_0])
+    async def get_fleet(request: ApiRequest, wanted: Query[FleetQuery]) -> Envelope[Fleet]:
+        """Read the numbers of the fleet. Active phones by state, last outcome, model and load, and
+        deployments by day."""
+        return record("Fleet found", await view.numbers(request.user, wanted))
+
+    @routes.get("/phones/{mac:str}/state", guards=[level_0])
+    async def phone_state(request: ApiRequest, mac: Mac) -> Envelope[PhoneStatus]:
+        """Read the state of a phone. As last observed, with the next step."""
+        return record("Phone state found", await view.state(request.user, mac))
+
+    @routes.post("/discovered-phones/{mac:str}/adopt", raises=[AlreadyExists, SeveralAddresses])
+    async def adopt_phone(
+        request: ApiRequest, mac: Mac, data: Body[AdoptPhone] = _AS_SEEN
+    ) -> Envelope[PlacedPhone]:
+        """Adopt a discovered phone. It is created with its address and model, and asked for its MAC
+        address; with a profile it gets that one as its default profile."""
+        return record("Phone adopted", await change.adopt(request.user, mac, data))
+
+    @routes.post(
+        "/phones/{mac:str}/replace",
+        raises=[AlreadyExists, PhoneBusy, AlreadyReplaced, SeveralAddresses],
+    )
+    async def replace_phone(
+        request: ApiRequest, mac: Mac, data: Body[ReplacePhone]
+    ) -> Envelope[PlacedPhone]:
+        """Replace a phone. The new phone gets facts, vendor flag, modules and desk of the other
+        one, which becomes inactive. The history can be read from both."""
+        return record("Phone replaced", await change.replace(request.user, mac, data))
+
+    return routes

@@ -1,0 +1,78 @@
+"""Templates of configurations and their variants; level 0."""
+
+from phoneprov_core.features.templates.model import (
+    CheckTemplate,
+    CreateTemplate,
+    Template,
+    TemplateChanged,
+    TemplateCheck,
+    TemplateInUse,
+    TemplatePatch,
+    WantedTemplates,
+)
+from phoneprov_core.features.templates.use_cases import Templates
+from phoneprov_core.kernel.errors import AlreadyExists, NotFound
+from phoneprov_core.switching.deployments.trial import RenderRequest, Trial, TryTemplate
+from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.routes.handlers import READS, ApiRequest, Body, Query, Routes, Uuid, level_0
+
+
+def template_routes(templates: Templates, try_template: TryTemplate) -> Routes:
+    """``/configuration-templates``."""
+    routes = Routes("Configuration templates", guards=[level_0])
+
+    @routes.get("/configuration-templates")
+    async def all_templates(
+        request: ApiRequest, wanted: Query[WantedTemplates]
+    ) -> Listed[Template]:
+        """List templates. Every variant, oldest first."""
+        return listed(await templates.all(request.user, request.page, wanted), "template")
+
+    @routes.get("/configuration-templates/{uuid:str}")
+    async def get_template(request: ApiRequest, uuid: Uuid) -> Envelope[Template]:
+        """Read a template. One variant with its text."""
+        return record("Template found", await templates.get(request.user, uuid))
+
+    @routes.post("/configuration-templates", raises=[AlreadyExists])
+    async def create_template(
+        request: ApiRequest, data: Body[CreateTemplate]
+    ) -> Envelope[Template]:
+        """Create a template. A further variant, if the name exists. Its text is checked."""
+        return record("Template created", await templates.create(request.user, data))
+
+    @routes.put(
+        "/configuration-templates/{uuid:str}",
+        raises=[AlreadyExists, TemplateChanged, TemplateInUse],
+    )
+    async def update_template(
+        request: ApiRequest, uuid: Uuid, data: Body[TemplatePatch]
+    ) -> Envelope[Template]:
+        """Update a template. Change the fields that are sent; null clears a field. Phones keep
+        their configurations until they are switched."""
+        return record("Template updated", await templates.update(request.user, uuid, data))
+
+    @routes.delete("/configuration-templates/{uuid:str}", raises=[TemplateInUse])
+    async def delete_template(request: ApiRequest, uuid: Uuid) -> Done:
+        """Delete a template. One variant; the last one only if no profile uses the name."""
+        await templates.delete(request.user, uuid)
+        return done("Template deleted")
+
+    @routes.post("/configuration-templates/check", status_code=200, opt=READS)
+    async def check_template(
+        request: ApiRequest, data: Body[CheckTemplate]
+    ) -> Envelope[TemplateCheck]:
+        """Check a template. Changes nothing. Syntax, constructs that are not part of the language,
+        and names that are not given, with line and column."""
+        result = await templates.check(request.user, data)
+        return record(f"{len(result.findings)} finding(s) found", result)
+
+    @routes.post(
+        "/configuration-templates/{uuid:str}/render", status_code=200, opt=READS, raises=[NotFound]
+    )
+    async def render_template(
+        request: ApiRequest, uuid: Uuid, data: Body[RenderRequest]
+    ) -> Envelope[Trial]:
+        """Render a template for a profile and a phone. Changes nothing. Secrets are masked."""
+        return record("Template rendered", await try_template(request.user, uuid, data))
+
+    return routes

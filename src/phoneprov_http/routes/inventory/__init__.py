@@ -1,0 +1,1 @@
+"""Routes of phones, extensions and profiles."""

@@ -1,0 +1,68 @@
+"""Phone inventory. Every account reads it, level 0 writes it."""
+
+from phoneprov_core.inventory.phones.model import (
+    CountedPhones,
+    CountsQuery,
+    CreatePhone,
+    Phone,
+    PhonePatch,
+    PhoneSearch,
+    PhoneSummary,
+    SummarySearch,
+)
+from phoneprov_core.inventory.phones.ports import PhoneBusy
+from phoneprov_core.inventory.phones.use_cases import Phones
+from phoneprov_core.kernel.errors import AlreadyExists, Forbidden
+from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Mac, Query, Routes, level_0
+
+
+def phone_routes(phones: Phones, shared_write: Guard) -> Routes:
+    """``/phones``."""
+    routes = Routes("Phones", writing=shared_write)
+
+    @routes.get("/phones", raises=[Forbidden])
+    async def all_phones(request: ApiRequest, wanted: Query[PhoneSearch]) -> Listed[Phone]:
+        """List phones. The phones of the inventory, oldest first."""
+        return listed(await phones.all(request.user, request.page, wanted), "phone")
+
+    @routes.get("/phones/summaries", guards=[level_0])
+    async def phone_summaries(
+        request: ApiRequest, wanted: Query[SummarySearch]
+    ) -> Listed[PhoneSummary]:
+        """List phones with their use. What is on each phone and who is logged in there; at most
+        1000 rows."""
+        return listed(await phones.summaries(request.user, request.page, wanted), "phone")
+
+    @routes.get("/phones/counts")
+    async def counted_phones(
+        request: ApiRequest, wanted: Query[CountsQuery]
+    ) -> Listed[CountedPhones]:
+        """Count phones. The number of phones of each value of a field, the most first."""
+        return listed(await phones.counts(request.user, wanted, request.page), "value")
+
+    @routes.get("/phones/{mac:str}")
+    async def get_phone(request: ApiRequest, mac: Mac) -> Envelope[Phone]:
+        """Read a phone."""
+        return record("Phone found", await phones.get(request.user, mac))
+
+    @routes.post("/phones", raises=[AlreadyExists])
+    async def create_phone(request: ApiRequest, data: Body[CreatePhone]) -> Envelope[Phone]:
+        """Create a phone. Only the MAC address is required."""
+        return record("Phone created", await phones.create(request.user, data))
+
+    @routes.put("/phones/{mac:str}")
+    async def update_phone(
+        request: ApiRequest, mac: Mac, data: Body[PhonePatch]
+    ) -> Envelope[Phone]:
+        """Update a phone. Change the fields that are sent; null clears a field."""
+        return record("Phone updated", await phones.update(request.user, mac, data))
+
+    @routes.delete("/phones/{mac:str}", raises=[PhoneBusy])
+    async def delete_phone(request: ApiRequest, mac: Mac) -> Done:
+        """Delete a phone. Its vendor flag, its desk and the configuration that is served to it are
+        deleted, its key expansion modules disconnected."""
+        await phones.delete(request.user, mac)
+        return done("Phone deleted")
+
+    return routes

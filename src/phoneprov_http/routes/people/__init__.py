@@ -1,0 +1,1 @@
+"""Routes of accounts, sessions, directories and the audit trail."""

@@ -1,0 +1,49 @@
+"""Who changed what, failed logins and refusals; level 0."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Struct, UnsetType
+
+from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.fields import Uuid, schema
+from phoneprov_core.people.audit import Audit, AuditEntry, EntriesQuery
+from phoneprov_http.envelope import Bare
+from phoneprov_http.routes.handlers import ApiRequest, Query, Routes, level_0
+
+
+class TrailMetadata(Struct, frozen=True):
+    """How much of the trail a search for words has read."""
+
+    searched_to: (
+        Annotated[Uuid, schema("With `q`: the last entry compared; `before` it are older ones")]
+        | UnsetType
+    ) = UNSET
+
+
+class Trail(Bare[list[AuditEntry]]):
+    """Audit entries."""
+
+    data: Annotated[list[AuditEntry], schema("The entries")]
+    metadata: TrailMetadata
+
+
+def audit_routes(audit: Audit) -> Routes:
+    """``/audit``."""
+    routes = Routes("Audit", guards=[level_0])
+
+    @routes.get("/audit", raises=[NotFound])
+    async def audit_entries(request: ApiRequest, wanted: Query[EntriesQuery]) -> Trail:
+        """Read the audit trail. Changes and events of security, newest first. At most 1000 rows;
+        `before` continues after the last one, or after `searched_to`."""
+        metadata = TrailMetadata()
+        if wanted.q:
+            result = await audit.search(request.user, wanted)
+            rows = result.entries
+            if result.searched_to is not None:
+                metadata = TrailMetadata(result.searched_to)
+        else:
+            rows = await audit.newest(request.user, wanted, wanted.limit)
+        message = f"{len(rows)} audit entry(s) found"
+        return Trail(True, message, [one.entry for one in rows], metadata)
+
+    return routes

@@ -1,0 +1,72 @@
+"""Accounts; level 0."""
+
+from phoneprov_core.kernel.errors import AlreadyExists
+from phoneprov_core.people.access import LastSuperadmin
+from phoneprov_core.people.api_tokens import ApiToken, ApiTokens
+from phoneprov_core.people.auth.model import OpenSession
+from phoneprov_core.people.auth.sessions import Sessions
+from phoneprov_core.people.users.model import CreateUser, User, UserPatch, UserSearch
+from phoneprov_core.people.users.use_cases import Users
+from phoneprov_http.bodies import RULES
+from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid, level_0
+
+
+def user_routes(users: Users, sessions: Sessions, tokens: ApiTokens) -> Routes:
+    """``/users``."""
+    routes = Routes("Users", guards=[level_0])
+
+    @routes.get("/users")
+    async def all_users(request: ApiRequest, wanted: Query[UserSearch]) -> Listed[User]:
+        """List users. All accounts, oldest first."""
+        return listed(await users.all(request.user, request.page, wanted), "user")
+
+    @routes.get("/users/{uuid:str}")
+    async def get_user(request: ApiRequest, uuid: Uuid) -> Envelope[User]:
+        """Read a user."""
+        return record("User found", await users.get(request.user, uuid))
+
+    @routes.post("/users", opt={RULES: lambda: users.policy.rules_of_new}, raises=[AlreadyExists])
+    async def create_user(request: ApiRequest, data: Body[CreateUser]) -> Envelope[User]:
+        """Create a user."""
+        return record("User created", await users.create(request.user, data))
+
+    @routes.put(
+        "/users/{uuid:str}",
+        opt={RULES: lambda: users.policy.rules},
+        raises=[AlreadyExists, LastSuperadmin],
+    )
+    async def update_user(request: ApiRequest, uuid: Uuid, data: Body[UserPatch]) -> Envelope[User]:
+        """Update a user. Change the fields that are sent; null clears a field. A new password ends
+        the other sessions of the account and all its API tokens, `is_active: false` ends both."""
+        return record("User updated", await users.update(request.user, uuid, data))
+
+    @routes.delete("/users/{uuid:str}", raises=[LastSuperadmin])
+    async def delete_user(request: ApiRequest, uuid: Uuid) -> Done:
+        """Delete a user. Deletes all records of the account too."""
+        await users.delete(request.user, uuid)
+        return done("User deleted")
+
+    @routes.get("/users/{uuid:str}/sessions")
+    async def sessions_of_user(request: ApiRequest, uuid: Uuid) -> Listed[OpenSession]:
+        """List the sessions of a user. Those that have not ended, oldest first."""
+        return listed(await sessions.all(request.user, request.page, uuid), "session")
+
+    @routes.delete("/users/{uuid:str}/sessions/{session_uuid:str}")
+    async def end_session_of_user(request: ApiRequest, uuid: Uuid, session_uuid: Uuid) -> Done:
+        """End a session of a user. Its tokens are no longer valid. Needs a login."""
+        await sessions.end(request.user, session_uuid, uuid)
+        return done("Session ended")
+
+    @routes.get("/users/{uuid:str}/tokens")
+    async def tokens_of_user(request: ApiRequest, uuid: Uuid) -> Listed[ApiToken]:
+        """List the API tokens of a user. Oldest first."""
+        return listed(await tokens.all(request.user, request.page, uuid), "API token")
+
+    @routes.delete("/users/{uuid:str}/tokens/{token_uuid:str}")
+    async def end_token_of_user(request: ApiRequest, uuid: Uuid, token_uuid: Uuid) -> Done:
+        """Delete an API token of a user. It is no longer valid. Needs a login."""
+        await tokens.delete(request.user, token_uuid, uuid)
+        return done("API token deleted")
+
+    return routes
