@@ -40,7 +40,7 @@ from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.model import Batch
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import CreateProfile
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.users.model import Registration
 from phoneprov_core.switching.devices.ports import KeyPress
 
@@ -186,7 +186,7 @@ async def an_office(container: Container, use_cases: UseCases, phones: int) -> s
             password="correct horse battery",
         )
     )
-    now = shown(container.clock()())
+    now = timestamp(container.clock()())
     async with container.database().write() as tx:
         for number in range(phones):
             octets = number.to_bytes(3, "big")

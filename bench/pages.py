@@ -23,7 +23,7 @@ from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_core.features.batches.commands import WantedPhones
-from phoneprov_core.switching.deployments.model import Wanted
+from phoneprov_core.switching.deployments.model import DeploymentFilter
 
 KEY = "the-key-of-the-benchmark-0123456789abcdef"
 PAGE = 100
@@ -95,9 +95,9 @@ def _fill(file: Path, rows: int) -> None:
 
 
 async def _pages(tx: SqlTransaction, rows: int) -> dict[str, Callable[[], Awaitable[list[Any]]]]:
-    deployments = tx.deployments.matching(Wanted())
+    deployments = tx.deployments.matching(DeploymentFilter())
     deployment = await tx.deployments.find(uuid(rows // 2))
-    current = tx.deployments.matching(Wanted(current=True))
+    current = tx.deployments.matching(DeploymentFilter(current=True))
     batch = await tx.batches.find(uuid(max(rows // 10, PAGE * 3) // 2))
     phones = tx.batches.phones(uuid(1), WantedPhones())
     later_phones = tx.batches.phones(uuid(1), WantedPhones(after=rows // 2))

@@ -28,11 +28,11 @@ from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_core.features.batches.changes import judge_first
 from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.model import PhoneState
-from phoneprov_core.features.batches.ports import Hold, claimed, ended
+from phoneprov_core.features.batches.ports import BatchLease, claimed, ended
 from phoneprov_core.features.templates.model import CreateTemplate, TemplatePatch
 from phoneprov_core.features.templates.recipes import given_by
 from phoneprov_core.inventory.profiles.model import from_template
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.deployments.model import Action, Confirmation, Outcome
 from phoneprov_core.switching.deployments.order import load_order, new_record
 from races.wire import Line
@@ -73,7 +73,7 @@ async def fill(container: Any, phones: int) -> None:
                 order = await deploy.rendered(order)
                 record = new_record(
                     order, identifier(number), actor.user_uuid, deploy.filename(phone),
-                    shown(container.clock()()),
+                    timestamp(container.clock()()),
                 )  # fmt: skip
                 record = _placed(record)
                 await tx.leases.take(phone.mac, record.uuid, 0)
@@ -163,10 +163,10 @@ async def judging(container: Any) -> float:
     use_cases, count = container.use_cases(), 1000
     macs = tuple(a_mac(number) for number in range(1, count + 1))
     new = CreateBatch(action="switch", macs=macs, first=count, first_minutes=1440)
-    later = shown(container.clock()() + timedelta(days=1))
+    later = timestamp(container.clock()() + timedelta(days=1))
     new = msgspec.structs.replace(new, start_at=later)
     batch = await use_cases.batches.start(use_cases.system_actor(), new)
-    now = shown(container.clock()())
+    now = timestamp(container.clock()())
     async with container.database().write() as tx:
         for claim in await _claims(tx, batch.uuid, count):
             record = await tx.deployments.current(claim.mac)
@@ -185,7 +185,7 @@ async def judging(container: Any) -> float:
 
 
 async def _claims(tx: Any, batch_uuid: str, count: int) -> Any:
-    hold = Hold(batch_uuid, "", 0)
+    hold = BatchLease(batch_uuid, "", 0)
     return await tx.batches.claim(hold, count, claimed(hold, "2026-01-31T08:15:30.000Z"))
 
 

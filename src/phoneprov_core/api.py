@@ -56,12 +56,12 @@ from phoneprov_core.features.templates.model import (
     WantedTemplates as WantedTemplates,
 )
 from phoneprov_core.features.templates.use_cases import (
-    Given as Given,
-    Mark as Mark,
     Rendered as Rendered,
     Renderer as Renderer,
     TemplateFault as TemplateFault,
     Templates as Templates,
+    TemplateValues as TemplateValues,
+    ValuePlace as ValuePlace,
 )
 from phoneprov_core.features.transfer.asterisk import Section as Section
 from phoneprov_core.features.transfer.model import (
@@ -150,7 +150,7 @@ from phoneprov_core.kernel.system import (
     NewId as NewId,
     Timestamp as Timestamp,
     millis as millis,
-    shown as shown,
+    timestamp as timestamp,
 )
 from phoneprov_core.people.access import (
     Assignment as Assignment,
@@ -231,10 +231,10 @@ from phoneprov_core.switching.deployments.model import (
     Action as Action,
     Confirmation as Confirmation,
     Deployment as Deployment,
+    DeploymentFilter as DeploymentFilter,
     Outcome as Outcome,
     Step as Step,
     StepName as StepName,
-    Wanted as Wanted,
 )
 from phoneprov_core.switching.deployments.observation import (
     DeviceInformation as DeviceInformation,
@@ -291,3 +291,6 @@ from phoneprov_core.switching.devices.restart import (
     RestartBy as RestartBy,
     reachable_ip as reachable_ip,
 )
+
+# Earlier names of public classes, for programs that import them.
+Wanted, Given, Mark = DeploymentFilter, TemplateValues, ValuePlace

@@ -22,6 +22,7 @@ from phoneprov_http.exchange.app import Exchange
 from phoneprov_http.front import Front
 from phoneprov_http.openapi.document import openapi_config
 from phoneprov_http.phone.app import PhonePages
+from phoneprov_http.routes.docs import docs_routes
 from phoneprov_http.routes.features.batches import batch_routes
 from phoneprov_http.routes.features.desks import desk_routes
 from phoneprov_http.routes.features.fleet import fleet_routes
@@ -30,6 +31,7 @@ from phoneprov_http.routes.features.serving import provisioning_routes
 from phoneprov_http.routes.features.templates import template_routes
 from phoneprov_http.routes.features.transfer import import_routes
 from phoneprov_http.routes.handlers import ApiRequest, Authentication, guard, require_known_query
+from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.inventory.extensions import extension_routes
 from phoneprov_http.routes.inventory.phone_profiles import profile_routes
 from phoneprov_http.routes.inventory.phones import phone_routes
@@ -45,7 +47,6 @@ from phoneprov_http.routes.people.permissions import permission_routes
 from phoneprov_http.routes.people.personal_directory import personal_directory_routes
 from phoneprov_http.routes.people.users import user_routes
 from phoneprov_http.routes.people.vendor_users import vendor_user_routes
-from phoneprov_http.routes.service import docs_routes, health_routes
 from phoneprov_http.routes.switching import deployment_routes
 
 

@@ -11,7 +11,7 @@ from faults.changing import ADMIN, FLEET_ACTS, IP, Office, Order, newcomer, open
 from faults.test_line_crashes import LATER, Building, Case, building
 from phoneprov_core.features.templates.model import CreateTemplate
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
-from phoneprov_core.switching.deployments.model import Wanted
+from phoneprov_core.switching.deployments.model import DeploymentFilter
 from support.phone_records import a_flag, a_kem
 from support.postgres import new_database
 from support.scale import long_only, note
@@ -59,7 +59,9 @@ async def has_happened(office: Office, way: str, case: Case) -> bool:
     assert desk.user_uuid == (user.uuid if is_moved else None)
     assert office.file(mac) == user.text
     assert office.registered(mac)[0] == user.text
-    history = await office.container.use_cases().deployments.of_phone(ADMIN, mac, Wanted())
+    history = await office.container.use_cases().deployments.of_phone(
+        ADMIN, mac, DeploymentFilter()
+    )
     assert {one.mac for one in history.first} == ({here, mac} if is_moved else {mac})
     return True
 

@@ -14,7 +14,7 @@ import pytest
 from faults import impatient
 from faults.desk import Desk, desk
 from faults.served import Served
-from phoneprov_core.switching.deployments.model import Deployment, Outcome, Wanted
+from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter, Outcome
 from races.wire import Line, Reply
 from support.postgres import new_database
 from support.records import a_mac
@@ -82,7 +82,7 @@ def at_once(refusals: list[float], questions: list[float]) -> bool:
 
 async def deployments(served: Served) -> list[Deployment]:
     async with served.direct() as direct, direct.database.read() as tx:
-        return await tx.deployments.matching(Wanted()).rows(10_000)
+        return await tx.deployments.matching(DeploymentFilter()).rows(10_000)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from faults import impatient, patient
 from faults.clients import LEFT_ALONE, LEFT_ALONE_FILE, MAC, SOON, Office
 from faults.desk import desk
 from faults.served import SERVE, Served
-from phoneprov_core.switching.deployments.model import Outcome, Wanted
+from phoneprov_core.switching.deployments.model import DeploymentFilter, Outcome
 from phoneprov_http.main.server.protocol import SILENCE_SECONDS
 from phoneprov_http.main.server.server import STOP_SECONDS
 from races.direct import password_hash
@@ -107,7 +107,8 @@ async def test_restart_with_inherited_socket_drops_and_refuses_nothing(
 async def outcomes(served: Served) -> list[Outcome]:
     async with served.direct() as direct, direct.database.read() as tx:
         return [
-            deployment.outcome for deployment in await tx.deployments.matching(Wanted()).rows(1000)
+            deployment.outcome
+            for deployment in await tx.deployments.matching(DeploymentFilter()).rows(1000)
         ]
 
 

@@ -21,7 +21,7 @@ from faults.test_switch_crashes import (
 )
 from phoneprov_core.inventory.phones.ports import PhoneBusy
 from phoneprov_core.inventory.profiles.model import SwitchRequest
-from phoneprov_core.switching.deployments.model import Outcome, Wanted
+from phoneprov_core.switching.deployments.model import DeploymentFilter, Outcome
 from support.postgres import new_database
 from support.records import a_mac
 from support.scale import note, rounds
@@ -112,7 +112,7 @@ async def check_point(
     assert outside.commands == commands, name
     assert phone.file.read_bytes() == (phone.next.cnf_xml or "").encode(), name
     async with database.read() as tx:
-        records = await tx.deployments.matching(Wanted(mac=phone.mac)).rows(10)
+        records = await tx.deployments.matching(DeploymentFilter(mac=phone.mac)).rows(10)
         current = await tx.deployments.current(phone.mac)
         used = await tx.desks.find(phone.mac)
     assert [one.outcome for one in records] == [Outcome.INTERRUPTED, Outcome.DEPLOYED], name

@@ -24,7 +24,7 @@ from phoneprov_core.inventory.profiles.model import (
     SwitchRequest,
 )
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
-from phoneprov_core.switching.deployments.model import Confirmation, Deployment, Wanted
+from phoneprov_core.switching.deployments.model import Confirmation, Deployment, DeploymentFilter
 from phoneprov_core.switching.devices.names import config_filename
 from support.records import a_mac, a_user, identifier
 from support.scale import note, rounds
@@ -196,7 +196,7 @@ async def check_repair(service: Service, outside: Desk, name: str, phone: Before
     """Start the service again, and switch the phone."""
     use_cases, database = service
     async with database.read() as tx:
-        records = await tx.deployments.matching(Wanted(mac=phone.mac)).rows(10_000)
+        records = await tx.deployments.matching(DeploymentFilter(mac=phone.mac)).rows(10_000)
     check_records(name, records)
     request = SwitchRequest(profile_uuid=phone.next.uuid, mac=phone.mac)
     assert (await use_cases.switch_profile(ACTOR, request)).profile == "next", name

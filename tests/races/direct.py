@@ -11,7 +11,7 @@ from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.tables.people import assignments
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.access import Assignment, Permission
 from phoneprov_core.people.auth.model import Lifetimes, TokenPair
 from phoneprov_core.people.auth.sessions import new_session, token_pair
@@ -69,7 +69,7 @@ class Direct:
                         permission.uuid,
                         permission.level,
                         permission.name,
-                        shown(system_clock()),
+                        timestamp(system_clock()),
                     )
                 )
 
@@ -80,7 +80,7 @@ class Direct:
                 if permission.level == level:
                     return permission
             permission = Permission(
-                random_id(), level, f"level {level}", None, shown(system_clock())
+                random_id(), level, f"level {level}", None, timestamp(system_clock())
             )
             await tx.permissions.add(permission)
             return permission

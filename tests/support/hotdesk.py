@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from phoneprov_core.features.desks.records import DeskRecord
-from phoneprov_core.switching.deployments.model import Deployment, Wanted
+from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter
 from support.api import Api, Caller, data_of, opened_api
 from support.phone_browser import PhoneBrowser
 from support.polling import until
@@ -53,7 +53,7 @@ class Hotdesk:
 
     async def deployments(self, mac: str = MAC) -> list[Deployment]:
         async with self.api.database.read() as tx:
-            return await tx.deployments.matching(Wanted(mac=mac)).rows(1000)
+            return await tx.deployments.matching(DeploymentFilter(mac=mac)).rows(1000)
 
     async def settled(self, mac: str = MAC) -> None:
         """Wait until no deployment of the phone is running."""

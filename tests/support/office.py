@@ -39,7 +39,7 @@ from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.inventory.vendor_phones import VendorPhones
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.kernel.system import millis, shown
+from phoneprov_core.kernel.system import millis, timestamp
 from phoneprov_core.people.access import Assignment, Permission, SharedWrite
 from phoneprov_core.people.api_tokens import ApiTokens, TokenSecrets
 from phoneprov_core.people.audit import Audit
@@ -227,7 +227,7 @@ class Office:
         """An account with the password ``PASSWORD``, and its actor; with an assignment if a level
         is given."""
         self.clock.advance(1)
-        now = shown(self.clock())
+        now = timestamp(self.clock())
         new = Registration(
             first_name="Ada",
             last_name="Lovelace",

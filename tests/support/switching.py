@@ -17,7 +17,7 @@ from phoneprov_core.inventory.profiles.model import (
     SwitchRequest,
 )
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.devices.ports import KeyPress, ManagerAction, Upload, Uploaded
 from phoneprov_core.switching.devices.restart import CLEAR_SERVICES
@@ -156,7 +156,7 @@ class Desk(Office):
             return (await tx.desks.find(MAC)).user_uuid
 
     async def give_services_to(self, user: Actor) -> None:
-        use = DeskRecord(MAC).used(DeskUse(user.user_uuid), shown(self.clock()))
+        use = DeskRecord(MAC).used(DeskUse(user.user_uuid), timestamp(self.clock()))
         async with self.database.write() as tx:
             await tx.desks.put(use)
 

@@ -127,7 +127,7 @@ def test_diagram_modules_exist() -> None:
     assert names_in(kernel) - {"kernel"} <= {path.stem for path in (CORE / "kernel").iterdir()}
     features = next(line for line in rest if "features:" in line)
     for role in names_in(features) - {"features"}:
-        assert list(CORE.glob(f"*/{role}.py")), role
+        assert list(CORE.rglob(f"{role}.py")), role
 
 
 def test_diagram_arrows_are_the_imports() -> None:

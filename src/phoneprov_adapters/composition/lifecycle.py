@@ -22,7 +22,7 @@ from phoneprov_adapters.sql.maintenance.schema import create_missing
 from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from phoneprov_core.kernel.errors import NotWritable, Unavailable
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.deployments.deploy import LEASE_SECONDS
 
 DRAIN_SECONDS = 32.0
@@ -154,7 +154,7 @@ async def _mark_interrupted(database: Database, processes: Processes) -> None:
         for process in sorted(killed):
             await tx.leases.release_of(process)
             await tx.batches.release_of(process)
-        count = await tx.deployments.interrupt_abandoned(shown(system_clock()))
+        count = await tx.deployments.interrupt_abandoned(timestamp(system_clock()))
         if count:
             event = Event("deployment.interrupted", "deployment", None, {"deployments": count})
             tx.trail.note(event)

@@ -63,7 +63,7 @@ Kinds = Mapping[str, str]
 """Names that are assigned: the given list for an element of one, ``loop``, or empty for a text."""
 
 
-class Objection(NamedTuple):
+class Rejection(NamedTuple):
     """What is wrong with a template, and the place."""
 
     place: int
@@ -71,7 +71,7 @@ class Objection(NamedTuple):
     message: str
 
 
-def objections(tree: nodes.Template) -> list[Objection]:
+def objections(tree: nodes.Template) -> list[Rejection]:
     """What a syntax tree has that is not part of the language, in the order of the text."""
     too_complex = _too_complex(tree)
     if too_complex:
@@ -89,7 +89,7 @@ def _element_names(tree: nodes.Template) -> Iterator[str]:
             yield loop.target.name
 
 
-def _too_complex(tree: nodes.Template) -> Objection | None:
+def _too_complex(tree: nodes.Template) -> Rejection | None:
     """Counts without recursion: the tree may be as deep as its text is long."""
     count, level, depth = 0, [tree], 0
     here: list[nodes.Node] = [*level]
@@ -98,7 +98,7 @@ def _too_complex(tree: nodes.Template) -> Objection | None:
         depth += 1
         if count > MOST_NODES or depth > DEEPEST_NODE:
             what = f"has more than {MOST_NODES} parts" if count > MOST_NODES else "is too deep"
-            return Objection(here[0].lineno or 1, "too_complex", f"The template {what}.")
+            return Rejection(here[0].lineno or 1, "too_complex", f"The template {what}.")
         here = [child for node in here for child in node.iter_child_nodes()]
     return None
 
@@ -107,11 +107,11 @@ class _Walk:
     def __init__(self, assigned: set[str]) -> None:
         self._assigned = assigned
 
-    def children(self, node: nodes.Node, kinds: Kinds, loops: int) -> Iterator[Objection]:
+    def children(self, node: nodes.Node, kinds: Kinds, loops: int) -> Iterator[Rejection]:
         for child in node.iter_child_nodes():
             yield from self.of(child, kinds, loops)
 
-    def of(self, node: nodes.Node, kinds: Kinds, loops: int) -> Iterator[Objection]:
+    def of(self, node: nodes.Node, kinds: Kinds, loops: int) -> Iterator[Rejection]:
         """The objections to a node and what it contains."""
         if isinstance(node, nodes.For):
             yield from self._loop(node, kinds, loops)
@@ -143,13 +143,13 @@ class _Walk:
         else:
             yield _refused(node, _WORDS.get(type(node), f"`{type(node).__name__}`"))
 
-    def _condition(self, test: nodes.Node, kinds: Kinds, loops: int) -> Iterator[Objection]:
+    def _condition(self, test: nodes.Node, kinds: Kinds, loops: int) -> Iterator[Rejection]:
         """A condition may be a list: whether it has elements."""
         inner = test.node if isinstance(test, nodes.Not) else test
         if not (isinstance(inner, nodes.Name) and inner.name in LISTS):
             yield from self.of(test, kinds, loops)
 
-    def _loop(self, node: nodes.For, kinds: Kinds, loops: int) -> Iterator[Objection]:
+    def _loop(self, node: nodes.For, kinds: Kinds, loops: int) -> Iterator[Rejection]:
         if loops == DEEPEST_LOOP:
             yield _refused(node, f"A `for` inside of {DEEPEST_LOOP} others")
         if node.recursive:
@@ -157,13 +157,13 @@ class _Walk:
         of = node.iter.name if isinstance(node.iter, nodes.Name) else ""
         if of not in LISTS:
             message = f"`for` runs over {', '.join(LISTS)} only."
-            yield Objection(node.iter.lineno or node.lineno, "not_allowed", message)
+            yield Rejection(node.iter.lineno or node.lineno, "not_allowed", message)
             return
         if not isinstance(node.target, nodes.Name):
             yield _refused(node.target, "`for` with several names")
             return
         if node.target.name in self._assigned:
-            yield Objection(node.target.lineno, "not_allowed", _taken(node.target.name))
+            yield Rejection(node.target.lineno, "not_allowed", _taken(node.target.name))
         else:
             yield from _assigned(node.target)
         inside = {**kinds, node.target.name: of, "loop": "loop"}
@@ -174,23 +174,23 @@ class _Walk:
         for child in node.else_:
             yield from self.of(child, kinds, loops)
 
-    def _name(self, node: nodes.Name, kinds: Kinds) -> Iterator[Objection]:
+    def _name(self, node: nodes.Name, kinds: Kinds) -> Iterator[Rejection]:
         name = node.name
         if name in LISTS:
-            yield Objection(node.lineno, "not_allowed", _list(name))
+            yield Rejection(node.lineno, "not_allowed", _list(name))
         elif name in OBJECTS or name == VALUES or kinds.get(name):
             message = f"{name} is an object: name one of its fields."
-            yield Objection(node.lineno, "not_allowed", message)
+            yield Rejection(node.lineno, "not_allowed", message)
         elif name not in self._assigned:
-            yield Objection(node.lineno, "not_given", f"{name} is not given.")
+            yield Rejection(node.lineno, "not_given", f"{name} is not given.")
 
-    def _assignment(self, node: nodes.Assign) -> Iterator[Objection]:
+    def _assignment(self, node: nodes.Assign) -> Iterator[Rejection]:
         if not isinstance(node.target, nodes.Name):
             yield _refused(node.target, "`set` of anything but a name")
         else:
             yield from _assigned(node.target)
 
-    def _filter(self, node: nodes.Filter, kinds: Kinds, loops: int) -> Iterator[Objection]:
+    def _filter(self, node: nodes.Filter, kinds: Kinds, loops: int) -> Iterator[Rejection]:
         if node.name not in FILTERS:
             yield _refused(node, f"The filter `{node.name}`")
         if node.node is None or node.dyn_args is not None or node.dyn_kwargs is not None:
@@ -205,13 +205,13 @@ class _Walk:
             yield from _joined(node, subject.name)
         if node.name in FILTERS and _arguments(node) is None:
             message = f"The arguments of `{node.name}` are not part of the language."
-            yield Objection(node.lineno, "not_allowed", message)
+            yield Rejection(node.lineno, "not_allowed", message)
         for argument in (*node.args, *(keyword.value for keyword in node.kwargs)):
             yield from self.of(argument, kinds, loops)
 
     def _field(
         self, node: nodes.Getattr | nodes.Getitem, kinds: Kinds, loops: int
-    ) -> Iterator[Objection]:
+    ) -> Iterator[Rejection]:
         if isinstance(node, nodes.Getattr):
             field: object = node.attr
         elif isinstance(node.arg, nodes.Const):
@@ -228,11 +228,11 @@ class _Walk:
         owner, fields = of
         if fields == {}:
             if type(field) is not int:
-                yield Objection(node.lineno, "not_allowed", _list(owner))
+                yield Rejection(node.lineno, "not_allowed", _list(owner))
         elif not isinstance(field, str):
             yield _refused(node, "A number as the index of an object")
         elif fields is not None and field not in fields:
-            yield Objection(node.lineno, "not_given", _not_given(owner, field, fields))
+            yield Rejection(node.lineno, "not_given", _not_given(owner, field, fields))
 
     def _kind_of(
         self, node: nodes.Node, kinds: Kinds
@@ -254,7 +254,7 @@ class _Walk:
             return _element_of(node.node)
         return None
 
-    def _comparison(self, node: nodes.Compare, kinds: Kinds, loops: int) -> Iterator[Objection]:
+    def _comparison(self, node: nodes.Compare, kinds: Kinds, loops: int) -> Iterator[Rejection]:
         yield from self.of(node.expr, kinds, loops)
         for operand in node.ops:
             searched = operand.expr
@@ -278,15 +278,15 @@ def _arguments(node: nodes.Filter) -> dict[str, nodes.Expr] | None:
     return found if len(named) == len(node.kwargs) else None
 
 
-def _joined(node: nodes.Filter, of: str) -> Iterator[Objection]:
+def _joined(node: nodes.Filter, of: str) -> Iterator[Rejection]:
     """An attribute that is computed would be shown in errors, and may be a secret."""
     attribute = (_arguments(node) or {}).get("attribute")
     field = attribute.value if isinstance(attribute, nodes.Const) else None
     if field is None:
         message = f"`join` needs the name of a field of {of}: attribute='...'."
-        yield Objection(node.lineno, "not_allowed", message)
+        yield Rejection(node.lineno, "not_allowed", message)
     elif field not in LISTS[of]:
-        yield Objection(node.lineno, "not_given", _not_given(of, field, LISTS[of]))
+        yield Rejection(node.lineno, "not_given", _not_given(of, field, LISTS[of]))
 
 
 def _not_given(owner: str, field: object, fields: Mapping[str, str]) -> str:
@@ -303,39 +303,39 @@ def _list(name: str) -> str:
     return f"{name} is a list: use `for`, or a filter."
 
 
-def _assigned(target: nodes.Name) -> Iterator[Objection]:
+def _assigned(target: nodes.Name) -> Iterator[Rejection]:
     name = target.name
     normal = unicodedata.normalize("NFKC", name)
     if name != normal:  # Python reads them as one name
         message = f"The name {name} has other characters than letters: write {normal}."
-        yield Objection(target.lineno, "not_allowed", message)
+        yield Rejection(target.lineno, "not_allowed", message)
     elif name in OBJECTS or name in LISTS or name in {VALUES, "loop"} or name.startswith("_"):
-        yield Objection(target.lineno, "not_allowed", _taken(name))
+        yield Rejection(target.lineno, "not_allowed", _taken(name))
 
 
 def _taken(name: str) -> str:
     return f"{name} cannot be assigned: it has a meaning already."
 
 
-def _refused(node: nodes.Node, what: str) -> Objection:
-    return Objection(node.lineno or 1, "not_allowed", f"{what} is not part of the language.")
+def _refused(node: nodes.Node, what: str) -> Rejection:
+    return Rejection(node.lineno or 1, "not_allowed", f"{what} is not part of the language.")
 
 
-def _foreign(node: nodes.TemplateData) -> Iterator[Objection]:
+def _foreign(node: nodes.TemplateData) -> Iterator[Rejection]:
     """Placeholders of other languages: phones would get them as they are."""
     for found in _FOREIGN.finditer(node.data):
         message = (
             f"`{found[0][:32]}` is not of this language and would reach the phone: names are "
             "written as `{{ phone.mac }}`, a text with braces as `{{ '...' }}`."
         )
-        yield Objection(node.lineno + found.start(), "other_language", message)
+        yield Rejection(node.lineno + found.start(), "other_language", message)
 
 
-def _constant(node: nodes.Const) -> Iterator[Objection]:
+def _constant(node: nodes.Const) -> Iterator[Rejection]:
     value = node.value
     if isinstance(value, str):
         if len(value) > LONGEST_TEXT:
             message = f"A text has more than {LONGEST_TEXT} characters."
-            yield Objection(node.lineno, "too_complex", message)
+            yield Rejection(node.lineno, "too_complex", message)
     elif not isinstance(value, int) or not -_LARGEST < value < _LARGEST:
         yield _refused(node, "Another constant than a text, true, false or a whole number")

@@ -13,7 +13,7 @@ from jinja2.environment import Template
 from jinja2.runtime import Context, LoopContext, Undefined
 from jinja2.sandbox import SandboxedEnvironment
 
-from phoneprov_adapters.rendering.allowlist import Objection, objections
+from phoneprov_adapters.rendering.allowlist import Rejection, objections
 from phoneprov_adapters.rendering.positions import PlacedLexer, Positions
 from phoneprov_adapters.rendering.texts import (
     FILTERS,
@@ -21,19 +21,19 @@ from phoneprov_adapters.rendering.texts import (
     WORK,
     Exhausted,
     Missing,
+    NamedText,
     Refusal,
-    Text,
     Work,
     output_text,
 )
 from phoneprov_core.features.templates.model import LISTS, LOOP, MOST_ELEMENTS, MOST_WORK, VALUES
 from phoneprov_core.features.templates.use_cases import (
-    Given,
-    Mark,
     Rendered,
     Renderer,
     TemplateFault,
+    TemplateValues,
     UsedLine,
+    ValuePlace,
 )
 from phoneprov_core.inventory.configuration.findings import Finding, Severity
 from phoneprov_core.inventory.configuration.well_formed import LARGEST
@@ -113,7 +113,7 @@ _ENVIRONMENT = _Environment()
 
 
 class _Bad(Exception):
-    def __init__(self, found: list[Objection]) -> None:
+    def __init__(self, found: list[Rejection]) -> None:
         super().__init__(found[0].message)
         self.found = found
 
@@ -129,18 +129,18 @@ def _tree(body: str) -> nodes.Template:
     """The syntax tree of a body. Raises ``_Bad``."""
     if (control := _CONTROL.search(body)) is not None:
         message = "The template contains a control character."
-        raise _Bad([Objection(control.start() + 1, "control_character", message)])
+        raise _Bad([Rejection(control.start() + 1, "control_character", message)])
     if len(body) > LARGEST:
-        raise _Bad([Objection(1, "too_large", f"The template has more than {LARGEST} characters.")])
+        raise _Bad([Rejection(1, "too_large", f"The template has more than {LARGEST} characters.")])
     try:
         tree = _ENVIRONMENT.parse(body)
     except TemplateSyntaxError as error:
         message = str(error.message).rstrip(".")
         raise _Bad(
-            [Objection(error.lineno, "syntax", f"{message[:1].upper()}{message[1:]}.")]
+            [Rejection(error.lineno, "syntax", f"{message[:1].upper()}{message[1:]}.")]
         ) from None
     except (RecursionError, ValueError, MemoryError):
-        raise _Bad([Objection(1, "too_complex", "The template is nested too deeply.")]) from None
+        raise _Bad([Rejection(1, "too_complex", "The template is nested too deeply.")]) from None
     found = objections(tree)
     if found:
         raise _Bad(found)
@@ -186,7 +186,7 @@ def _ready(body: str) -> _Ready:
     try:
         code: Any = _ENVIRONMENT.compile(tree, name="template", filename="<template>")
     except (RecursionError, MemoryError, SyntaxError):
-        raise _Bad([Objection(1, "too_complex", "The template is nested too deeply.")]) from None
+        raise _Bad([Rejection(1, "too_complex", "The template is nested too deeply.")]) from None
     assert isinstance(code, CodeType)
     return _Ready(Template.from_code(_ENVIRONMENT, code, {}, None), body)
 
@@ -199,7 +199,7 @@ class JinjaRenderer(Renderer):
             return await asyncio.to_thread(check, body)
         return check(body)
 
-    async def render(self, body: str, given: Given, largest: int) -> Rendered:
+    async def render(self, body: str, given: TemplateValues, largest: int) -> Rendered:
         if len(body) <= SMALL:
             with suppress(Exhausted):
                 return render(body, given, largest, SHORT_WORK)
@@ -219,7 +219,7 @@ def check(body: str) -> tuple[Finding, ...]:
     return ()
 
 
-def render(body: str, given: Given, largest: int, most_work: int = MOST_WORK) -> Rendered:
+def render(body: str, given: TemplateValues, largest: int, most_work: int = MOST_WORK) -> Rendered:
     """See ``Renderer.render``. Raises ``Exhausted`` if ``most_work`` is less than the bound, and
     does not suffice."""
     try:
@@ -229,7 +229,7 @@ def render(body: str, given: Given, largest: int, most_work: int = MOST_WORK) ->
         raise TemplateFault(*Positions(body).of(place), _short(message)) from None
     work = Work(most_work)
     pieces: list[str] = []
-    marks: list[Mark] = []
+    marks: list[ValuePlace] = []
     size = 0
     try:
         names = _names(given)
@@ -238,7 +238,7 @@ def render(body: str, given: Given, largest: int, most_work: int = MOST_WORK) ->
             content = len(piece) if piece.isascii() else len(piece.encode())
             if len(marks) < len(work.outputs):
                 name, secret = work.outputs[len(marks)]
-                marks.append(Mark(size, size + content, name, secret))
+                marks.append(ValuePlace(size, size + content, name, secret))
             size += content
             if size > largest:
                 raise Refusal(f"The rendered text has more than {largest} bytes.")
@@ -282,17 +282,17 @@ def _place_of(error: Exception, ready: _Ready) -> int:
     return place
 
 
-def _names(given: Given) -> dict[str, Any]:
+def _names(given: TemplateValues) -> dict[str, Any]:
     names: dict[str, Any] = {
         name: _Object(
-            name, {field: Text(text, f"{name}.{field}") for field, text in fields.items()}
+            name, {field: NamedText(text, f"{name}.{field}") for field, text in fields.items()}
         )
         for name, fields in given.objects.items()
     }
     names[VALUES] = _Object(
         VALUES,
         {
-            field: Text(text, f"{VALUES}.{field}", field in given.secret)
+            field: NamedText(text, f"{VALUES}.{field}", field in given.secret)
             for field, text in given.values.items()
         },
     )
@@ -310,7 +310,7 @@ def _element(name: str, fields: Mapping[str, str | bool]) -> _Object:
         {
             field: value
             if isinstance(value, bool)
-            else Text(value, f"{name}.{field}", field == "password")
+            else NamedText(value, f"{name}.{field}", field == "password")
             for field, value in fields.items()
         },
     )

@@ -35,7 +35,7 @@ class Missing(StrictUndefined):
         return False
 
 
-class Text(str):
+class NamedText(str):
     """A given text with its name. What is made of it has its name too, and is secret if it is."""
 
     __slots__ = ("name", "secret")
@@ -43,7 +43,7 @@ class Text(str):
     name: str
     secret: bool
 
-    def __new__(cls, text: str, name: str, secret: bool = False) -> "Text":
+    def __new__(cls, text: str, name: str, secret: bool = False) -> "NamedText":
         made = super().__new__(cls, text)
         made.name, made.secret = name, secret
         return made
@@ -67,12 +67,12 @@ def _made(context: Context, text: str, *sources: Any) -> str:
     """A text that was made of others, within the bounds."""
     _fits(len(text))
     context.parent[WORK].add(len(text) + 1)
-    given = [source for source in sources if isinstance(source, Text)]
+    given = [source for source in sources if isinstance(source, NamedText)]
     if not given:
         return text
     names = dict.fromkeys(name for source in given for name in source.name.split())
     some = " ".join(islice(names, _MOST_NAMES))
-    return Text(text, some, any(source.secret for source in given))
+    return NamedText(text, some, any(source.secret for source in given))
 
 
 def _fits(length: int) -> None:
@@ -100,7 +100,7 @@ def output_text(context: Context, value: Any) -> str:
     if _CONTROL.search(text):
         raise Refusal("A given text contains a control character.")
     work: Work = context.parent[WORK]
-    name, is_secret = (value.name, value.secret) if isinstance(value, Text) else ("", False)
+    name, is_secret = (value.name, value.secret) if isinstance(value, NamedText) else ("", False)
     work.add(len(text) + len(name) + 1)
     work.outputs.append((name, is_secret))
     return str(text)
@@ -216,7 +216,7 @@ def _truncate(
 @pass_context
 def _int(context: Context, value: Any, default: int = 0) -> int:
     text = _text(value)
-    if isinstance(value, Text) and value.secret:
+    if isinstance(value, NamedText) and value.secret:
         raise Refusal("A secret cannot be a number: it would be shown.")
     context.parent[WORK].add(len(text))
     return int(text) if _WHOLE.fullmatch(text) else default
@@ -243,8 +243,8 @@ def _element(index: int) -> Callable[[Any], Any]:
         if not elements:
             raise Refusal("The list has no elements.")
         taken = elements[index]
-        if isinstance(value, Text):
-            return Text(taken, value.name, value.secret)
+        if isinstance(value, NamedText):
+            return NamedText(taken, value.name, value.secret)
         return taken
 
     return element

@@ -12,7 +12,7 @@ import pytest
 
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.devices.ports import PhoneDriver
 
 _START = datetime(2026, 1, 31, tzinfo=UTC)
@@ -20,7 +20,7 @@ _START = datetime(2026, 1, 31, tzinfo=UTC)
 
 def moment(number: int) -> str:
     """A shown moment, later for a larger number."""
-    return shown(_START + timedelta(seconds=number))
+    return timestamp(_START + timedelta(seconds=number))
 
 
 def a_mac(number: int) -> str:

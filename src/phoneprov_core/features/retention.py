@@ -15,7 +15,7 @@ from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event, UseCaseTrail
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, Pause, Rate, RateStore, millis, shown
+from phoneprov_core.kernel.system import Clock, Pause, Rate, RateStore, millis, timestamp
 from phoneprov_core.people.auth.throttle import KEPT_UNKNOWN
 from phoneprov_core.switching.deployments.model import Outcome
 
@@ -155,7 +155,7 @@ def limits(keep: KeepDays, now: datetime) -> Mapping[Expiring, Moment]:
         Expiring.DAYS: keep.deployments,
     }
     found: dict[Expiring, Moment] = {
-        kind: shown(_before(now, number)) for kind, number in days.items() if number
+        kind: timestamp(_before(now, number)) for kind, number in days.items() if number
     }
     found[Expiring.SESSIONS] = millis(now)
     found[Expiring.ATTEMPTS] = millis(now) - KEPT_UNKNOWN

@@ -9,7 +9,7 @@ from msgspec.structs import force_setattr
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, QueryCommand, applied, normalise, record_of
-from phoneprov_core.kernel.errors import InUse, found
+from phoneprov_core.kernel.errors import InUse, require
 from phoneprov_core.kernel.fields import (
     SECRET,
     AnyLine,
@@ -30,7 +30,7 @@ from phoneprov_core.kernel.fields import (
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.search import ORDER, Query, SearchFields, Whether
 from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, selected
-from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.people.users.use_cases import KnownNumbers
 
@@ -206,12 +206,12 @@ class Extensions:
         """Raises ``NotFound``."""
         require_superadmin(actor)
         async with self.database.read() as tx:
-            return found(await tx.extensions.find(known_id(uuid)), "extension")
+            return require(await tx.extensions.find(known_id(uuid)), "extension")
 
     async def create(self, actor: Actor, new: CreateExtension) -> Extension:
         """Raises ``Conflict`` if the number is in use."""
         require_superadmin(actor)
-        now = shown(self.clock())
+        now = timestamp(self.clock())
         extension = record_of(
             Extension,
             new,
@@ -231,11 +231,11 @@ class Extensions:
         desk and would be no line of chan_sccp."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
-            before = found(await tx.extensions.find(known_id(uuid)), "extension")
+            before = require(await tx.extensions.find(known_id(uuid)), "extension")
             extension = applied(
                 before,
                 patch,
-                updated_at=shown(self.clock()),
+                updated_at=timestamp(self.clock()),
                 updated_by=actor.user_uuid,
                 updated_ip=actor.ip,
             )
@@ -249,7 +249,7 @@ class Extensions:
         the number of a desk."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
-            extension = found(await tx.extensions.find(known_id(uuid)), "extension")
+            extension = require(await tx.extensions.find(known_id(uuid)), "extension")
             await _require_no_desk(tx, extension)
             await tx.extensions.remove(extension.uuid)
 

@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, QueryCommand, applied, record_of
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     IpAddress,
@@ -19,7 +19,7 @@ from phoneprov_core.kernel.fields import (
 )
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import SharedWrite, require_shared_write
 
 Model = Annotated[OptionalLine, schema("Model", examples=["CP-7916"])]
@@ -110,12 +110,12 @@ class Kems:
     async def get(self, actor: Actor, uuid: str) -> Kem:  # noqa: ARG002
         """Raises ``NotFound``."""
         async with self.database.read() as tx:
-            return found(await tx.kems.find(known_id(uuid)), "KEM")
+            return require(await tx.kems.find(known_id(uuid)), "KEM")
 
     async def create(self, actor: Actor, new: CreateKem) -> Kem:
         """Create a KEM."""
         require_shared_write(actor, self.shared_write)
-        kem = record_of(Kem, new, uuid=self.new_id(), created_at=shown(self.clock()))
+        kem = record_of(Kem, new, uuid=self.new_id(), created_at=timestamp(self.clock()))
         async with self.database.write(by=actor) as tx:
             await tx.kems.add(kem)
         return kem
@@ -124,7 +124,7 @@ class Kems:
         """Raises ``NotFound``."""
         require_shared_write(actor, self.shared_write)
         async with self.database.write(by=actor) as tx:
-            kem = found(await tx.kems.find(known_id(uuid)), "KEM")
+            kem = require(await tx.kems.find(known_id(uuid)), "KEM")
             kem = applied(kem, patch)
             await tx.kems.put(kem)
         return kem
@@ -133,4 +133,4 @@ class Kems:
         """Raises ``NotFound``."""
         require_shared_write(actor, self.shared_write)
         async with self.database.write(by=actor) as tx:
-            found(await tx.kems.remove(known_id(uuid)), "KEM")
+            require(await tx.kems.remove(known_id(uuid)), "KEM")

@@ -8,7 +8,7 @@ from msgspec import Struct
 from phoneprov_core.inventory.extensions import ExtensionsTransaction, ExtensionType
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, record_of
-from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Problem, found
+from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Problem, require
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     ExtensionNumber,
@@ -19,7 +19,7 @@ from phoneprov_core.kernel.fields import (
 )
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Rows
-from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.people.users.model import FirstName, LastName, LoginName
 from phoneprov_core.people.users.use_cases import UserStore
@@ -140,7 +140,7 @@ class Links:
         require_superadmin(actor)
         owner = known_id(user_uuid)
         async with self.database.read() as tx:
-            found(await tx.users.find(owner), "user")
+            require(await tx.users.find(owner), "user")
         return await listing(self.database.read, lambda tx: tx.links.extensions, page, owner=owner)
 
     async def of_extension(
@@ -150,16 +150,16 @@ class Links:
         require_superadmin(actor)
         owner = known_id(extension_uuid)
         async with self.database.read() as tx:
-            found(await tx.extensions.find(owner), "extension")
+            require(await tx.extensions.find(owner), "extension")
         return await listing(self.database.read, lambda tx: tx.links.users, page, owner=owner)
 
     async def create(self, actor: Actor, new: CreateLink) -> FullLink:
         """Raises ``NotFound`` without user or extension; ``Conflict`` if they are linked."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
-            user = found(await tx.users.find(new.user_uuid), "user")
-            extension = found(await tx.extensions.find(new.extension_uuid), "extension")
-            link = Link(self.new_id(), user.uuid, extension.uuid, shown(self.clock()))
+            user = require(await tx.users.find(new.user_uuid), "user")
+            extension = require(await tx.extensions.find(new.extension_uuid), "extension")
+            link = Link(self.new_id(), user.uuid, extension.uuid, timestamp(self.clock()))
             try:
                 await tx.links.add(link)
             except Conflict:
@@ -181,6 +181,6 @@ class Links:
         """Delete the link, not its ends; the link as it was. Raises ``NotFound``."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
-            link = found(await tx.links.find(known_id(uuid)), "link")
+            link = require(await tx.links.find(known_id(uuid)), "link")
             await tx.links.remove(link.uuid)
         return link

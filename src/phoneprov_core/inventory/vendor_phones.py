@@ -8,11 +8,11 @@ from msgspec import Struct
 from phoneprov_core.kernel import addresses
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, record_of, wrong
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import StoredMac, schema
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.system import Clock, Timestamp, shown
+from phoneprov_core.kernel.system import Clock, Timestamp, timestamp
 from phoneprov_core.people.access import SharedWrite, require_shared_write
 
 Vendor = Annotated[bool, schema("Whether the phone is a vendor phone")]
@@ -68,7 +68,7 @@ class VendorPhones:
     async def get(self, actor: Actor, mac: str) -> VendorPhone:  # noqa: ARG002
         """Raises ``NotFound``."""
         async with self.database.read() as tx:
-            record = found(await tx.vendor_phones.find(addresses.known_mac(mac)), "vendor phone")
+            record = require(await tx.vendor_phones.find(addresses.known_mac(mac)), "vendor phone")
         return record_of(VendorPhone, record)
 
     async def save(self, actor: Actor, mac: str, flag: VendorPhoneFlag) -> VendorPhone:
@@ -78,7 +78,7 @@ class VendorPhones:
             addressed = addresses.mac(mac)
         except ValueError as error:
             raise wrong("mac", str(error)) from None
-        record = VendorPhoneRecord(addressed, flag.vendor, shown(self.clock()))
+        record = VendorPhoneRecord(addressed, flag.vendor, timestamp(self.clock()))
         async with self.database.write(by=actor) as tx:
             await tx.vendor_phones.save(record)
         return record_of(VendorPhone, record)
@@ -87,4 +87,4 @@ class VendorPhones:
         """Raises ``NotFound``."""
         require_shared_write(actor, self.shared_write)
         async with self.database.write(by=actor) as tx:
-            found(await tx.vendor_phones.remove(addresses.known_mac(mac)), "vendor phone")
+            require(await tx.vendor_phones.remove(addresses.known_mac(mac)), "vendor phone")

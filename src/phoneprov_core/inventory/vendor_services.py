@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, applied, record_of
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     OptionalLine,
@@ -18,7 +18,7 @@ from phoneprov_core.kernel.fields import (
 )
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import SharedWrite, require_shared_write
 
 Name = Annotated[OptionalLine, schema("Name of the service", examples=["Company directory"])]
@@ -75,12 +75,12 @@ class VendorServices:
     async def get(self, actor: Actor, uuid: str) -> VendorService:  # noqa: ARG002
         """Raises ``NotFound``."""
         async with self.database.read() as tx:
-            return found(await tx.vendor_services.find(known_id(uuid)), "service")
+            return require(await tx.vendor_services.find(known_id(uuid)), "service")
 
     async def create(self, actor: Actor, new: CreateVendorService) -> VendorService:
         """Define a service."""
         require_shared_write(actor, self.shared_write)
-        now = shown(self.clock())
+        now = timestamp(self.clock())
         service = record_of(VendorService, new, uuid=self.new_id(), created_at=now, updated_at=now)
         async with self.database.write(by=actor) as tx:
             await tx.vendor_services.add(service)
@@ -90,8 +90,8 @@ class VendorServices:
         """Raises ``NotFound``."""
         require_shared_write(actor, self.shared_write)
         async with self.database.write(by=actor) as tx:
-            service = found(await tx.vendor_services.find(known_id(uuid)), "service")
-            service = applied(service, patch, updated_at=shown(self.clock()))
+            service = require(await tx.vendor_services.find(known_id(uuid)), "service")
+            service = applied(service, patch, updated_at=timestamp(self.clock()))
             await tx.vendor_services.put(service)
         return service
 
@@ -99,4 +99,4 @@ class VendorServices:
         """Raises ``NotFound``."""
         require_shared_write(actor, self.shared_write)
         async with self.database.write(by=actor) as tx:
-            found(await tx.vendor_services.remove(known_id(uuid)), "service")
+            require(await tx.vendor_services.remove(known_id(uuid)), "service")

@@ -168,7 +168,7 @@ def already_taken(what: str, field: str) -> AlreadyExists:
     return AlreadyExists(f"This {what} is already in use.", problems=(problem,))
 
 
-def found(record: R | None, one: str) -> R:
+def require(record: R | None, one: str) -> R:
     """Return the record; raises ``NotFound`` if it is None. ``one`` is its kind: "phone"."""
     if not record:
         raise NotFound(f"There is no such {one}.")

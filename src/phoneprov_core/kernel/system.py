@@ -24,7 +24,7 @@ Pause = Callable[[float], Awaitable[None]]
 """Port: wait for a number of seconds."""
 
 
-def shown(moment: datetime) -> str:
+def timestamp(moment: datetime) -> str:
     """``2026-01-31T08:15:30.250Z``; fractions of a millisecond are cut off."""
     # A conversion takes longer than all else, and the clock is in UTC.
     utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
@@ -36,10 +36,10 @@ def millis(moment: datetime) -> int:
     return int(moment.timestamp() * 1000)
 
 
-def shown_millis(moment: int) -> str:
+def timestamp_of_millis(moment: int) -> str:
     """Milliseconds since 1970 as a shown moment."""
     seconds = datetime.fromtimestamp(moment // 1000, UTC)
-    return shown(seconds + timedelta(milliseconds=moment % 1000))
+    return timestamp(seconds + timedelta(milliseconds=moment % 1000))
 
 
 NewId = Callable[[], str]

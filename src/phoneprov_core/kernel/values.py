@@ -9,7 +9,7 @@ from functools import cache
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 
 _LINE_BREAKS = frozenset("\t\n\r")
 
@@ -136,7 +136,7 @@ def moment(value: str) -> str:
     try:
         if not _MOMENT.fullmatch(value):
             raise ValueError
-        return shown(datetime.fromisoformat(value.upper()))
+        return timestamp(datetime.fromisoformat(value.upper()))
     except (ValueError, OverflowError):
         raise ValueError(
             "must be a timestamp in UTC or with an offset, such as 2026-01-31T08:15:30Z"

@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM, Actor, LevelRule
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.errors import Conflict, Forbidden, found
+from phoneprov_core.kernel.errors import Conflict, Forbidden, require
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     Level,
@@ -167,9 +167,9 @@ def may_act_for(actor: Actor, user_uuid: str) -> bool:
 
 async def visible(actor: Actor, records: _Finds[R], uuid: str, one: str) -> R:
     """The record with this identifier, if the caller may act for its user; raises ``NotFound`` as
-    ``found``."""
+    ``require``."""
     record = await records.find(known_id(uuid))
-    return found(record if record and may_act_for(actor, record.user_uuid) else None, one)
+    return require(record if record and may_act_for(actor, record.user_uuid) else None, one)
 
 
 def require_owner(actor: Actor, user_uuid: str) -> None:

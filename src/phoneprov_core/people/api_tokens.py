@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, record_of, wrong
-from phoneprov_core.kernel.errors import Conflict, Unauthenticated, found
+from phoneprov_core.kernel.errors import Conflict, Unauthenticated, require
 from phoneprov_core.kernel.fields import (
     SECRET,
     CreatedAt,
@@ -23,7 +23,7 @@ from phoneprov_core.kernel.fields import (
 )
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.system import Clock, NewId, Timestamp, known_id, shown
+from phoneprov_core.kernel.system import Clock, NewId, Timestamp, known_id, timestamp
 from phoneprov_core.people.access import require_login, require_superadmin
 from phoneprov_core.people.users.use_cases import UserStore
 
@@ -156,7 +156,7 @@ class ApiTokens:
         if user_uuid is not None:
             require_superadmin(actor)
             async with self.database.read() as tx:
-                owner = found(await tx.users.find(known_id(user_uuid)), "user").uuid
+                owner = require(await tx.users.find(known_id(user_uuid)), "user").uuid
         records = await listing(self.database.read, lambda tx: tx.api_tokens, page, owner=owner)
         return records.mapped(lambda record: record_of(ApiToken, record))
 
@@ -164,7 +164,7 @@ class ApiTokens:
         """Raises ``Forbidden`` for a caller with a token, ``Invalid``, ``Conflict`` if the name is
         in use or the user has ``MOST_TOKENS``."""
         require_login(actor)
-        now = shown(self.clock())
+        now = timestamp(self.clock())
         if new.expires_at is not None and new.expires_at <= now:
             raise wrong("expires_at", "must be in the future")
         token = self.secrets.create()
@@ -198,4 +198,4 @@ class ApiTokens:
         async with self.database.write(by=actor) as tx:
             record = await tx.api_tokens.find(known_id(uuid))
             own = record if record and record.user_uuid == owner else None
-            await tx.api_tokens.remove(found(own, "API token").uuid)
+            await tx.api_tokens.remove(require(own, "API token").uuid)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from phoneprov_core.kernel.actor import Actor, Event, Origin, UseCaseTrail
 from phoneprov_core.kernel.commands import QueryCommand
-from phoneprov_core.kernel.errors import Unavailable, found
+from phoneprov_core.kernel.errors import Unavailable, require
 from phoneprov_core.kernel.fields import AnyLine, Moment, Uuid, schema
 from phoneprov_core.kernel.paging import After, Limit
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -201,4 +201,4 @@ class Audit:
 async def _before(tx: AuditTransaction, wanted: WantedEntries) -> AuditEntry | None:
     if wanted.before is None:
         return None
-    return found(await tx.audit.find(wanted.before), "audit entry").entry
+    return require(await tx.audit.find(wanted.before), "audit entry").entry

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import record_of
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Rows
@@ -67,7 +67,7 @@ class Me(Generic[PhoneT]):
     async def profile(self, actor: Actor) -> MeProfile:
         """The caller's account, permission and PIN."""
         async with self.database.read() as tx:
-            user = found(await tx.users.find(actor.user_uuid), "user")
+            user = require(await tx.users.find(actor.user_uuid), "user")
             assignment = await tx.assignments.of_user(actor.user_uuid)
             vendor_user = await tx.vendor_users.of_user(actor.user_uuid)
         permission = OwnPermission(assignment.level, assignment.perm_name) if assignment else None

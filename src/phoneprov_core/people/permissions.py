@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.commands import applied, record_of, require_same
-from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.errors import NotFound, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import (
     AccessTransaction,
     Assignment,
@@ -37,12 +37,14 @@ class Permissions:
         """Raises ``NotFound``."""
         require_superadmin(actor)
         async with self.database.read() as tx:
-            return found(await tx.permissions.find(known_id(uuid)), "permission")
+            return require(await tx.permissions.find(known_id(uuid)), "permission")
 
     async def create(self, actor: Actor, new: CreatePermission) -> Permission:
         """Raises ``Conflict`` if a permission with this level and name exists."""
         require_superadmin(actor)
-        permission = record_of(Permission, new, uuid=self.new_id(), created_at=shown(self.clock()))
+        permission = record_of(
+            Permission, new, uuid=self.new_id(), created_at=timestamp(self.clock())
+        )
         async with self.database.write(by=actor) as tx:
             await tx.permissions.add(permission)
         return permission
@@ -51,7 +53,7 @@ class Permissions:
         """Raises ``NotFound``; ``Conflict`` if another permission of this level has the name."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
-            permission = found(await tx.permissions.find(known_id(uuid)), "permission")
+            permission = require(await tx.permissions.find(known_id(uuid)), "permission")
             require_same("level", patch.level, permission.level)
             permission = applied(permission, patch)
             await tx.permissions.put(permission)
@@ -61,7 +63,7 @@ class Permissions:
         """Raises ``NotFound``; ``Conflict`` if the permission is assigned to a user."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
-            found(await tx.permissions.remove(known_id(uuid)), "permission")
+            require(await tx.permissions.remove(known_id(uuid)), "permission")
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,8 @@ class UserPermissions:
         exist; ``Conflict`` if the last account with level 0 would lose it."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
-            found(await tx.users.find(new.user_uuid), "user")
-            permission = found(await tx.permissions.find(new.perm_uuid), "permission")
+            require(await tx.users.find(new.user_uuid), "user")
+            permission = require(await tx.permissions.find(new.perm_uuid), "permission")
             if not actor.level_rule.holds(permission.level, SUPERADMIN):
                 await require_another_superadmin(tx.assignments, actor, new.user_uuid)
             assignment = Assignment(
@@ -93,7 +95,7 @@ class UserPermissions:
                 perm_uuid=permission.uuid,
                 level=permission.level,
                 perm_name=permission.name,
-                created_at=shown(self.clock()),
+                created_at=timestamp(self.clock()),
             )
             await tx.assignments.assign(assignment)
         return assignment

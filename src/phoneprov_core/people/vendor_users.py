@@ -10,7 +10,7 @@ from typing import Annotated, Protocol
 from phoneprov_core.inventory.links import LinkedExtension
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.errors import Invalid, NotFound, Problem, found
+from phoneprov_core.kernel.errors import Invalid, NotFound, Problem, require
 from phoneprov_core.kernel.fields import (
     SECRET,
     CreatedAt,
@@ -21,7 +21,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.store import ReadAndWrite, Rows
-from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import require_login, require_owner
 from phoneprov_core.people.users.model import User
 from phoneprov_core.people.users.use_cases import ClearAttempts
@@ -147,7 +147,7 @@ class VendorUsers:
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         async with self.database.read() as tx:
-            found(await tx.users.find(owner), "user")
+            require(await tx.users.find(owner), "user")
             vendor_user = await tx.vendor_users.of_user(owner)
         if vendor_user is None:
             raise _no_pin()
@@ -163,12 +163,12 @@ class VendorUsers:
         require_owner(actor, owner)
         require_login(actor)
         async with self.database.read() as tx:
-            user = found(await tx.users.find(owner), "user")
+            user = require(await tx.users.find(owner), "user")
             await require_good_pin(tx, user, new.pin_code)
         # The hash takes long: it is computed before the transaction begins.
         if hash_ is None:
             hash_ = await self.hasher.hash_pin(new.pin_code)
-        vendor_user = VendorUser(self.new_id(), owner, hash_, shown(self.clock()))
+        vendor_user = VendorUser(self.new_id(), owner, hash_, timestamp(self.clock()))
         async with self.database.write(by=actor) as tx:
             saved = await tx.vendor_users.save(vendor_user)
             await tx.attempts.clear(guess_key(owner))
@@ -180,7 +180,7 @@ class VendorUsers:
         require_owner(actor, owner)
         require_login(actor)
         async with self.database.write(by=actor) as tx:
-            found(await tx.users.find(owner), "user")
+            require(await tx.users.find(owner), "user")
             if not await tx.vendor_users.remove(owner):
                 raise _no_pin()
 

@@ -6,7 +6,7 @@ from urllib.parse import quote, urlencode
 from msgspec import Struct
 
 from phoneprov_core.features.desks.adoption import NewPhone
-from phoneprov_core.features.desks.change import After, Changed
+from phoneprov_core.features.desks.change import Changed, FollowUp
 from phoneprov_core.features.desks.login import ProfileChoice, require_own
 from phoneprov_core.features.desks.model import AtPhone
 from phoneprov_core.features.desks.pages import (
@@ -21,7 +21,7 @@ from phoneprov_core.features.desks.pages import (
     MenuItem,
     Page,
     SoftKey,
-    Text,
+    TextPage,
     displayable,
 )
 from phoneprov_core.features.desks.services import PhoneServices
@@ -64,7 +64,9 @@ def failure(request: PhoneRequest, path: str, error: PhoneprovError) -> Reply:
     again = _AGAIN.get(path)
     if again and (error.code in _MAY_BE_REPEATED or isinstance(error, _OUTSIDE)):
         keys.insert(0, SoftKey("Again", request.url(again), 1))
-    return Reply(Text("Not possible", "", _message(error), tuple(keys)), fleeting=path in CHANGING)
+    return Reply(
+        TextPage("Not possible", "", _message(error), tuple(keys)), fleeting=path in CHANGING
+    )
 
 
 def _message(error: PhoneprovError) -> str:
@@ -99,10 +101,10 @@ CHANGING = frozenset(_AGAIN) | {"adopt/check", "adopt/profile"}
 
 _BY_HAND = "If the phone does not restart within a minute, unplug it and plug it in again."
 _LOGGED_OUT = {
-    After.START: f"You are logged out. {_BY_HAND}",
-    After.RESTART: "You are logged out. The phone restarts now.",
-    After.CALL: "You are logged out. The phone restarts after the call.",
-    After.NOTHING: "You are logged out. The phone keeps its configuration:"
+    FollowUp.START: f"You are logged out. {_BY_HAND}",
+    FollowUp.RESTART: "You are logged out. The phone restarts now.",
+    FollowUp.CALL: "You are logged out. The phone restarts after the call.",
+    FollowUp.NOTHING: "You are logged out. The phone keeps its configuration:"
     " it has no default profile that fits.",
 }
 
@@ -222,7 +224,7 @@ class Pages:
         title, text = "Logged out", _LOGGED_OUT[changed.after]
         if not changed.is_recorded:
             title, text = _NOT_RECORDED, _LOGOUT_NOT_RECORDED
-        return Reply(Text(title, "", text, (_EXIT,)), fleeting=True, changed=changed)
+        return Reply(TextPage(title, "", text, (_EXIT,)), fleeting=True, changed=changed)
 
     async def _pin_form(self, request: PhoneRequest, at: AtPhone) -> Reply:
         token = self._services.change_pin.form(at)
@@ -239,7 +241,7 @@ class Pages:
         await self._services.change_pin(
             at, request["old"], request["new"], request["again"], request["token"]
         )
-        text = Text("PIN changed", "", "The new PIN is valid from now on.", (_EXIT,))
+        text = TextPage("PIN changed", "", "The new PIN is valid from now on.", (_EXIT,))
         return Reply(text, fleeting=True)
 
     async def _directories(self, request: PhoneRequest, at: AtPhone) -> Reply:  # noqa: ARG002
@@ -284,23 +286,23 @@ def _choice(request: PhoneRequest, title: str, path: str, choice: ProfileChoice)
 
 def _adopted(changed: Changed) -> Reply:
     text = "This phone is yours now. It restarts with your profile."
-    if changed.after is After.START:
+    if changed.after is FollowUp.START:
         text = f"This phone is yours now. Your profile comes with its next start. {_BY_HAND}"
-    return Reply(Text("New phone", "", text, (_EXIT,)), fleeting=True, changed=changed)
+    return Reply(TextPage("New phone", "", text, (_EXIT,)), fleeting=True, changed=changed)
 
 
 def _logged_in(changed: Changed) -> Reply:
     title, text = "Logged in", "Your profile is in place. The phone restarts now."
-    if changed.after is After.START:
+    if changed.after is FollowUp.START:
         text = f"Your profile is in place. {_BY_HAND}"
     if not changed.is_recorded:
         title, text = _NOT_RECORDED, _LOGIN_NOT_RECORDED
-    return Reply(Text(title, "", text, (_EXIT,)), fleeting=True, changed=changed)
+    return Reply(TextPage(title, "", text, (_EXIT,)), fleeting=True, changed=changed)
 
 
 def _directory(title: str, found: LookupPage, url_after: Callable[[str], str]) -> Reply:
     if not found.numbers:
-        return Reply(Text(title, "", "No number was found.", (_EXIT,)))
+        return Reply(TextPage(title, "", "No number was found.", (_EXIT,)))
     next_url = url_after(found.after) if found.after else None
     keys = [SoftKey("Dial", "SoftKey:Dial", 1), SoftKey("Edit dial", "SoftKey:EditDial", 2)]
     if next_url:

@@ -4,8 +4,8 @@ from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.switching.deployments.model import (
     OF_A_SWITCH,
     Deployment,
+    DeploymentFilter,
     RightsChanged,
-    Wanted,
 )
 from phoneprov_core.switching.deployments.rollback import Rollback, RollbackRequest
 from phoneprov_core.switching.deployments.use_cases import Deployments
@@ -18,7 +18,9 @@ def deployment_routes(deployments: Deployments, rollback: Rollback) -> Routes:
     routes = Routes("Deployments")
 
     @routes.get("/deployments", raises=[NotFound])
-    async def all_deployments(request: ApiRequest, wanted: Query[Wanted]) -> Listed[Deployment]:
+    async def all_deployments(
+        request: ApiRequest, wanted: Query[DeploymentFilter]
+    ) -> Listed[Deployment]:
         """List deployments. All of them, oldest first. Callers without level 0 see those that they
         started, and those of profiles that were theirs at the time."""
         return listed(await deployments.all(request.user, wanted, request.page), "deployment")
@@ -31,7 +33,7 @@ def deployment_routes(deployments: Deployments, rollback: Rollback) -> Routes:
 
     @routes.get("/phones/{mac:str}/deployments")
     async def deployments_of_phone(
-        request: ApiRequest, mac: Mac, wanted: Query[Wanted]
+        request: ApiRequest, mac: Mac, wanted: Query[DeploymentFilter]
     ) -> Listed[Deployment]:
         """List a phone's deployments. Those that the caller may see, oldest first."""
         found = await deployments.of_phone(request.user, mac, wanted, request.page)

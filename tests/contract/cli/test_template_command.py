@@ -17,7 +17,7 @@ from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_core.features.templates.model import CreateTemplate
 from phoneprov_core.inventory.phones.model import CreatePhone
 from phoneprov_core.inventory.profiles.model import CreateProfile
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.users.model import CreateUser
 from phoneprov_http.main.cli import main
 from phoneprov_http.main.commands.features import batch_view
@@ -118,7 +118,7 @@ def test_plan_and_rollout_of_a_floor(folder: Path) -> None:
     at = datetime.now(UTC) + timedelta(days=30)
     later = run("rollout", "--template", "office", "--start-at", at.isoformat(), "--json").stdout
     batch = json.loads(later)
-    assert (batch["state"], batch["start_at"]) == ("planned", shown(at))
+    assert (batch["state"], batch["start_at"]) == ("planned", timestamp(at))
     run("batch", "cancel", batch["uuid"])
     run("rollout", "--resume", batch["uuid"], code=3)
     options = ("--template", "office", "--at-once", "10", "--all-phones")

@@ -7,7 +7,7 @@ import pytest
 
 from phoneprov_core.features.desks.records import DeskRecord
 from phoneprov_core.kernel.errors import Refused, Unavailable
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.deployments.model import Action, Outcome
 from support.hotdesk import IP, LOBBY, OTHER_IP, OTHER_MAC, Hotdesk
 from support.phone_records import a_deployment
@@ -31,7 +31,7 @@ async def test_interrupted_pin_change_is_repaired(office: Hotdesk) -> None:
 async def test_interrupted_change_leaves_the_phone_to_its_caller_for_a_while(
     office: Hotdesk,
 ) -> None:
-    ended_at = shown(office.api.container.clock()())
+    ended_at = timestamp(office.api.container.clock()())
     change = a_deployment(
         1, MAC, number=0, outcome=Outcome.INTERRUPTED, profile_uuid=office.lobby, ended_at=ended_at
     )

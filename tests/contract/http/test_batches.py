@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
 from support.polling import until
 from support.records import a_mac
@@ -147,7 +147,7 @@ async def test_planned_and_ended_batches_are_named_as_what_they_are(
     at = datetime.now(timezone(timedelta(hours=1))).replace(microsecond=0) + timedelta(days=30)
     body = {"action": "restart", "location": "2nd floor", "start_at": at.isoformat()}
     planned = data_of(await admin.post("/batches", body), 202, "Batch planned")
-    assert planned["start_at"] == shown(at)
+    assert planned["start_at"] == timestamp(at)
     later = {**body, "start_at": (at + timedelta(days=61)).isoformat()}
     assert error_of(await admin.post("/batches", later), 422) == {
         "start_at": "must be at most 90 days ahead"

@@ -11,7 +11,7 @@ from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.rendering.renderer import check, render
 from phoneprov_core.features.templates.model import CreateTemplate
-from phoneprov_core.features.templates.use_cases import Given
+from phoneprov_core.features.templates.use_cases import TemplateValues
 from phoneprov_core.inventory.configuration.findings import Severity
 from phoneprov_core.inventory.configuration.lint import lint
 from phoneprov_core.inventory.phones.model import PhonePatch
@@ -47,7 +47,7 @@ def test_every_announced_template_is_shipped() -> None:
 def test_template_has_no_findings(name: str, urls: dict[str, str]) -> None:
     body = (FOLDER / name).read_text(encoding="utf-8")
     assert check(body) == ()
-    given = Given(
+    given = TemplateValues(
         {"phone": {**PHONE, "software_type": FAMILIES[name]}, "user": USER, "urls": urls},
         {"lines": lines(3), "modules": MODULES, "services": []},
         {},

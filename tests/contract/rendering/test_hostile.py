@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from contract.rendering.test_language import LARGEST, a_line
 from phoneprov_adapters.rendering.renderer import check, render
 from phoneprov_core.features.templates.model import FILTERS, MOST_ELEMENTS
-from phoneprov_core.features.templates.use_cases import Given, TemplateFault
+from phoneprov_core.features.templates.use_cases import TemplateFault, TemplateValues
 from support.scale import rounds
 
 MOST_SECONDS = 0.5
@@ -19,10 +19,10 @@ MOST_SECONDS = 0.5
 WIDE = "\U0001f600"
 
 
-def longest(elements: int = MOST_ELEMENTS, lines: int | None = None) -> Given:
+def longest(elements: int = MOST_ELEMENTS, lines: int | None = None) -> TemplateValues:
     """Lists and texts as long as they may be, and fields that are empty."""
     count = elements if lines is None else lines
-    return Given(
+    return TemplateValues(
         {"phone": {"name": "n" * 255, "location": "", "mac": "00:1B:D4:12:34:56"},
          "user": {"first_name": WIDE * 255, "last_name": "\u0390" * 255}, "urls": {}},
         {

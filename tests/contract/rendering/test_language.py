@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from phoneprov_adapters.rendering.renderer import JinjaRenderer, check, render
 from phoneprov_adapters.rendering.texts import FILTERS
 from phoneprov_core.features.templates import model as language
-from phoneprov_core.features.templates.use_cases import Given, Mark, TemplateFault
+from phoneprov_core.features.templates.use_cases import TemplateFault, TemplateValues, ValuePlace
 
 LARGEST = 512 * 1024
 
@@ -23,8 +23,8 @@ def a_line(number: str, **fields: Any) -> dict[str, Any]:
     return {**line, "voicemail": number == "1", "type": "chan_sccp", **fields}
 
 
-def names(lines: int = 2, **values: str) -> Given:
-    return Given(
+def names(lines: int = 2, **values: str) -> TemplateValues:
+    return TemplateValues(
         {
             "phone": {"mac": "00:1B:D4:12:34:56", "name": "Front desk", "location": ""},
             "user": {"first_name": "Ada", "last_name": "O'Neill & <Sons>"},
@@ -40,12 +40,12 @@ def names(lines: int = 2, **values: str) -> Given:
     )
 
 
-def text_of(body: str, given_: Given | None = None) -> str:
+def text_of(body: str, given_: TemplateValues | None = None) -> str:
     assert check(body) == ()
     return render(body, given_ or names(), LARGEST).text
 
 
-def fault_of(body: str, given_: Given | None = None) -> tuple[int, int, str]:
+def fault_of(body: str, given_: TemplateValues | None = None) -> tuple[int, int, str]:
     with pytest.raises(TemplateFault) as fault:
         render(body, given_ or names(), LARGEST)
     return fault.value.line, fault.value.column, fault.value.reason
@@ -350,7 +350,7 @@ def test_marks_are_the_places_of_given_texts() -> None:
     ]
     assert "secret" not in repr(rendered).lower().replace("secret=", "")
     secret = render("{{ values.admin_password }}", names(admin_password="p"), LARGEST)
-    assert secret.marks == (Mark(0, 1, "values.admin_password", True),)
+    assert secret.marks == (ValuePlace(0, 1, "values.admin_password", True),)
 
 
 def test_language_names_each_filter() -> None:

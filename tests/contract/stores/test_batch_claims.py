@@ -7,7 +7,7 @@ import msgspec
 from contract.stores.test_batches import NOW, BatchTests
 from phoneprov_core.features.batches.changes import halt, put_back
 from phoneprov_core.features.batches.model import BatchState, Counts, PhoneState
-from phoneprov_core.features.batches.ports import Hold
+from phoneprov_core.features.batches.ports import BatchLease
 from support.phone_records import a_batch
 from support.records import identifier, moment
 from support.store_tests import existing
@@ -20,10 +20,10 @@ class TestBatchTurns(BatchTests):
     async def _any_free(self) -> bool:
         return await self.read(lambda tx: tx.batches.any_free())
 
-    async def _keep(self, hold: Hold, seconds: int = 60) -> BatchState | None:
+    async def _keep(self, hold: BatchLease, seconds: int = 60) -> BatchState | None:
         return await self.write(lambda tx: tx.batches.keep(hold, seconds))
 
-    async def _finish(self, hold: Hold) -> bool:
+    async def _finish(self, hold: BatchLease) -> bool:
         async with self.database.write() as tx:
             if await tx.batches.keep(hold, 60) is None:
                 return False
@@ -38,7 +38,7 @@ class TestBatchTurns(BatchTests):
         await self.add_batch(a_batch(1), 1)
         assert await self._any_free()
 
-        assert await self.take() == Hold(identifier(1), "me", 1)
+        assert await self.take() == BatchLease(identifier(1), "me", 1)
 
         assert not await self._any_free()
         assert await self.take_if_any("you") is None
@@ -66,7 +66,7 @@ class TestBatchTurns(BatchTests):
         mine = await self.take(seconds=0)
         yours = await self.take("you")
 
-        assert yours == Hold(identifier(1), "you", 2)
+        assert yours == BatchLease(identifier(1), "you", 2)
         assert await self._keep(mine) is None
         assert not await self._finish(mine)
         await self.write(lambda tx: tx.batches.release(mine))
@@ -82,7 +82,7 @@ class TestBatchTurns(BatchTests):
         await self.take()
 
         await self.write(lambda tx: tx.batches.release(mine))
-        assert await self.take() == Hold(identifier(1), "me", 2)
+        assert await self.take() == BatchLease(identifier(1), "me", 2)
 
         await self.write(lambda tx: tx.batches.release_of(identifier(9)))
         assert not await self._any_free()

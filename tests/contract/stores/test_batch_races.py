@@ -20,7 +20,7 @@ from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.switching.deployments.confirm import Confirm, Watch
 from phoneprov_core.switching.deployments.deploy import Deploy
-from phoneprov_core.switching.deployments.model import Wanted
+from phoneprov_core.switching.deployments.model import DeploymentFilter
 from phoneprov_core.switching.devices.restart import CiscoPhones, RestartBy
 from support.phone_records import a_phone
 from support.records import a_mac, a_user, identifier
@@ -83,4 +83,4 @@ async def test_batch_phones_are_claimed_once_across_processes(database: Database
         )
     assert set(Counter(upload.filename for upload in uploader.uploads).values()) == {1}
     async with database.read() as tx:
-        assert await tx.deployments.matching(Wanted()).count() == PHONES
+        assert await tx.deployments.matching(DeploymentFilter()).count() == PHONES

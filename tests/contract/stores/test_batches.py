@@ -17,9 +17,9 @@ from phoneprov_core.features.batches.model import (
 )
 from phoneprov_core.features.batches.ports import (
     BatchItem,
+    BatchLease,
     Claim,
     FirstPhones,
-    Hold,
     PlannedVariant,
     claimed,
     ended,
@@ -55,15 +55,15 @@ class BatchTests(DatabaseTests):
             lambda tx: tx.batches.phones(identifier(number), WantedPhones()).rows(1000)
         )
 
-    async def take(self, holder: str = "me", seconds: int = 60) -> Hold:
+    async def take(self, holder: str = "me", seconds: int = 60) -> BatchLease:
         """Acquire a batch; there must be a free one."""
         return existing(await self.take_if_any(holder, seconds))
 
-    async def take_if_any(self, holder: str = "me", seconds: int = 60) -> Hold | None:
+    async def take_if_any(self, holder: str = "me", seconds: int = 60) -> BatchLease | None:
         """Acquire a batch, or None if none is free."""
         return await self.write(lambda tx: tx.batches.take(holder, seconds))
 
-    async def claim(self, hold: Hold, most: int) -> list[Claim]:
+    async def claim(self, hold: BatchLease, most: int) -> list[Claim]:
         """Extend the lease of a batch and claim phones, as a worker does."""
         async with self.database.write() as tx:
             if await tx.batches.keep(hold, 60) is None:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.switching.deployments.model import Deployment, Outcome, Wanted
+from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter, Outcome
 from support.phone_records import a_deployment
 from support.records import a_mac, identifier, moment
 from support.store_tests import DatabaseTests, existing
@@ -33,7 +33,7 @@ class TestDeploymentLists(DatabaseTests):
     async def _record(self, *deployments: Deployment) -> None:
         await self.add(*deployments)
 
-    async def _matching(self, wanted: Wanted, **more: Any) -> list[int]:
+    async def _matching(self, wanted: DeploymentFilter, **more: Any) -> list[int]:
         async with self.database.read() as tx:
             is_whole = not more
             rows = await tx.deployments.matching(wanted).rows(more.pop("limit", 100), **more)
@@ -82,16 +82,18 @@ class TestDeploymentLists(DatabaseTests):
             a_deployment(5, ONE, profile_uuid=one),
         )
 
-        assert await self._matching(Wanted(mac=ONE)) == [1, 2, 5]
-        assert await self._matching(Wanted(profile_uuid=one)) == [1, 3, 4, 5]
-        assert await self._matching(Wanted(outcome="failed")) == [4]
-        assert await self._matching(Wanted(outcome="running")) == [5]
-        assert await self._matching(Wanted(outcome="interrupted")) == []
-        assert await self._matching(Wanted(mac=ONE, profile_uuid=one, outcome="deployed")) == [1]
-        assert await self._matching(Wanted(current=True)) == [2, 3]
-        assert await self._matching(Wanted(current=True, profile_uuid=one)) == [3]
-        assert await self._matching(Wanted(current=True, mac=ONE)) == [2]
-        assert await self._matching(Wanted(mac=a_mac(3))) == []
+        assert await self._matching(DeploymentFilter(mac=ONE)) == [1, 2, 5]
+        assert await self._matching(DeploymentFilter(profile_uuid=one)) == [1, 3, 4, 5]
+        assert await self._matching(DeploymentFilter(outcome="failed")) == [4]
+        assert await self._matching(DeploymentFilter(outcome="running")) == [5]
+        assert await self._matching(DeploymentFilter(outcome="interrupted")) == []
+        assert await self._matching(
+            DeploymentFilter(mac=ONE, profile_uuid=one, outcome="deployed")
+        ) == [1]
+        assert await self._matching(DeploymentFilter(current=True)) == [2, 3]
+        assert await self._matching(DeploymentFilter(current=True, profile_uuid=one)) == [3]
+        assert await self._matching(DeploymentFilter(current=True, mac=ONE)) == [2]
+        assert await self._matching(DeploymentFilter(mac=a_mac(3))) == []
 
     async def test_deployments_belong_to_requester_and_profile_owner(self) -> None:
         await self._record(
@@ -100,21 +102,21 @@ class TestDeploymentLists(DatabaseTests):
             _placed(3, ONE, owner_uuid=BOB, user_uuid=ROOT),
         )
 
-        assert await self._matching(Wanted(), owner=ADA) == [1, 2]
-        assert await self._matching(Wanted(), owner=BOB) == [2, 3]
-        assert await self._matching(Wanted(mac=ONE), owner=ROOT, limit=1) == [1]
+        assert await self._matching(DeploymentFilter(), owner=ADA) == [1, 2]
+        assert await self._matching(DeploymentFilter(), owner=BOB) == [2, 3]
+        assert await self._matching(DeploymentFilter(mac=ONE), owner=ROOT, limit=1) == [1]
         # The current deployment does not depend on its owner.
-        assert await self._matching(Wanted(current=True), owner=ADA) == []
+        assert await self._matching(DeploymentFilter(current=True), owner=ADA) == []
         async with self.database.read() as tx:
-            assert await tx.deployments.matching(Wanted()).count(ADA) == 2
-            assert await tx.deployments.matching(Wanted(current=True)).count(BOB) == 1
+            assert await tx.deployments.matching(DeploymentFilter()).count(ADA) == 2
+            assert await tx.deployments.matching(DeploymentFilter(current=True)).count(BOB) == 1
 
     async def test_deployments_page_begins_after_a_row_and_skips_the_offset(self) -> None:
         rows = [_placed(number, ONE, created_at=moment(number // 2)) for number in range(1, 8)]
         await self._record(*rows, _placed(9, TWO, created_at=moment(0)))
-        wanted = Wanted(mac=ONE)
+        wanted = DeploymentFilter(mac=ONE)
 
-        assert await self._matching(Wanted()) == [1, 9, 2, 3, 4, 5, 6, 7]
+        assert await self._matching(DeploymentFilter()) == [1, 9, 2, 3, 4, 5, 6, 7]
         assert await self._matching(wanted, limit=3) == [1, 2, 3]
         assert await self._matching(wanted, limit=3, after=rows[2]) == [4, 5, 6]
         assert await self._matching(wanted, limit=3, after=rows[2], offset=2) == [6, 7]
@@ -167,13 +169,13 @@ class TestDeploymentLists(DatabaseTests):
         await self._record(*made)
 
         async with self.database.read() as tx:
-            rows = tx.deployments.matching(Wanted())
+            rows = tx.deployments.matching(DeploymentFilter())
             pages = [await rows.newest(3)]
             pages.append(await rows.newest(3, before=pages[0][-1]))
             pages.append(await rows.newest(3, before=pages[1][-1]))
             assert _numbers(await rows.newest(9, owner=BOB)) == [3]
-            current = tx.deployments.matching(Wanted(current=True))
+            current = tx.deployments.matching(DeploymentFilter(current=True))
             assert _numbers(await current.newest(9)) == [4, 3]
-            of_phone = tx.deployments.matching(Wanted(mac=ONE, current=True))
+            of_phone = tx.deployments.matching(DeploymentFilter(mac=ONE, current=True))
             assert _numbers(await of_phone.newest(9)) == [3]
         assert [_numbers(page) for page in pages] == [[4, 3, 2], [1], []]

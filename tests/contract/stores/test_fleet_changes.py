@@ -25,10 +25,10 @@ from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import NEWEST
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.access import SharedWrite
 from phoneprov_core.people.audit import WantedEntries
-from phoneprov_core.switching.deployments.model import Wanted
+from phoneprov_core.switching.deployments.model import DeploymentFilter
 from phoneprov_core.switching.deployments.observation import DeviceInformation
 from phoneprov_core.switching.deployments.use_cases import Deployments
 from support.kinds import add
@@ -134,7 +134,7 @@ async def test_history_is_read_from_the_phone_and_from_those_after_it(
     deployments = Deployments(database, system_clock)
 
     async def history(mac: str, before: str | None = None) -> list[str]:
-        rows = (await deployments.of_phone(ROOT, mac, Wanted(before=before))).first
+        rows = (await deployments.of_phone(ROOT, mac, DeploymentFilter(before=before))).first
         return [one.mac for one in rows]
 
     assert await history(OLD) == [OLD]
@@ -262,7 +262,7 @@ async def test_phone_that_several_addresses_claim_needs_a_named_one(
     database: Database, change: ChangeFleet, information: MemoryPhone
 ) -> None:
     await an_office(database)
-    now = shown(system_clock())
+    now = timestamp(system_clock())
     async with database.write() as tx:
         for mac in (NEW, OTHER):
             for ip in ("10.0.0.9", "fd00::9", "10.0.0.66"):
@@ -290,7 +290,7 @@ async def test_address_of_yesterday_is_no_other_claim_and_an_unconfirmed_one_get
 ) -> None:
     async with database.write() as tx:
         await tx.discovered_phones.see(NEW, "10.0.0.66", None, "x", moment(3))
-        await tx.discovered_phones.see(NEW, "10.0.0.9", None, "x", shown(system_clock()))
+        await tx.discovered_phones.see(NEW, "10.0.0.9", None, "x", timestamp(system_clock()))
     information.tells["10.0.0.9"] = DeviceInformation(mac=OTHER)
 
     phone = await change.adopt(ROOT, NEW, AdoptPhone())

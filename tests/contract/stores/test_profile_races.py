@@ -24,7 +24,7 @@ from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.people.users.model import AccountPolicy
 from phoneprov_core.people.users.use_cases import Users
 from phoneprov_core.switching.deployments.model import Action
-from phoneprov_core.switching.deployments.order import Order
+from phoneprov_core.switching.deployments.order import DeploymentRequest
 from phoneprov_core.switching.deployments.use import change_use
 from support.phone_records import a_deployment, a_phone, a_profile, a_revision
 from support.records import a_mac, a_user, identifier, moment
@@ -108,7 +108,7 @@ async def test_choice_as_default_waits_for_the_deletion_of_the_profile(database:
 async def test_switch_waits_for_the_deactivation_of_the_owner(database: Database) -> None:
     """Both lock the user before the desk. Its use of the phone ends at once."""
     profile, held = a_profile(10, user_uuid=identifier(1)), asyncio.Event()
-    order = Order(Action.SWITCH, profile, a_revision(20, profile), "", a_phone(1))
+    order = DeploymentRequest(Action.SWITCH, profile, a_revision(20, profile), "", a_phone(1))
     async with database.write() as tx:
         await tx.users.add(a_user(1))
         await tx.phones.add(a_phone(1))

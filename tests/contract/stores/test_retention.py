@@ -10,7 +10,7 @@ from phoneprov_core.features.batches.ports import BatchItem
 from phoneprov_core.features.fleet.states import FleetState, SeenPhone
 from phoneprov_core.features.retention import Expiring, Moment, Place
 from phoneprov_core.people.auth.throttle import Attempts
-from phoneprov_core.switching.deployments.model import Outcome, Wanted
+from phoneprov_core.switching.deployments.model import DeploymentFilter, Outcome
 from phoneprov_core.switching.deployments.order import rollback_target
 from support.phone_records import (
     a_batch,
@@ -199,7 +199,7 @@ class TestRetention(DatabaseTests):
 
     async def _numbers(self, phone: int) -> list[int]:
         async with self.database.read() as tx:
-            found = tx.deployments.matching(Wanted(mac=a_mac(phone)))
+            found = tx.deployments.matching(DeploymentFilter(mac=a_mac(phone)))
             return [one.number for one in await found.rows(99)]
 
     async def test_deployments_current_and_rollback_targets_are_kept(self) -> None:

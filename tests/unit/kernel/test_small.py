@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, strategies as st
 from msgspec import UNSET, UnsetType
 
-from phoneprov_core.kernel.errors import NotFound, TooManyAttempts, already_taken, found
+from phoneprov_core.kernel.errors import NotFound, TooManyAttempts, already_taken, require
 from phoneprov_core.kernel.fields import SECRET, Redacted
-from phoneprov_core.kernel.system import known_id, millis, shown
+from phoneprov_core.kernel.system import known_id, millis, timestamp
 
 moments = st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 
 
 @given(moments)
 def test_timestamp_has_milliseconds_and_z(moment: datetime) -> None:
-    text = shown(moment)
+    text = timestamp(moment)
 
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", text)
     read = datetime.fromisoformat(text)
@@ -27,15 +27,15 @@ def test_timestamp_has_milliseconds_and_z(moment: datetime) -> None:
 @given(moments, moments)
 def test_timestamps_sort_by_time(one: datetime, other: datetime) -> None:
     if one <= other:
-        assert shown(one) <= shown(other)
+        assert timestamp(one) <= timestamp(other)
         assert millis(one) <= millis(other)
 
 
 def test_timestamp_is_in_utc() -> None:
     paris = timezone(timedelta(hours=1))
 
-    assert shown(datetime(2026, 1, 31, 0, 15, 30, 250_999, paris)) == "2026-01-30T23:15:30.250Z"
-    assert shown(datetime(2026, 1, 31, tzinfo=UTC)) == "2026-01-31T00:00:00.000Z"
+    assert timestamp(datetime(2026, 1, 31, 0, 15, 30, 250_999, paris)) == "2026-01-30T23:15:30.250Z"
+    assert timestamp(datetime(2026, 1, 31, tzinfo=UTC)) == "2026-01-31T00:00:00.000Z"
     assert millis(datetime(1970, 1, 1, 1, 0, 1, 500_000, paris)) == 1500
 
 
@@ -69,11 +69,11 @@ def test_secrets_are_in_no_representation(account: Account, expected: str) -> No
 
 
 def test_found_returns_the_record_or_raises_not_found() -> None:
-    assert found("record", "phone") == "record"
-    assert found(True, "phone") is True
+    assert require("record", "phone") == "record"
+    assert require(True, "phone") is True
     for nothing in (None, False):
         with pytest.raises(NotFound, match=r"^There is no such phone\.$"):
-            found(nothing, "phone")
+            require(nothing, "phone")
 
 
 def test_value_in_use_names_its_field() -> None:

@@ -13,7 +13,7 @@ from phoneprov_adapters.memory.system import (
     await_directly,
 )
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_core.kernel.system import known_id, shown
+from phoneprov_core.kernel.system import known_id, timestamp
 from phoneprov_core.people.auth.model import Claims, TokenKind
 
 
@@ -26,7 +26,7 @@ def test_fixed_clock_moves_only_on_request() -> None:
     assert (clock() - before).total_seconds() == 1.5
 
     clock.now = datetime(2030, 1, 1, tzinfo=UTC)
-    assert shown(clock()) == "2030-01-01T00:00:00.000Z"
+    assert timestamp(clock()) == "2030-01-01T00:00:00.000Z"
 
 
 def test_identifiers_count_up_and_are_known() -> None:

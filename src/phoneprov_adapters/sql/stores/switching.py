@@ -40,7 +40,7 @@ from phoneprov_adapters.sql.tables.switching import (
 )
 from phoneprov_core.features.desks.records import EarlierUse
 from phoneprov_core.kernel.store import NewestRows
-from phoneprov_core.switching.deployments.model import Action, Deployment, Outcome, Wanted
+from phoneprov_core.switching.deployments.model import Action, Deployment, DeploymentFilter, Outcome
 from phoneprov_core.switching.deployments.ports import DeploymentStore, LeaseStore
 
 _OWNER = or_(
@@ -192,7 +192,9 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
         await super().put(entity)
         await self._derive(entity)
 
-    def matching(self, wanted: Wanted, *, also: Sequence[str] = ()) -> NewestRows[Deployment]:
+    def matching(
+        self, wanted: DeploymentFilter, *, also: Sequence[str] = ()
+    ) -> NewestRows[Deployment]:
         values = {
             name: value
             for name in wanted.__struct_fields__

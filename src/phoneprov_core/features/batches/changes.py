@@ -24,11 +24,11 @@ from phoneprov_core.features.batches.ports import (
     watched_again,
 )
 from phoneprov_core.features.batches.rules import MOST_CUT_OFF
-from phoneprov_core.features.templates.use_cases import Mark, Rendered
+from phoneprov_core.features.templates.use_cases import Rendered, ValuePlace
 from phoneprov_core.inventory.configuration.well_formed import fault_in
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import Event, Value
-from phoneprov_core.kernel.system import NewId, shown
+from phoneprov_core.kernel.system import NewId, timestamp
 from phoneprov_core.switching.deployments.model import Confirmation, Outcome
 
 _SHORTEST = 3
@@ -108,7 +108,7 @@ def _replaced(rendered: Rendered, same: set[str], differ: set[str], side: str) -
     return b"".join([*pieces, content[done:]]).decode()
 
 
-def _is_value(mark: Mark) -> bool:
+def _is_value(mark: ValuePlace) -> bool:
     """Whether it is a text of the profile, which is shown when it changes."""
     return mark.name.startswith("values.")
 
@@ -160,19 +160,19 @@ async def judge_first(
 ) -> bool | str | None:
     """Whether the first phones are confirmed; the reason if they will not be, else None. One whose
     watch was interrupted, so that nothing is known of it, is switched again."""
-    groups = await tx.batches.first_phones(batch.uuid, batch.first or 0, shown(now))
+    groups = await tx.batches.first_phones(batch.uuid, batch.first or 0, timestamp(now))
     missed = min((group.position for group in groups if group.are_missed), default=None)
     if missed is not None:
-        if await _switched_again(tx, batch, missed, shown(now), new_id):
+        if await _switched_again(tx, batch, missed, timestamp(now), new_id):
             return None
-        return await _why_missed(tx, batch, missed, shown(now))
+        return await _why_missed(tx, batch, missed, timestamp(now))
     if any(group.state is not PhoneState.DONE for group in groups):
         return None
     pending = [one.position for one in groups if one.confirmation is Confirmation.PENDING]
     if not pending:
         return True
     latest = max(group.ended_at or "" for group in groups)
-    if latest >= shown(now - timedelta(minutes=batch.first_minutes)):
+    if latest >= timestamp(now - timedelta(minutes=batch.first_minutes)):
         return None
     phone = await _phone_at(tx, batch, min(pending))
     deployment = await tx.deployments.find(phone.deployment_uuid or "")

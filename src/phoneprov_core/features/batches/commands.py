@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from phoneprov_core.features.batches.model import (
     AtOnce,
+    CanarySize,
     FamilyFilter,
-    First,
     FirstMinutes,
     LocationFilter,
     ModelFilter,
@@ -141,7 +141,7 @@ class CreateBatch(Command, frozen=True, kw_only=True):
     ) = None
     template: TemplateFilter | None = None
     start_at: StartAt | None = None
-    first: First | None = None
+    first: CanarySize | None = None
     first_minutes: FirstMinutes = 10
     undo_on_stop: UndoOnStop = False
     only_changed: OnlyChanged = False

@@ -13,7 +13,12 @@ from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import Action, Deployment
-from phoneprov_core.switching.deployments.order import Order, current_of, deployed_text, load_order
+from phoneprov_core.switching.deployments.order import (
+    DeploymentRequest,
+    current_of,
+    deployed_text,
+    load_order,
+)
 from phoneprov_core.switching.devices.loads import loads_to_fetch, runs_load
 
 
@@ -79,7 +84,7 @@ async def reported_load(tx: BatchesTransaction, phone: Phone) -> str | None:
 
 async def switch_of(
     tx: BatchesTransaction, phone: Phone, profile_uuid: str | None, revision: int | None
-) -> tuple[Order, Rendered | None, Deployment | None]:
+) -> tuple[DeploymentRequest, Rendered | None, Deployment | None]:
     """The order of a phone of a batch, by default for the profile that it has, the text of the
     file that is certainly in place, and its deployment. Raises ``NotFound``,
     ``NoTemplateFits``."""
@@ -93,7 +98,7 @@ async def switch_of(
 
 async def order_of_phone(
     tx: BatchesTransaction, phone: Phone, profile_uuid: str | None, revision: int | None
-) -> Order:
+) -> DeploymentRequest:
     """As ``switch_of``, the order alone."""
     if profile_uuid is None:
         current = await current_of(tx.deployments, phone)

@@ -121,7 +121,7 @@ StartAt = Annotated[
         examples=["2026-01-31T20:00:00+01:00"],
     ),
 ]
-First = Annotated[
+CanarySize = Annotated[
     int,
     within(
         1,
@@ -220,7 +220,7 @@ class Batch(Struct, frozen=True):
     phones: Annotated[Counts, schema("Number of phones per state")] = Counts()
     template: TemplateFilter | None = None
     start_at: StartAt | None = None
-    first: First | None = None
+    first: CanarySize | None = None
     first_minutes: FirstMinutes = 10
     undo_on_stop: UndoOnStop = False
     only_changed: OnlyChanged = False

@@ -108,7 +108,7 @@ class FirstPhones(Struct, frozen=True):
         return self.state in {PhoneState.FAILED, PhoneState.UNKNOWN}
 
 
-class Hold(Struct, frozen=True):
+class BatchLease(Struct, frozen=True):
     """A lease of a batch: its holder, and a number that grows with every acquisition."""
 
     batch_uuid: str
@@ -134,7 +134,7 @@ SKIPPED = Transition(PhoneState.WAITING, PhoneState.LEFT_OUT)
 """The batch no longer starts phones."""
 
 
-def claimed(hold: Hold, now: str) -> Transition:
+def claimed(hold: BatchLease, now: str) -> Transition:
     """An attempt begins under this lease."""
     sets: dict[str, str | int | None] = {"fence": hold.fence, "started_at": now, "message": None}
     return Transition(PhoneState.WAITING, PhoneState.RUNNING, sets, tries=1)
@@ -182,8 +182,8 @@ class NoPhones(Conflict):
 
 class BatchStore(NewestRows[Batch], Protocol):
     """Batches, by uuid, and their phones. A batch is open until it has an ``ended_at``. Leases and
-    waiting times use the clock of the database. A worker passes its ``Hold`` to prove that its
-    lease is valid."""
+    waiting times use the clock of the database. A worker passes its ``BatchLease``, which must be
+    valid."""
 
     async def add(self, batch: Batch) -> None:
         """Store a new batch, without phones yet."""
@@ -225,15 +225,15 @@ class BatchStore(NewestRows[Batch], Protocol):
     async def any_free(self) -> bool:
         """Whether an open batch exists that no worker holds."""
 
-    async def take(self, holder: str, seconds: int) -> Hold | None:
+    async def take(self, holder: str, seconds: int) -> BatchLease | None:
         """Acquire an open batch that no worker holds for ``seconds``, in one statement; None if
         there is none. A planned batch is not acquired before its time."""
 
-    async def keep(self, hold: Hold, seconds: int) -> BatchState | None:
+    async def keep(self, hold: BatchLease, seconds: int) -> BatchState | None:
         """Extend the lease to ``seconds`` from now: the state of the batch, or None if the lease
         was lost. No other worker acquires the batch until the transaction ends."""
 
-    async def release(self, hold: Hold) -> None:
+    async def release(self, hold: BatchLease) -> None:
         """Release the batch, unless the lease was lost."""
 
     async def release_of(self, process: str) -> None:
@@ -241,7 +241,7 @@ class BatchStore(NewestRows[Batch], Protocol):
         process has ended."""
 
     async def claim(
-        self, hold: Hold, most: int, transition: Transition, *, first: int | None = None
+        self, hold: BatchLease, most: int, transition: Transition, *, first: int | None = None
     ) -> list[Claim]:
         """Apply a transition to at most ``most`` phones that are due, in one statement: those never
         tried first, then those that were due first, then by position; with ``first`` only of the
@@ -259,7 +259,7 @@ class BatchStore(NewestRows[Batch], Protocol):
         """At most ``most`` phones after this position that were claimed at least once, as they were
         claimed last, by position."""
 
-    async def abandoned(self, hold: Hold, most: int) -> list[Claim]:
+    async def abandoned(self, hold: BatchLease, most: int) -> list[Claim]:
         """At most ``most`` running phones that were claimed under an earlier lease."""
 
     async def move(self, claim: Claim, transition: Transition) -> bool:

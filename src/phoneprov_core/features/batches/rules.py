@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from phoneprov_core.features.batches.model import Batch, BatchAction, Counts
 from phoneprov_core.features.batches.ports import BatchesTransaction, Claim, PlannedVariant
 from phoneprov_core.features.templates.recipes import best
-from phoneprov_core.kernel.system import Clock, shown
-from phoneprov_core.switching.deployments.order import Order
+from phoneprov_core.kernel.system import Clock, timestamp
+from phoneprov_core.switching.deployments.order import DeploymentRequest
 
 _PIECE = 16
 
@@ -30,7 +30,7 @@ async def pin(tx: BatchesTransaction, batch: Batch, *, is_given: bool) -> None:
 
 
 async def changed_since(
-    tx: BatchesTransaction, batch: Batch, claim: Claim, order: Order
+    tx: BatchesTransaction, batch: Batch, claim: Claim, order: DeploymentRequest
 ) -> str | None:
     """What of the order of a phone changed since the batch was created, as a sentence; else
     None."""
@@ -144,4 +144,4 @@ def stopped_because(counts: Counts) -> str:
 def waited_long_enough(batch: Batch, waiting_since: str, clock: Clock) -> bool:
     """Whether a phone that was first found busy at that time is given up."""
     patience = timedelta(minutes=batch.wait_minutes)
-    return waiting_since <= shown(clock() - patience)
+    return waiting_since <= timestamp(clock() - patience)

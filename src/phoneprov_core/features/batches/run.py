@@ -15,8 +15,8 @@ from phoneprov_core.features.batches.model import PLANNER_LOST_RIGHT, Batch, Bat
 from phoneprov_core.features.batches.ports import (
     BatchesTransaction,
     BatchJournal,
+    BatchLease,
     Claim,
-    Hold,
     claimed,
 )
 from phoneprov_core.features.batches.rules import Pace, stopped_because, too_many_failures
@@ -33,7 +33,7 @@ from phoneprov_core.kernel.actor import (
 )
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, Pause, shown
+from phoneprov_core.kernel.system import Clock, NewId, Pause, timestamp
 from phoneprov_core.people.access import still_holds
 from phoneprov_core.people.audit import AuditEntry, WantedEntries
 from phoneprov_core.switching.deployments.ports import RunToEnd
@@ -96,14 +96,14 @@ class RunBatches:
             finally:
                 self._under_way -= 1
 
-    async def _taken(self) -> Hold | None:
+    async def _taken(self) -> BatchLease | None:
         async with self.database.read() as tx:
             if not await tx.batches.any_free():
                 return None
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             return await tx.batches.take(self.new_id(), self.hold_seconds)
 
-    async def _run(self, hold: Hold) -> None:
+    async def _run(self, hold: BatchLease) -> None:
         """Work on a batch as a part of the request that started it, in any process."""
         created = WantedEntries(
             action="batch.created", resource="batch", resource_id=hold.batch_uuid
@@ -120,7 +120,7 @@ class RunBatches:
                 log.warning("The batch %s was interrupted (%s).", hold.batch_uuid, reason)
                 raise
 
-    async def _run_as(self, hold: Hold, started: AuditEntry | None) -> None:
+    async def _run_as(self, hold: BatchLease, started: AuditEntry | None) -> None:
         run = _Run(
             hold, started, self.database, self.work, self.pause, self.clock, self.level_rule,
             self.hold_seconds,
@@ -136,7 +136,7 @@ class RunBatches:
         if batch is not None and batch.ended_at is not None:
             self.journal(batch)
 
-    async def _release(self, hold: Hold) -> None:
+    async def _release(self, hold: BatchLease) -> None:
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             await tx.batches.release(hold)
 
@@ -145,7 +145,7 @@ class RunBatches:
 class _Run:
     """The processing of one batch under one lease."""
 
-    hold: Hold
+    hold: BatchLease
     started: AuditEntry | None
     database: ReadAndWrite[BatchesTransaction]
     work: PhoneWork
@@ -214,7 +214,7 @@ class _Run:
 
     async def _claims(self, batch: Batch, pace: Pace) -> list[Claim] | None:
         """The phones that may be started now; None if none is left for this worker."""
-        now = shown(self.clock())
+        now = timestamp(self.clock())
         free = pace.allowed(batch.at_once - len(self._at_work))
         claims: list[Claim] = []
         has_right = await self._has_right(batch)
@@ -305,7 +305,7 @@ class _Run:
     async def _recover(self, tx: BatchesTransaction, batch: Batch) -> None:
         left = await tx.batches.abandoned(self.hold, MOST_RECOVERED)
         if left:
-            await tx.deployments.interrupt_abandoned(shown(self.clock()))
+            await tx.deployments.interrupt_abandoned(timestamp(self.clock()))
         for claim in left:
             await self.work.recover(tx, batch, claim)
 

@@ -19,10 +19,10 @@ from phoneprov_core.features.batches.rules import pin
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.commands import record_of, wrong
-from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.errors import NotFound, require
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.model import Confirmation
 from phoneprov_core.switching.deployments.ports import Background
@@ -59,7 +59,7 @@ class Batches:
             limit, last = limit_by_key(page, "before"), None
             async with self.database.read() as tx:
                 if before != NEWEST:
-                    last = found(await tx.batches.find(known_id(before)), "batch")
+                    last = require(await tx.batches.find(known_id(before)), "batch")
                 return Listing(await tx.batches.newest(limit, before=last))
         return await listing(
             self.database.read, lambda tx: tx.batches, page, piece=BATCHES_AT_A_TIME
@@ -70,7 +70,7 @@ class Batches:
         ``NotFound``."""
         require_superadmin(actor)
         async with self.database.read() as tx:
-            return found(await tx.batches.find(known_id(uuid)), "batch")
+            return require(await tx.batches.find(known_id(uuid)), "batch")
 
     async def phones(
         self, actor: Actor, uuid: str, wanted: WantedPhones | None = None, page: Page = None
@@ -92,7 +92,7 @@ class Batches:
         ``Forbidden``."""
         require_superadmin(actor)
         async with self.database.read() as tx:
-            groups = await tx.batches.first_phones(known_id(uuid), _ALL, shown(self.clock()))
+            groups = await tx.batches.first_phones(known_id(uuid), _ALL, timestamp(self.clock()))
         pending = Confirmation.PENDING
         return any(one.confirmation is pending and not one.is_lost for one in groups)
 
@@ -117,7 +117,7 @@ class Batches:
             if not total:
                 raise NoPhones
             await pin(tx, batch, is_given=new.revision is not None)
-            batch = found(await tx.batches.find(batch.uuid), "batch")
+            batch = require(await tx.batches.find(batch.uuid), "batch")
             fields = {
                 "action": batch.action.value,
                 "profile_uuid": batch.profile_uuid,
@@ -140,22 +140,22 @@ class Batches:
         ``Forbidden`` and ``NotFound``."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
-            batch = found(await tx.batches.find(known_id(uuid)), "batch")
+            batch = require(await tx.batches.find(known_id(uuid)), "batch")
             if await halt(tx.batches, batch.uuid, BatchState.CANCELLED, None):
                 tx.trail.note(Event("batch.cancelled", "batch", batch.uuid))
                 if batch.state is BatchState.PLANNED:
-                    halted = found(await tx.batches.find(batch.uuid), "batch")
-                    await tx.batches.put(halted.finished(shown(self.clock())) or halted)
-            return found(await tx.batches.find(batch.uuid), "batch")
+                    halted = require(await tx.batches.find(batch.uuid), "batch")
+                    await tx.batches.put(halted.finished(timestamp(self.clock())) or halted)
+            return require(await tx.batches.find(batch.uuid), "batch")
 
     async def _batch(self, tx: BatchesTransaction, actor: Actor, new: CreateBatch) -> Batch:
         profile, revision = None, None
         if new.profile_uuid is not None:
-            profile = found(await tx.profiles.find(new.profile_uuid), "profile")
+            profile = require(await tx.profiles.find(new.profile_uuid), "profile")
             if new.revision is None:
-                revision = found(await tx.revisions.newest(profile.uuid), "revision")
+                revision = require(await tx.revisions.newest(profile.uuid), "revision")
             else:
-                revision = found(await tx.revisions.find(profile.uuid, new.revision), "revision")
+                revision = require(await tx.revisions.find(profile.uuid, new.revision), "revision")
         return record_of(
             Batch,
             new,
@@ -169,7 +169,7 @@ class Batches:
             software_type=new.software_type or None,
             user_uuid=actor.user_uuid,
             state=BatchState.RUNNING if new.start_at is None else BatchState.PLANNED,
-            created_at=shown(self.clock()),
+            created_at=timestamp(self.clock()),
             template=new.template or None,
         )
 
@@ -182,9 +182,9 @@ def require_future(new: CreateBatch, clock: Clock) -> None:
     """Raises ``Invalid`` for a batch that would begin in the past, or too late."""
     if new.start_at is None:
         return
-    if new.start_at <= shown(clock()):
+    if new.start_at <= timestamp(clock()):
         raise wrong("start_at", "must be in the future")
-    if new.start_at > shown(clock() + timedelta(days=MOST_DAYS)):
+    if new.start_at > timestamp(clock() + timedelta(days=MOST_DAYS)):
         raise wrong("start_at", f"must be at most {MOST_DAYS} days ahead")
 
 
@@ -196,9 +196,9 @@ async def require_known(tx: BatchesTransaction, new: CreateBatch) -> None:
     ):
         raise NotFound(f"There is no template {new.template}.")
     if new.profile_uuid is not None:
-        found(await tx.profiles.find(new.profile_uuid), "profile")
+        require(await tx.profiles.find(new.profile_uuid), "profile")
         if new.revision is not None:
-            found(await tx.revisions.find(new.profile_uuid, new.revision), "revision")
+            require(await tx.revisions.find(new.profile_uuid, new.revision), "revision")
     for uuid in dict.fromkeys(item.profile_uuid for item in new.items or ()):
         if await tx.profiles.find(uuid) is None:
             raise NotFound(f"There is no profile {uuid}.")

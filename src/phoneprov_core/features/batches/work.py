@@ -23,7 +23,7 @@ from phoneprov_core.inventory.phones.model import Phone, software_type_of
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, Event
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, shown
+from phoneprov_core.kernel.system import Clock, NewId, timestamp
 from phoneprov_core.switching.deployments.deploy import LEASE_SECONDS, Deploy
 from phoneprov_core.switching.deployments.model import (
     RESTARTED,
@@ -36,7 +36,11 @@ from phoneprov_core.switching.deployments.model import (
     RightsChanged,
     StepName,
 )
-from phoneprov_core.switching.deployments.order import Order, current_of, require_fitting
+from phoneprov_core.switching.deployments.order import (
+    DeploymentRequest,
+    current_of,
+    require_fitting,
+)
 from phoneprov_core.switching.deployments.ports import RunToEnd
 from phoneprov_core.switching.deployments.rollback import LOGIN_ENDED, order_again, use_to_give_back
 from phoneprov_core.switching.deployments.steps import Holding, persistently, unexpected
@@ -161,7 +165,7 @@ class PhoneWork:
             await self._end(claim, _state_after(error), error.message)
         return False
 
-    async def _undo(self, actor: Actor, claim: Claim, phone: Phone) -> Order:
+    async def _undo(self, actor: Actor, claim: Claim, phone: Phone) -> DeploymentRequest:
         """The order of what was there before the deployment that is undone. Raises ``_LeftAlone``,
         ``_Restarting`` until the phone was seen again or its time is over, and ``NotFound`` if what
         was there was deleted."""
@@ -177,7 +181,7 @@ class PhoneWork:
                 raise _LeftAlone("It has no earlier configuration; the phone was left unchanged.")
             if not before.is_certain:
                 raise _LeftAlone("Its earlier state is unknown; the phone was left unchanged.")
-            if undone.as_of(shown(self.clock())).confirmation is Confirmation.PENDING:
+            if undone.as_of(timestamp(self.clock())).confirmation is Confirmation.PENDING:
                 raise _Restarting
             use, is_over = await use_to_give_back(tx, self.deploy, phone, before)
             desk = await tx.desks.find(phone.mac)
@@ -193,7 +197,9 @@ class PhoneWork:
             order = replace(order, checks_rights=True)
         return replace(order, uuid=claim.attempt_uuid, back=use, note=note)
 
-    async def _order(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> Order:
+    async def _order(
+        self, actor: Actor, batch: Batch, claim: Claim, phone: Phone
+    ) -> DeploymentRequest:
         """The revision that the phone gets. Raises ``NotFound``, and ``_LeftAlone`` if it is not
         what the batch was created for."""
         if claim.undoes is not None:
@@ -248,7 +254,9 @@ class PhoneWork:
         async def store() -> None:
             async with holding.write(actor, even_expired=True) as tx:
                 # In one transaction: a free phone has its lease and its restart recorded together.
-                if await tx.batches.move(claim, ended(state, shown(self.clock()), message=message)):
+                if await tx.batches.move(
+                    claim, ended(state, timestamp(self.clock()), message=message)
+                ):
                     fields = {"batch_uuid": batch.uuid, "result": message or RESTARTED}
                     tx.trail.note(Event("phone.restarted", "phone", phone.mac, fields))
                 await tx.leases.release(phone.mac, claim.attempt_uuid, holding.fence)
@@ -257,7 +265,7 @@ class PhoneWork:
         return True
 
     async def _later(self, batch: Batch, claim: Claim, why: str) -> None:
-        now = shown(self.clock())
+        now = timestamp(self.clock())
         since = claim.waiting_since or now
         if waited_long_enough(batch, since, self.clock):
             message = f"Given up after {batch.wait_minutes} minutes. {why}"
@@ -281,7 +289,7 @@ class PhoneWork:
 
     async def _end(self, claim: Claim, state: PhoneState, message: str) -> None:
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
-            await tx.batches.move(claim, ended(state, shown(self.clock()), message=message))
+            await tx.batches.move(claim, ended(state, timestamp(self.clock()), message=message))
 
     async def _as_recorded(self, tx: BatchesTransaction, claim: Claim, record: Deployment) -> None:
         if record.outcome is Outcome.RUNNING:
@@ -291,7 +299,7 @@ class PhoneWork:
             await self._cut_off(tx, claim, record.uuid)
         else:
             state, message = result_of(record)
-            now = shown(self.clock())
+            now = timestamp(self.clock())
             await tx.batches.move(
                 claim, ended(state, now, message=message, deployment_uuid=record.uuid)
             )
@@ -303,7 +311,10 @@ class PhoneWork:
         if again.cut_off < MOST_CUT_OFF:
             await put_back(tx.batches, claim, again, 0, "The attempt was interrupted.")
             return
-        message, now = f"The attempt was interrupted {again.cut_off} times.", shown(self.clock())
+        message, now = (
+            f"The attempt was interrupted {again.cut_off} times.",
+            timestamp(self.clock()),
+        )
         await tx.batches.move(
             claim, ended(PhoneState.FAILED, now, message=message, deployment_uuid=deployment_uuid)
         )
@@ -337,11 +348,11 @@ def runs(current: Deployment | None, clock: Clock) -> bool:
     and was not restarted, or was not seen to restart, may run with the one before."""
     if current is None or not current.is_certain:
         return False
-    missed = current.as_of(shown(clock())).confirmation is Confirmation.NOT_CONFIRMED
+    missed = current.as_of(timestamp(clock())).confirmation is Confirmation.NOT_CONFIRMED
     return result_of(current)[0] is PhoneState.DONE and not missed
 
 
-def is_unchanged(in_place: Deployment | None, order: Order, clock: Clock) -> bool:
+def is_unchanged(in_place: Deployment | None, order: DeploymentRequest, clock: Clock) -> bool:
     """Whether an order, once rendered, would change nothing: the phone runs exactly this text, as a
     profile of the same user. Lines that the exchange has are those of the user, not of the text."""
     if in_place is None or in_place.owner_uuid != order.profile.user_uuid:

@@ -10,7 +10,7 @@ from phoneprov_core.features.desks.records import DeskChanged, DeskRecord
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Forbidden, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, millis, shown
+from phoneprov_core.kernel.system import Clock, millis, timestamp
 from phoneprov_core.switching.deployments.ports import Background
 from phoneprov_core.switching.devices.names import Binding, Networks, mac_of_device
 
@@ -42,7 +42,7 @@ class IdentifyPhone:
         if not self.binding.allows(self.networks, recorded, ip):
             raise NotServed
         shows_own = self.binding.allows_own(self.networks, recorded, ip)
-        now = shown(self.clock())
+        now = timestamp(self.clock())
         used = state.desk.is_used(now)
         if self._signs.get(state.phone.mac) != now[:_MINUTE]:
             self._signs[state.phone.mac] = now[:_MINUTE]

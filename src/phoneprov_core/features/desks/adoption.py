@@ -28,7 +28,7 @@ from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from phoneprov_core.kernel.addresses import same_address
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, RateStore, millis, shown
+from phoneprov_core.kernel.system import Clock, NewId, RateStore, millis, timestamp
 from phoneprov_core.people.users.model import User
 from phoneprov_core.switching.deployments.limits import SwitchLimits
 from phoneprov_core.switching.deployments.model import Action
@@ -114,10 +114,10 @@ class AdoptAtPhone:
             if not self.by_page or not self.repeats.is_noticed(ip, mac, millis(now)):
                 return None
             async with self.database.write(by=SYSTEM_ACTOR) as tx:
-                await tx.discovered_phones.see(mac, ip, model, "phone/services", shown(now))
+                await tx.discovered_phones.see(mac, ip, model, "phone/services", timestamp(now))
         elif seen.model is not None:
             model = seen.model
-        phone = phone_seen(mac, ip, model, shown(now))
+        phone = phone_seen(mac, ip, model, timestamp(now))
         return NewPhone(replace(phone, adopted_with_pin=True))
 
     def form(self, new: NewPhone) -> str:

@@ -18,10 +18,10 @@ from phoneprov_core.inventory.phones.model import Phone, speaks_sip
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, Pause, millis, shown
+from phoneprov_core.kernel.system import Clock, Pause, millis, timestamp
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import Action, Deployment
-from phoneprov_core.switching.deployments.order import DeskChange, Order
+from phoneprov_core.switching.deployments.order import DeploymentRequest, DeskChange
 from phoneprov_core.switching.deployments.ports import RunToEnd
 from phoneprov_core.switching.devices.ports import Calls, ForgetsCalls, PhoneDriver, is_in_call
 
@@ -41,7 +41,7 @@ def login_change(
     policy: DeskPolicy, user_uuid: str, profile_uuid: str, turn: int | None, now: datetime
 ) -> DeskChange:
     """A login that begins now."""
-    until = shown(now + timedelta(hours=policy.hours)) if policy.hours else None
+    until = timestamp(now + timedelta(hours=policy.hours)) if policy.hours else None
     return DeskChange(
         DeskUse(user_uuid, profile_uuid, until),
         turn,
@@ -50,7 +50,7 @@ def login_change(
     )
 
 
-class After(Enum):
+class FollowUp(Enum):
     """What follows a login or logout at the phone."""
 
     RESTART = "restart"
@@ -68,7 +68,7 @@ class Changed(Struct, frozen=True):
     answer; without it the phone is restarted after ``ANSWER_SECONDS``. It ``is_recorded`` unless
     the database is away."""
 
-    after: After
+    after: FollowUp
     answered: Callable[[], None]
     is_recorded: bool = True
 
@@ -99,13 +99,13 @@ class ChangeDesk:
         """Whether the phone is known to be in a call."""
         return await is_in_call(self.calls, phone)
 
-    async def put(self, actor: Actor, order: Order) -> Deployment:
+    async def put(self, actor: Actor, order: DeploymentRequest) -> Deployment:
         """Execute an order completely. Raises like ``Deploy``."""
         if order.desk is not None:
             order = replace(order, desk=replace(order.desk, forget_calls=self.clear_calls))
         return await self.deploy(actor, order)
 
-    async def put_and_answer(self, actor: Actor, order: Order) -> Changed:
+    async def put_and_answer(self, actor: Actor, order: DeploymentRequest) -> Changed:
         """Execute an order until its file is in place; the rest follows. Raises like ``put``."""
         assert order.desk is not None
         answered = asyncio.Event()
@@ -120,7 +120,7 @@ class ChangeDesk:
         await asyncio.wait({work, placed}, return_when=asyncio.FIRST_COMPLETED)
         if not placed.done():
             await work  # raises
-        after = After.RESTART if order.phone.address_confirmed else After.START
+        after = FollowUp.RESTART if order.phone.address_confirmed else FollowUp.START
         return Changed(after, answered.set, placed.result())
 
     async def leave(self, actor: Actor, phone: Phone, turn: int | None) -> Changed:
@@ -134,7 +134,7 @@ class ChangeDesk:
             tx.trail.note(Event("desk.logout", "desk", phone.mac))
         answered = asyncio.Event()
         self._start(self.run_to_end(self._clear(actor, phone, desk.turn, answered)))
-        return Changed(After.NOTHING, answered.set)
+        return Changed(FollowUp.NOTHING, answered.set)
 
     async def _clear(self, actor: Actor, phone: Phone, turn: int, answered: asyncio.Event) -> None:
         """Call the phone that a user has left, and settle its desk. Nothing is called if another
@@ -165,7 +165,7 @@ class ChangeDesk:
 
     async def default_order(
         self, desk: DeskRecord, phone: Phone, action: Action, turn: int | None
-    ) -> Order | None:
+    ) -> DeploymentRequest | None:
         """The order that puts the default profile back; None if there is none that fits."""
         return await self.order(
             desk.default_profile_uuid, phone, action, DeskChange(DeskUse(), turn)
@@ -173,7 +173,7 @@ class ChangeDesk:
 
     async def order(
         self, profile_uuid: str | None, phone: Phone, action: Action, desk: DeskChange
-    ) -> Order | None:
+    ) -> DeploymentRequest | None:
         """The order for the newest revision of a profile; None without one that fits the phone."""
         order = await self.deploy.order_for(profile_uuid, phone, action)
         return None if order is None else replace(order, desk=desk)

@@ -16,7 +16,7 @@ from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.users.model import User
 from phoneprov_core.people.vendor_users import PinHasher, VendorUser, guess_key, require_good_pin
 from phoneprov_core.switching.deployments.model import Action, ProfileNotAllowed
@@ -115,7 +115,7 @@ class ChangePin:
         async with self.database.read() as tx:
             await require_good_pin(tx, user, new)
         hash_ = await self.hasher.hash_pin(new)
-        made = VendorUser(self.new_id(), user.uuid, hash_, shown(self.clock()))
+        made = VendorUser(self.new_id(), user.uuid, hash_, timestamp(self.clock()))
         async with self.database.write(by=actor_at(at.ip, user)) as tx:
             # The PIN before the desk: the deletion of the user locks both in this order.
             await tx.vendor_users.save(made)

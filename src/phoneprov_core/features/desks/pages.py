@@ -83,7 +83,7 @@ class Directory(Struct, frozen=True):
         _check(self, ENTRIES, len(self.entries))
 
 
-class Text(Struct, frozen=True):
+class TextPage(Struct, frozen=True):
     """Something to read."""
 
     title: str
@@ -124,7 +124,7 @@ class Input(Struct, frozen=True):
         _check(self, FIELDS, len(self.fields))
 
 
-Page = Menu | Directory | Text | Input
+Page = Menu | Directory | TextPage | Input
 
 
 def displayable(text: str, longest: int, *, lines: bool = False) -> str:
@@ -259,7 +259,7 @@ def _object(page: Page) -> str:
                 for name, number in zip(texts, texts, strict=True)
             )
             return f"<CiscoIPPhoneDirectory>{head}{entries}</CiscoIPPhoneDirectory>"
-        case Text():
+        case TextPage():
             return f"<CiscoIPPhoneText>{head}<Text>{escape(page.text)}</Text></CiscoIPPhoneText>"
         case Input():
             method = ' method="post"' if page.post else ""

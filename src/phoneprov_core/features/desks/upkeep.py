@@ -14,9 +14,9 @@ from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, millis, shown
+from phoneprov_core.kernel.system import Clock, millis, timestamp
 from phoneprov_core.switching.deployments.model import Action, Deployment, Outcome
-from phoneprov_core.switching.deployments.order import DeskChange, Order, current_of
+from phoneprov_core.switching.deployments.order import DeploymentRequest, DeskChange, current_of
 
 RETRY_SECONDS = 60
 """Pause after a phone that could not be given its profile."""
@@ -52,15 +52,15 @@ class KeepDesks:
         """Settle what can be settled now; the number of desks that were. Raises ``Unavailable``."""
         now = self.clock()
         async with self.database.read() as tx:
-            unsettled = await tx.desks.unsettled(shown(now), millis(now), _MOST)
+            unsettled = await tx.desks.unsettled(timestamp(now), millis(now), _MOST)
         if not unsettled:
             return 0
         turns = asyncio.Semaphore(_AT_ONCE)
 
         async def settled(desk: DeskRecord) -> bool:
             async with turns:
-                if desk.is_over(shown(now)):
-                    await self._expire(desk.mac, shown(now))
+                if desk.is_over(timestamp(now)):
+                    await self._expire(desk.mac, timestamp(now))
                 return await self._settle(desk.mac)
 
         return sum(await asyncio.gather(*map(settled, unsettled)))
@@ -115,7 +115,7 @@ class KeepDesks:
 
     def _may_be_repeated(self, interrupted: Deployment) -> bool:
         """Whether it was found to be interrupted only now."""
-        since = shown(self.clock() - timedelta(seconds=self.repeat_seconds))
+        since = timestamp(self.clock() - timedelta(seconds=self.repeat_seconds))
         return interrupted.outcome is Outcome.INTERRUPTED and (interrupted.ended_at or "") > since
 
     async def _postpone(self, mac: str) -> None:
@@ -126,7 +126,7 @@ class KeepDesks:
 
     async def _order(
         self, desk: DeskRecord, phone: Phone, interrupted: Deployment | None
-    ) -> Order | None:
+    ) -> DeploymentRequest | None:
         """The order that brings the phone to what the desk says; None if nothing can be put
         onto it. A logout that was interrupted is completed: its file may be in place."""
         use = DeskUse(desk.user_uuid, desk.profile_uuid, desk.until)
@@ -145,7 +145,7 @@ class KeepDesks:
 
     async def _known_content(
         self, desk: DeskRecord, phone: Phone, use: DeskUse, interrupted: Deployment | None
-    ) -> Order | None:
+    ) -> DeploymentRequest | None:
         """For a phone without a default profile: what is known to be on it. If that is not known,
         what the interrupted deployment brought, with its user."""
         async with self.database.read() as tx:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from phoneprov_core.features.desks.access import PageTokens, Purpose
-from phoneprov_core.features.desks.change import After, Changed, ChangeDesk
+from phoneprov_core.features.desks.change import Changed, ChangeDesk, FollowUp
 from phoneprov_core.features.desks.login import actor_at, require_user
 from phoneprov_core.features.desks.model import (
     AtPhone,
@@ -21,13 +21,13 @@ from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import applied
-from phoneprov_core.kernel.errors import Conflict, NotFound, found
+from phoneprov_core.kernel.errors import Conflict, NotFound, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.kernel.system import Clock, timestamp
 from phoneprov_core.people.access import may_act_for, require_superadmin
 from phoneprov_core.switching.deployments.model import Action
-from phoneprov_core.switching.deployments.order import Order, require_fitting
+from phoneprov_core.switching.deployments.order import DeploymentRequest, require_fitting
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,9 @@ class LogOut:
             await self.change.put(actor, begun)
         return state.phone.mac
 
-    async def _begun(self, actor: Actor, phone: Phone, desk: DeskRecord) -> Order | Changed:
+    async def _begun(
+        self, actor: Actor, phone: Phone, desk: DeskRecord
+    ) -> DeploymentRequest | Changed:
         """The order that puts the default profile back. ``Changed`` if none is carried out now: the
         phone is in a call, or has no default profile."""
         order = await self.change.default_order(desk, phone, Action.LOGOUT, desk.turn)
@@ -81,7 +83,7 @@ class LogOut:
                 current = (await tx.desks.find(phone.mac)).in_turn(desk.turn)
                 await tx.desks.put(current.ended(Due.LOGOUT))
                 tx.trail.note(Event("desk.logout", "desk", phone.mac))
-            return Changed(After.CALL if order else After.NOTHING, _nothing)
+            return Changed(FollowUp.CALL if order else FollowUp.NOTHING, _nothing)
         return order or await self.change.leave(actor, phone, desk.turn)
 
 
@@ -123,7 +125,7 @@ class Desks:
         async with self.database.read() as tx:
             state = await tx.desks.at(known_mac(mac))
             is_visible = state and may_act_for(actor, state.desk.user_uuid or "")
-            return await self._shown(tx, found(state if is_visible else None, "desk"))
+            return await self._shown(tx, require(state if is_visible else None, "desk"))
 
     async def update(self, actor: Actor, mac: str, patch: DeskPatch) -> Desk:
         """Choose the default profile, the number of the desk, and whether users can log in; also
@@ -143,13 +145,13 @@ class Desks:
         """Log out the user at a phone; the desk afterwards. Raises like ``LogOut``."""
         mac = await self.log_out_at_phone(actor, mac)
         async with self.database.read() as tx:
-            return await self._shown(tx, found(await tx.desks.at(mac), "desk"))
+            return await self._shown(tx, require(await tx.desks.at(mac), "desk"))
 
     async def _shown(self, tx: DesksTransaction, state: PhoneState) -> Desk:
         desk = state.desk
         default = await tx.profiles.find(desk.default_profile_uuid or "")
         profile = await tx.profiles.find(desk.profile_uuid or "")
-        used = state.user is not None and desk.is_used(shown(self.clock()))
+        used = state.user is not None and desk.is_used(timestamp(self.clock()))
         return Desk(
             mac=desk.mac,
             default_profile_uuid=default.uuid if default else None,
@@ -166,13 +168,13 @@ class Desks:
 async def configure(tx: DesksTransaction, mac: str, patch: DeskPatch) -> None:
     """Change the desk of a phone, and open its lock after wrong PINs. Raises ``NotFound`` and
     ``Conflict``."""
-    phone = found(await tx.phones.find(mac), "desk")
+    phone = require(await tx.phones.find(mac), "desk")
     if isinstance(patch.default_profile_uuid, str):
-        profile = found(await tx.profiles.find(patch.default_profile_uuid), "profile")
+        profile = require(await tx.profiles.find(patch.default_profile_uuid), "profile")
         if phone.is_active:
             require_fitting(profile, phone)
     if isinstance(patch.extension_uuid, str):
-        extension = found(await tx.extensions.find(patch.extension_uuid), "extension")
+        extension = require(await tx.extensions.find(patch.extension_uuid), "extension")
         if extension.type != CHAN_SCCP:
             raise NotALine(
                 f"The extension {extension.extension} is of the type {extension.type}; the number "

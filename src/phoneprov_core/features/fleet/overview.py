@@ -15,10 +15,10 @@ from phoneprov_core.inventory.phones.model import bare_model
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import QueryCommand
-from phoneprov_core.kernel.errors import Unavailable, found
+from phoneprov_core.kernel.errors import Unavailable, require
 from phoneprov_core.kernel.fields import schema, within
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.kernel.system import Clock, timestamp
 from phoneprov_core.people.access import require_superadmin
 
 HISTORY = 20
@@ -67,7 +67,7 @@ class ViewFleet:
         """Raises ``Forbidden``, ``NotFound``."""
         require_superadmin(actor)
         async with self.database.read() as tx:
-            phone = found(await tx.phones.find(known_mac(mac)), "phone")
+            phone = require(await tx.phones.find(known_mac(mac)), "phone")
             seen = await tx.fleet.find(phone.mac)
             history = await tx.fleet.history(phone.mac, HISTORY)
         return status_of(phone, seen, tuple(history))
@@ -76,7 +76,7 @@ class ViewFleet:
         """Raises ``Forbidden``."""
         require_superadmin(actor)
         now = self.clock()
-        today, since = shown(now)[:10], shown(now - timedelta(days=wanted.days - 1))[:10]
+        today, since = timestamp(now)[:10], timestamp(now - timedelta(days=wanted.days - 1))[:10]
         # Once a day. Until it succeeds, the days are counted each time.
         with suppress(Unavailable):
             await self.count_days()
@@ -114,7 +114,7 @@ class DaysTransaction(Protocol):
 async def count_days(database: ReadAndWrite[DaysTransaction], now: datetime) -> None:
     """Count the deployments of days that are over, in pieces, unless they are counted. Raises
     ``Unavailable``."""
-    settled = shown(now - timedelta(days=_SETTLED_DAYS))[:10]
+    settled = timestamp(now - timedelta(days=_SETTLED_DAYS))[:10]
     async with database.read() as tx:
         begin = await tx.fleet.summed_until()
     while begin is not None and begin < settled:

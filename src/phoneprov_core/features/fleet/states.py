@@ -43,7 +43,7 @@ class ExpectedLoad(Struct, frozen=True):
     files: tuple[str, ...] = ()
 
 
-class Look(Struct, frozen=True):
+class PhoneCheck(Struct, frozen=True):
     """What one look found. ``information`` is the answer, None without one; ``answers`` is None if
     the phone was not asked. ``is_registered`` is what the exchange says, None if nothing; without
     ``exchange`` it did not answer, and what it said last stays. ``expected`` is None if the
@@ -107,7 +107,7 @@ class SeenPhone(Struct, frozen=True):
         return self.reported_mac in {None, self.mac}
 
 
-def after_look(phone: Phone, before: SeenPhone | None, look: Look, now: str) -> SeenPhone:
+def after_look(phone: Phone, before: SeenPhone | None, look: PhoneCheck, now: str) -> SeenPhone:
     """What is known of the phone after a look."""
     known = before or SeenPhone(phone.mac, FleetState.NEVER_SEEN, now)
     found = look.information
@@ -139,7 +139,7 @@ def after_look(phone: Phone, before: SeenPhone | None, look: Look, now: str) -> 
     return _in_state(phone, before, replace(known, expected_load=expected, runs_expected=runs), now)
 
 
-def _runs_expected(known: SeenPhone, look: Look, now: str) -> bool | None:
+def _runs_expected(known: SeenPhone, look: PhoneCheck, now: str) -> bool | None:
     """Whether the phone runs the expected load. What it stated before says nothing of a load that
     came since."""
     expected = look.expected

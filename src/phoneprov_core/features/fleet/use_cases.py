@@ -25,9 +25,9 @@ from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
 from phoneprov_core.kernel.actor import Actor, Event, Value
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import record_of, wrong
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, shown
+from phoneprov_core.kernel.system import Clock, NewId, timestamp
 from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.observation import Identity, PhoneInformation, identity_at
 
@@ -65,9 +65,9 @@ class ChangeFleet:
         ``SeveralAddresses``; ``Invalid`` for another address than those that asked.
         """
         require_superadmin(actor)
-        mac, now = known_mac(mac), shown(self.clock())
+        mac, now = known_mac(mac), timestamp(self.clock())
         async with self.database.read() as tx:
-            seen = found(await tx.discovered_phones.find(mac), "discovered phone")
+            seen = require(await tx.discovered_phones.find(mac), "discovered phone")
         ip, identity = await self._identified(mac, seen, new.phone_ip)
         assert ip is not None
         confirmed = identity.is_confirmed or new.phone_ip is not None
@@ -89,7 +89,7 @@ class ChangeFleet:
         self, mac: str, seen: DiscoveredPhone | None, named: str | None
     ) -> tuple[str | None, Identity]:
         """The address of a new phone, and what it says of itself there."""
-        ip = address_of_new(seen, named, shown(self.clock() - _DAY))
+        ip = address_of_new(seen, named, timestamp(self.clock() - _DAY))
         if ip is None:
             return None, Identity(False, _NO_ADDRESS)
         return ip, await identity_at(self.information, ip, mac)
@@ -105,11 +105,11 @@ class ChangeFleet:
         ``SeveralAddresses``.
         """
         require_superadmin(actor)
-        mac, now = known_mac(mac), shown(self.clock())
+        mac, now = known_mac(mac), timestamp(self.clock())
         if mac == by.mac:
             raise wrong("mac", "must be another phone")
         async with self.database.read() as tx:
-            found(await tx.phones.find(mac), "phone")
+            require(await tx.phones.find(mac), "phone")
             seen = await tx.discovered_phones.find(by.mac)
         ip, identity = await self._identified(by.mac, seen, by.phone_ip)
         confirmed = identity.is_confirmed or by.phone_ip is not None
@@ -119,7 +119,7 @@ class ChangeFleet:
             fences = {
                 one: await tx.leases.take(one, one, _LEASE_SECONDS) for one in sorted({mac, by.mac})
             }
-            old = found(await tx.phones.find(mac), "phone")
+            old = require(await tx.phones.find(mac), "phone")
             if None in fences.values():
                 raise PhoneBusy
             after = None if old.is_active else await tx.replacements.successor(mac)

@@ -17,7 +17,7 @@ from phoneprov_core.features.fleet.states import (
     MISSES,
     ExpectedLoad,
     FleetState,
-    Look,
+    PhoneCheck,
     SeenPhone,
     after_file,
     after_look,
@@ -29,7 +29,7 @@ from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.addresses import Address, address_of
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Refused, TimedOut, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, Pause, millis, shown
+from phoneprov_core.kernel.system import Clock, Pause, millis, timestamp
 from phoneprov_core.switching.deployments.arrival import LOAD_MINUTES
 from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.deployments.observation import (
@@ -252,8 +252,8 @@ class WatchFleet:
         except Unavailable as error:
             log.warning("A look at a phone was not recorded. %s", error.message)
 
-    async def _asked_phone(self, phone: Phone, registered: Registered) -> Look:
-        look = Look(is_registered=registered.of(phone), exchange=registered.answers)
+    async def _asked_phone(self, phone: Phone, registered: Registered) -> PhoneCheck:
+        look = PhoneCheck(is_registered=registered.of(phone), exchange=registered.answers)
         try:
             found = await self.information.read(phone.phone_ip or "", LOOK_SECONDS)
         except (Refused, TimedOut):
@@ -270,7 +270,7 @@ class WatchFleet:
         if not self.load_minutes or deployment is None or deployment.load is None:
             return None
         ended = datetime.fromisoformat(deployment.ended_at or deployment.created_at)
-        by = shown(ended + timedelta(minutes=self.load_minutes))
+        by = timestamp(ended + timedelta(minutes=self.load_minutes))
         files: tuple[str, ...] = ()
         if self.loads is not None and found is not None and ending_of(found.load or ""):
             files = (await self.loads(deployment.load)).listed
@@ -284,7 +284,7 @@ class WatchFleet:
         async with self._storing:
             async with self.database.read() as tx:
                 seen = await tx.fleet.find(phone.mac)
-            found = change(seen, shown(self.clock()))
+            found = change(seen, timestamp(self.clock()))
             return found, await self._keep(found, seen)
 
     async def _keep(self, found: SeenPhone, seen: SeenPhone | None) -> bool:

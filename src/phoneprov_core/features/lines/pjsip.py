@@ -11,7 +11,7 @@ from phoneprov_core.features.lines.model import (
 )
 from phoneprov_core.inventory.extensions import CHAN_PJSIP
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.kernel.system import Clock, timestamp
 from phoneprov_core.switching.devices.names import device_name, mac_of_device
 
 _QUOTES = str.maketrans({'"': "'", "<": "(", ">": ")", "\\": "/"})
@@ -86,7 +86,7 @@ class PjsipObjects:
             earlier = await tx.lines.earlier_numbers(mac, CHAN_PJSIP)
         if phone is None or not phone.used.phone.is_active:
             return None
-        numbers = numbers_of(phone, shown(self.clock()))
+        numbers = numbers_of(phone, timestamp(self.clock()))
         aors = list(dict.fromkeys([*(one.number for one in numbers), *earlier]))
         if not aors:
             return None

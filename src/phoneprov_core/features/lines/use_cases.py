@@ -19,10 +19,10 @@ from phoneprov_core.inventory.extensions import CHAN_SCCP
 from phoneprov_core.inventory.phones.model import speaks_sip
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.addresses import known_mac
-from phoneprov_core.kernel.errors import PhoneprovError, found
+from phoneprov_core.kernel.errors import PhoneprovError, require
 from phoneprov_core.kernel.paging import Listing, Page, page_of
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, known_id, shown
+from phoneprov_core.kernel.system import Clock, known_id, timestamp
 from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.devices.names import mac_of_device
 
@@ -51,7 +51,7 @@ class Lines:
         phone = await self._phone(mac_of_device(name))
         if phone is None or not phone.used.phone.is_active:
             return None
-        return device_options(phone, shown(self.clock()))
+        return device_options(phone, timestamp(self.clock()))
 
     async def line(self, number: str) -> Options | None:
         """The line of this number; None without such an extension. Raises ``Unavailable``."""
@@ -62,15 +62,15 @@ class Lines:
     async def of_phone(self, actor: Actor, mac: str, page: Page = None) -> Listing[Line]:
         """The lines of a phone as the exchange gets them, by button. Raises ``NotFound``."""
         require_superadmin(actor)
-        phone = found(await self._phone(known_mac(mac)), "phone")
-        numbers = numbers_of(phone, shown(self.clock()))
+        phone = require(await self._phone(known_mac(mac)), "phone")
+        numbers = numbers_of(phone, timestamp(self.clock()))
         return page_of([line_of(one, self.context) for one in numbers], page)
 
     async def showing(self, actor: Actor, user_uuid: str, extension_uuid: str) -> list[str]:
         """The MACs of the phones that have the lines of this user, if the extension is one of
         chan_sccp: they show a new link, and no longer a deleted one, after their next restart."""
         require_superadmin(actor)
-        now = shown(self.clock())
+        now = timestamp(self.clock())
         async with self.database.read() as tx:
             extension = await tx.extensions.find(extension_uuid)
             if extension is None or extension.type != CHAN_SCCP:
@@ -134,7 +134,7 @@ class CompareLines:
                 phone = await tx.lines.at(mac)
         except PhoneprovError as error:
             return None, error.message
-        numbers = numbers_of(phone, shown(self.clock())) if phone else ()
+        numbers = numbers_of(phone, timestamp(self.clock())) if phone else ()
         wanted = tuple(one.number for one in numbers)
         if there == wanted:
             return True, f"Asterisk has {_named(there)} at the phone."

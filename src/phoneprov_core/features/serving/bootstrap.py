@@ -14,7 +14,7 @@ from phoneprov_core.features.templates.recipes import (
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.vendor_phones import VendorPhoneStore
 from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.kernel.system import Clock, timestamp
 from phoneprov_core.people.audit import AuditStore, WantedEntries
 from phoneprov_core.switching.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
 
@@ -65,7 +65,7 @@ class Bootstrap:
         async with self.database.read() as tx:
             if not await is_adoptable(tx, mac):
                 return None
-            phone = phone_seen(mac, ip, model, shown(self.clock()))
+            phone = phone_seen(mac, ip, model, timestamp(self.clock()))
             recipe = await recipe_without_user(tx, BOOTSTRAP, phone)
         if recipe is None:
             return None

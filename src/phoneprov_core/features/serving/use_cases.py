@@ -22,11 +22,11 @@ from phoneprov_core.features.serving.model import (
 )
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.addresses import address_of, known_mac
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, millis, shown
+from phoneprov_core.kernel.system import Clock, NewId, millis, timestamp
 from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.confirm import Confirm
 from phoneprov_core.switching.deployments.model import Confirmation, Deployment, Outcome
@@ -111,7 +111,7 @@ class ProvideFile:
         """Decide what the client gets. Reads only; nothing is recorded yet. A phone's configuration
         goes to that phone's own address, and to none if it has no recorded one (see ``Binding``);
         all other files go to every address of the phone networks. Raises ``Unavailable``."""
-        at, uuid = shown(self.clock()), self.new_id()
+        at, uuid = timestamp(self.clock()), self.new_id()
         return replace(await self._found(request), uuid=uuid, at=at)
 
     async def _found(self, request: FileRequest) -> Provided:
@@ -176,7 +176,7 @@ class ProvideFile:
         attempt = provided.attempt if result is FetchResult.SERVED else None
         return Ended(
             fetch,
-            shown(now),
+            timestamp(now),
             request.model,
             attempt,
             is_new=(
@@ -266,7 +266,7 @@ class Fetches:
         ``NotFound`` if the phone is not in the inventory."""
         mac = known_mac(mac)
         async with self.database.read() as tx:
-            found(await tx.phones.find(mac), "phone")
+            require(await tx.phones.find(mac), "phone")
             fetches = await tx.fetches.newest(mac, limit, before=before)
         if actor.holds(SUPERADMIN):
             return fetches

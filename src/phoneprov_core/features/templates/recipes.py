@@ -15,11 +15,11 @@ from phoneprov_core.features.templates.model import (
     TemplateFails,
 )
 from phoneprov_core.features.templates.use_cases import (
-    Given,
     Rendered,
     Renderer,
     TemplateFault,
     TemplateStore,
+    TemplateValues,
 )
 from phoneprov_core.inventory.configuration.well_formed import device_xml_rule
 from phoneprov_core.inventory.extensions import Extension
@@ -27,7 +27,7 @@ from phoneprov_core.inventory.kems import Kem, KemStore
 from phoneprov_core.inventory.links import LinkStore
 from phoneprov_core.inventory.phones.model import Phone, bare_model, family_of, software_type_of
 from phoneprov_core.inventory.vendor_services import VendorService
-from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.errors import NotFound, require
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.secrets import names_secret
 from phoneprov_core.kernel.store import Store
@@ -105,7 +105,7 @@ async def recipe_of(
 ) -> Recipe:  # fmt: skip
     """The recipe of this variant. Raises ``NotFound`` if the owner does not exist."""
     family = software_type_of(phone, family)
-    user = found(await tx.users.find(owner), "user")
+    user = require(await tx.users.find(owner), "user")
     lines = await lines_of(tx, owner)
     modules = await tx.kems.rows(MOST_ELEMENTS + 1, owner=phone.mac)
     services = await tx.vendor_services.rows(MOST_ELEMENTS + 1)
@@ -145,7 +145,7 @@ def best(variants: Sequence[V], model: str | None, family: str | None) -> V | No
     return None
 
 
-def given_by(recipe: Recipe, base: str) -> Given:
+def given_by(recipe: Recipe, base: str) -> TemplateValues:
     """The names of the language. ``base`` is the address of the pages for phones, or empty."""
     phone, user = recipe.phone, recipe.user
     pages = {
@@ -153,7 +153,7 @@ def given_by(recipe: Recipe, base: str) -> Given:
         "services": f"{base}/phone/services",
         "directory": f"{base}/phone/directories",
     }
-    return Given(
+    return TemplateValues(
         {
             "phone": {
                 **_texts(phone, ("mac", "name", "model", "location")),

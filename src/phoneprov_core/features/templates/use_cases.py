@@ -21,15 +21,15 @@ from phoneprov_core.inventory.configuration.findings import Finding
 from phoneprov_core.inventory.configuration.well_formed import LARGEST
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, invalid, record_of, require_newest, wrong
-from phoneprov_core.kernel.errors import AlreadyExists, Problem, found
+from phoneprov_core.kernel.errors import AlreadyExists, Problem, require
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import require_superadmin
 
 
-class Given(Redacted, frozen=True):
+class TemplateValues(Redacted, frozen=True):
     """What a template is rendered with; the names are those of ``language``. ``secret`` names the
     values that are masked, besides the passwords of lines."""
 
@@ -39,7 +39,7 @@ class Given(Redacted, frozen=True):
     secret: frozenset[str] = frozenset()
 
 
-class Mark(Struct, frozen=True, array_like=True):
+class ValuePlace(Struct, frozen=True, array_like=True):
     """A place of a rendered text that comes from a given name: byte offsets, the name
     (``lines.number``), and whether it is secret."""
 
@@ -62,7 +62,7 @@ class Rendered(Redacted, frozen=True):
     in a condition, in their order."""
 
     text: Annotated[str, SECRET]
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[ValuePlace, ...] = ()
     lines: tuple[UsedLine, ...] = ()
 
 
@@ -91,7 +91,7 @@ class Renderer(Protocol):
         language, names that are not given. Each finding is an error with its position; empty for a
         good body."""
 
-    async def render(self, body: str, given: Given, largest: int) -> Rendered:
+    async def render(self, body: str, given: TemplateValues, largest: int) -> Rendered:
         """The text of at most ``largest`` bytes. Line ends of the body are kept. Raises
         ``TemplateFault`` for a body that ``check`` refuses, for a name that is not given, for
         control characters in a given text, and beyond a bound."""
@@ -146,7 +146,7 @@ class Templates:
         """Raises ``NotFound``."""
         require_superadmin(actor)
         async with self.database.read() as tx:
-            return found(await tx.templates.find(known_id(uuid)), "template")
+            return require(await tx.templates.find(known_id(uuid)), "template")
 
     async def check(self, actor: Actor, request: CheckTemplate) -> TemplateCheck:
         """The findings in a text. Changes nothing."""
@@ -157,7 +157,7 @@ class Templates:
         """Raises ``Invalid`` for a text with findings; ``Conflict`` if there is this variant."""
         require_superadmin(actor)
         await self._require_good(new.body)
-        now = shown(self.clock())
+        now = timestamp(self.clock())
         template = record_of(
             Template, new, uuid=self.new_id(), revision=1, created_at=now, updated_at=now
         )
@@ -181,7 +181,7 @@ class Templates:
                 before,
                 changes,
                 revision=before.revision if is_same else before.revision + 1,
-                updated_at=shown(self.clock()),
+                updated_at=timestamp(self.clock()),
             )
             if template.name != before.name:
                 await _require_unused(tx.templates, variants, before)
@@ -224,7 +224,7 @@ async def _held(templates: TemplateStore, name: str, uuid: str) -> tuple[list[Te
     """The variants of a name, locked, and the one of this uuid. Raises ``NotFound``."""
     variants = await templates.variants(name)
     same = next((one for one in variants if one.uuid == known_id(uuid)), None)
-    return variants, found(same, "template")
+    return variants, require(same, "template")
 
 
 async def _require_unused(

@@ -21,11 +21,11 @@ from phoneprov_core.inventory.phones.ports import PhoneBusy, PhonesTransaction
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import applied, record_of
-from phoneprov_core.kernel.errors import Forbidden, found
+from phoneprov_core.kernel.errors import Forbidden, require
 from phoneprov_core.kernel.paging import Listing, Page, Window, listing, page_of
 from phoneprov_core.kernel.search import search_for
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, shown
+from phoneprov_core.kernel.system import Clock, timestamp
 from phoneprov_core.people.access import (
     SharedWrite,
     require_owner,
@@ -109,14 +109,14 @@ class Phones:
     async def get(self, actor: Actor, mac: str) -> Phone:  # noqa: ARG002
         """Raises ``NotFound``."""
         async with self.database.read() as tx:
-            return found(await tx.phones.find(known_mac(mac)), "phone")
+            return require(await tx.phones.find(known_mac(mac)), "phone")
 
     async def create(self, actor: Actor, new: CreatePhone) -> Phone:
         """Raises ``Conflict`` if the MAC is already in the inventory; ``Forbidden`` if
         ``phone_ip`` is set and the caller does not hold level 0."""
         require_shared_write(actor, self.shared_write)
         _require_address_unchanged(actor, None, new.phone_ip)
-        now = shown(self.clock())
+        now = timestamp(self.clock())
         phone = record_of(Phone, new, created_at=now, updated_at=now)
         async with self.database.write(by=actor) as tx:
             await tx.phones.add(phone)
@@ -126,8 +126,8 @@ class Phones:
         """Raises ``NotFound``; ``Forbidden`` if ``phone_ip`` changes without level 0."""
         require_shared_write(actor, self.shared_write)
         async with self.database.write(by=actor) as tx:
-            before = found(await tx.phones.find(known_mac(mac)), "phone")
-            phone = applied(before, patch, updated_at=shown(self.clock()))
+            before = require(await tx.phones.find(known_mac(mac)), "phone")
+            phone = applied(before, patch, updated_at=timestamp(self.clock()))
             _require_address_unchanged(actor, before.phone_ip, phone.phone_ip)
             is_new = phone.phone_ip != before.phone_ip and patch.address_confirmed is not False
             if is_new or (phone.address_confirmed and not before.address_confirmed):
@@ -149,7 +149,7 @@ class Phones:
         async with self.database.write(by=actor) as tx:
             # In the order of a switch, which takes the lease first.
             fence = await tx.leases.take(mac, mac, _LEASE_SECONDS)
-            phone = found(await tx.phones.find(mac), "phone")
+            phone = require(await tx.phones.find(mac), "phone")
             if fence is None:
                 raise PhoneBusy
             await tx.phones.remove(mac)

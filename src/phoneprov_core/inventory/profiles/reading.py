@@ -13,7 +13,7 @@ from phoneprov_core.inventory.profiles.model import AnyRevision, FirmwareFamily,
 from phoneprov_core.inventory.profiles.use_cases import ProfilesTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, QueryCommand
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import SECRET, Redacted, schema
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.people.access import visible
@@ -89,13 +89,13 @@ class ReadConfigurations:
         async with self.database.read() as tx:
             profile = await visible(actor, tx.profiles, uuid, "profile")
             if to is None:
-                to = found(await tx.revisions.newest(profile.uuid), "revision").number
+                to = require(await tx.revisions.newest(profile.uuid), "revision").number
             if from_ is None:
                 from_ = max(1, to - 1)
             texts = []
             for number in (from_, to):
-                revision = found(await tx.revisions.find(profile.uuid, number), "revision")
-                content = found(await tx.revisions.content(revision.uuid), "revision")
+                revision = require(await tx.revisions.find(profile.uuid, number), "revision")
+                content = require(await tx.revisions.content(revision.uuid), "revision")
                 texts.append(content.as_xml())
         old, new = texts
         compared = await self.compare(

@@ -27,10 +27,10 @@ from phoneprov_core.inventory.profiles.model import (
 )
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor, UseCaseTrail
 from phoneprov_core.kernel.commands import Rules, applied, obey, record_of, require_newest
-from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.errors import NotFound, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Rows, SearchedRows, Store, selected
-from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import KnownUsers, require_owner, visible
 
 
@@ -155,7 +155,7 @@ class Profiles:
         ``Conflict`` (``too_many_profiles``) if the user has the maximum of profiles."""
         obey(self.rules, new)
         await self._require_owner(actor, new.user_uuid)
-        now = shown(self.clock())
+        now = timestamp(self.clock())
         profile = record_of(
             ProfileRecord,
             new,
@@ -189,12 +189,12 @@ class Profiles:
             before = await visible(actor, tx.profiles, uuid, "profile")
             if patch.user_uuid is not UNSET and patch.user_uuid != before.user_uuid:
                 await self._require_room(tx, patch.user_uuid)
-            newest = found(await tx.revisions.newest(before.uuid), "profile")
+            newest = require(await tx.revisions.newest(before.uuid), "profile")
             require_newest(newest.number, patch.revision, "profile", ChangedMeanwhile)
-            content = found(await tx.revisions.content(newest.uuid), "profile")
+            content = require(await tx.revisions.content(newest.uuid), "profile")
             given = dict.fromkeys(("cnf_xml", "revision", "template", "values"), UNSET)
             stored = replace(patch, **given)
-            profile = applied(before, stored, updated_at=shown(self.clock()))
+            profile = applied(before, stored, updated_at=timestamp(self.clock()))
             await tx.profiles.put(profile)
             if profile.user_uuid != before.user_uuid:
                 await tx.desk_uses.end_lines(before.user_uuid, profile.uuid)
@@ -235,12 +235,12 @@ class Profiles:
     async def _require_owner(self, actor: Actor, user_uuid: str) -> None:
         require_owner(actor, user_uuid)
         async with self.database.read() as tx:
-            found(await tx.users.find(user_uuid), "user")
+            require(await tx.users.find(user_uuid), "user")
 
     async def _require_room(self, tx: ProfilesTransaction, owner: str) -> None:
         if not self.most_profiles:
             return
-        found(
+        require(
             await tx.users.find(owner), "user"
         )  # Locks the user: of two concurrent requests one waits here.
         if await tx.profiles.count(owner) >= self.most_profiles:

@@ -10,7 +10,7 @@ from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor, anonymo
 from phoneprov_core.kernel.commands import obey
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.system import Clock, NewId, shown
+from phoneprov_core.kernel.system import Clock, NewId, timestamp
 from phoneprov_core.people.access import Assignment, Permission
 from phoneprov_core.people.auth.model import AuthTransaction
 from phoneprov_core.people.users.model import (
@@ -57,7 +57,7 @@ class Register:
         self.policy.require_own(registration.password, registration.username, registration.email)
         hash_ = await self.hasher.hash(registration.password, first=superadmin)
         created_by = actor.user_uuid if actor is not None and superadmin else None
-        user = created_user(registration, self.new_id(), shown(self.clock()), ip, created_by)
+        user = created_user(registration, self.new_id(), timestamp(self.clock()), ip, created_by)
         writing = self.database.write(by=actor or anonymous(ip))
         async with all_taken_fields(self.database, user), writing as tx:
             await add_user(tx, user, self.policy, hash_)
@@ -110,7 +110,7 @@ class CreateAdmin:
             obey(self.policy.rules_of_new, account)
             self.policy.require_own(account.password, account.username, account.email)
             hash_ = await self.hasher.hash(account.password)
-        now = shown(self.clock())
+        now = timestamp(self.clock())
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             user = await tx.users.by_username(account.username)
             is_new = user is None and hash_ is not None

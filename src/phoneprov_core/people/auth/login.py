@@ -16,7 +16,7 @@ from phoneprov_core.kernel.addresses import address_key
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, millis, shown
+from phoneprov_core.kernel.system import Clock, NewId, millis, timestamp
 from phoneprov_core.people.auth.model import (
     AuthTransaction,
     Credentials,
@@ -227,7 +227,7 @@ class Login:
         session = new_session(self.new_id(), proven.user.uuid, self.new_id(), now, self.lifetimes)
         by = Actor(proven.user.uuid, None, caller.ip, username=proven.user.username)
         async with self.database.write(by=by) as tx:
-            user = await tx.users.logged_in(proven.user.uuid, caller.ip, shown(now))
+            user = await tx.users.logged_in(proven.user.uuid, caller.ip, timestamp(now))
             # Read only now: the row is locked, so that no other transaction changes it.
             if user is None or await tx.users.password_hash(user.uuid) != proven.hash:
                 raise WrongCredentials

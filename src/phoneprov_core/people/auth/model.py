@@ -10,7 +10,7 @@ from msgspec import Struct
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated
 from phoneprov_core.kernel.fields import SECRET, RecordUuid, Redacted, schema
-from phoneprov_core.kernel.system import RateStore, Timestamp, shown_millis
+from phoneprov_core.kernel.system import RateStore, Timestamp, timestamp_of_millis
 from phoneprov_core.people.api_tokens import ApiTokenStore
 from phoneprov_core.people.auth.throttle import Attempts
 from phoneprov_core.people.users.model import LoginName, Password, User
@@ -120,10 +120,10 @@ class Session(Struct, frozen=True):
         """This session for its user, whose request belongs to the session ``current``."""
         return OpenSession(
             uuid=self.uuid,
-            created_at=shown_millis(self.created_at),
-            refreshed_at=shown_millis(self.exchanged_at) if self.exchanged_at else None,
-            expires_at=shown_millis(self.expires_at),
-            ends_at=shown_millis(self.ends_at),
+            created_at=timestamp_of_millis(self.created_at),
+            refreshed_at=timestamp_of_millis(self.exchanged_at) if self.exchanged_at else None,
+            expires_at=timestamp_of_millis(self.expires_at),
+            ends_at=timestamp_of_millis(self.ends_at),
             is_current=self.uuid == current,
         )
 

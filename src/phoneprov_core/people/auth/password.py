@@ -4,7 +4,7 @@ from dataclasses import KW_ONLY, dataclass
 
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.commands import obey, wrong
-from phoneprov_core.kernel.errors import TooManyAttempts, Unavailable, found
+from phoneprov_core.kernel.errors import TooManyAttempts, Unavailable, require
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock
 from phoneprov_core.people.access import require_login
@@ -44,7 +44,7 @@ class ChangePassword:
         require_login(actor)
         obey(self.policy.rules, change)
         async with self.database.read() as tx:
-            user = found(await tx.users.find(actor.user_uuid), "user")
+            user = require(await tx.users.find(actor.user_uuid), "user")
             hash_ = await tx.users.password_hash(user.uuid)
         self.policy.require_own(change.password, user.username, user.email)
         caller = await self._counting.caller(user.username, actor.ip)
@@ -64,7 +64,7 @@ class ChangePassword:
             self.journal(LoginFailure(actor.ip, error.code))
             raise
         async with self.database.write(by=actor) as tx:
-            user = found(await tx.users.find(user.uuid), "user")
+            user = require(await tx.users.find(user.uuid), "user")
             if await tx.users.password_hash(user.uuid) != hash_:
                 raise wrong("current_password", "was changed meanwhile")
             await tx.users.set_password_hash(user.uuid, fresh)

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, Event, LevelRule
 from phoneprov_core.kernel.commands import wrong
-from phoneprov_core.kernel.errors import Unauthenticated, Unavailable, found
+from phoneprov_core.kernel.errors import Unauthenticated, Unavailable, require
 from phoneprov_core.kernel.paging import Listing, Page, page_of
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, known_id, millis, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, millis, timestamp
 from phoneprov_core.people.access import require_login, require_superadmin
 from phoneprov_core.people.api_tokens import PREFIX, TokenPrincipal, TokenSecrets
 from phoneprov_core.people.auth.model import (
@@ -104,7 +104,7 @@ class Authenticate:
         )
 
     async def _with_api_token(self, token: str, ip: str) -> Actor:
-        now = shown(self.clock())
+        now = timestamp(self.clock())
         hashes = self.secrets.hashes(token)
         used = hashed = None
         async with self.database.read() as tx:
@@ -289,7 +289,7 @@ class Sessions:
             session = await tx.sessions.find(known_id(uuid))
             if session is not None and session.user_uuid != owner:
                 session = None
-            await tx.sessions.end(found(session, "session").uuid)
+            await tx.sessions.end(require(session, "session").uuid)
             tx.trail.note(Event("session.ended", "session", known_id(uuid)))
 
 
@@ -298,4 +298,4 @@ async def _owner(tx: AuthTransaction, actor: Actor, user_uuid: str | None) -> st
     if user_uuid is None:
         return actor.user_uuid
     require_superadmin(actor)
-    return found(await tx.users.find(known_id(user_uuid)), "user").uuid
+    return require(await tx.users.find(known_id(user_uuid)), "user").uuid

@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, record_of, require_same
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, Store, selected
-from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import (
     KnownUsers,
     SharedWrite,
@@ -161,12 +161,14 @@ class CompanyDirectory:
     async def get(self, actor: Actor, uuid: str) -> CompanyContact:  # noqa: ARG002
         """Raises ``NotFound``."""
         async with self.database.read() as tx:
-            return found(await tx.company_contacts.find(known_id(uuid)), "company contact")
+            return require(await tx.company_contacts.find(known_id(uuid)), "company contact")
 
     async def create(self, actor: Actor, new: CreateCompanyContact) -> CompanyContact:
         """Create a contact."""
         require_shared_write(actor, self.shared_write)
-        contact = record_of(CompanyContact, new, uuid=self.new_id(), created_at=shown(self.clock()))
+        contact = record_of(
+            CompanyContact, new, uuid=self.new_id(), created_at=timestamp(self.clock())
+        )
         async with self.database.write(by=actor) as tx:
             await tx.company_contacts.add(contact)
         return contact
@@ -175,7 +177,7 @@ class CompanyDirectory:
         """Raises ``NotFound``."""
         require_shared_write(actor, self.shared_write)
         async with self.database.write(by=actor) as tx:
-            contact = found(await tx.company_contacts.find(known_id(uuid)), "company contact")
+            contact = require(await tx.company_contacts.find(known_id(uuid)), "company contact")
             contact = applied(contact, patch)
             await tx.company_contacts.put(contact)
         return contact
@@ -184,7 +186,7 @@ class CompanyDirectory:
         """Raises ``NotFound``."""
         require_shared_write(actor, self.shared_write)
         async with self.database.write(by=actor) as tx:
-            found(await tx.company_contacts.remove(known_id(uuid)), "company contact")
+            require(await tx.company_contacts.remove(known_id(uuid)), "company contact")
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,7 @@ class PersonalDirectory:
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         async with self.database.read() as tx:
-            found(await tx.users.find(owner), "user")
+            require(await tx.users.find(owner), "user")
         return await listing(self.database.read, lambda tx: tx.personal_contacts, page, owner=owner)
 
     async def create(
@@ -221,11 +223,11 @@ class PersonalDirectory:
             new,
             uuid=self.new_id(),
             user_uuid=owner,
-            created_at=shown(self.clock()),
+            created_at=timestamp(self.clock()),
         )
         async with self.database.write(by=actor) as tx:
             # Locks the user: of two concurrent requests one waits here.
-            found(await tx.users.find(owner), "user")
+            require(await tx.users.find(owner), "user")
             if self.most_contacts and (
                 await tx.personal_contacts.count(owner) >= self.most_contacts
             ):

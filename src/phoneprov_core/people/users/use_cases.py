@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from phoneprov_core.kernel.actor import Actor, Event, UseCaseTrail
 from phoneprov_core.kernel.commands import applied, obey, record_of
-from phoneprov_core.kernel.errors import AlreadyExists, Problem, Unavailable, found
+from phoneprov_core.kernel.errors import AlreadyExists, Problem, Unavailable, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, selected
-from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import (
     AssignmentStore,
     require_another_superadmin,
@@ -160,7 +160,7 @@ class Users:
         """Raises ``NotFound``."""
         require_superadmin(actor)
         async with self.database.read() as tx:
-            return found(await tx.users.find(known_id(uuid)), "user")
+            return require(await tx.users.find(known_id(uuid)), "user")
 
     async def create(self, actor: Actor, new: CreateUser, *, hash_: str | None = None) -> User:
         """``hash_`` is the hash of the password, if it was computed before. Raises ``Conflict`` if
@@ -170,7 +170,7 @@ class Users:
         if isinstance(new.password, str):
             self.policy.require_own(new.password, new.username, new.email)
             hash_ = hash_ or await self.hasher.hash(new.password)
-        user = created_user(new, self.new_id(), shown(self.clock()), actor.ip, actor.user_uuid)
+        user = created_user(new, self.new_id(), timestamp(self.clock()), actor.ip, actor.user_uuid)
         async with all_taken_fields(self.database, user), self.database.write(by=actor) as tx:
             await add_user(tx, user, self.policy, hash_)
         return user
@@ -201,12 +201,12 @@ class Users:
             self.policy.require_own(patch.password, named.username, named.email)
             hash_ = hash_ or await self.hasher.hash(patch.password)
         async with all_taken_fields(self.database, named), self.database.write(by=actor) as tx:
-            before = found(await tx.users.find(user.uuid), "user")
+            before = require(await tx.users.find(user.uuid), "user")
             user = applied(
                 before,
                 replace(patch, password=UNSET),
                 last_uuid=actor.user_uuid,
-                updated_at=shown(self.clock()),
+                updated_at=timestamp(self.clock()),
                 updated_ip=actor.ip,
             )
             if before.is_active and not user.is_active:
@@ -231,7 +231,7 @@ class Users:
         for the last active account with level 0."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
-            user = found(await tx.users.find(known_id(uuid)), "user")
+            user = require(await tx.users.find(known_id(uuid)), "user")
             if user.is_active:
                 await require_another_superadmin(tx.assignments, actor, user.uuid)
             await _end_sessions(tx, user.uuid)

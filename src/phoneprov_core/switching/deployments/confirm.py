@@ -12,16 +12,16 @@ from phoneprov_core.inventory.phones.model import Phone, software_type_of, speak
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, millis, shown
+from phoneprov_core.kernel.system import Clock, millis, timestamp
 from phoneprov_core.switching.deployments.arrival import Arrival
 from phoneprov_core.switching.deployments.model import (
     GRACE_SECONDS,
     NOT_SEEN,
     Confirmation,
     Deployment,
+    DeploymentFilter,
     Step,
     StepName,
-    Wanted,
 )
 from phoneprov_core.switching.deployments.observation import PhoneWatch, Watching
 from phoneprov_core.switching.deployments.ports import Background, DeploymentsTransaction, Journal
@@ -95,7 +95,7 @@ class Confirm:
     def awaited(self, record: Deployment) -> Deployment:
         """The record of a deployment whose phone is being watched."""
         by = self.clock() + timedelta(seconds=self.watch.seconds + GRACE_SECONDS)
-        return replace(record, confirmation=Confirmation.PENDING, confirmation_by=shown(by))
+        return replace(record, confirmation=Confirmation.PENDING, confirmation_by=timestamp(by))
 
     def later(
         self,
@@ -121,14 +121,14 @@ class Confirm:
         )
         last = None
         async with self.database.read() as tx:
-            recent = tx.deployments.matching(Wanted(since=shown(now - longest)))
+            recent = tx.deployments.matching(DeploymentFilter(since=timestamp(now - longest)))
             pending: list[Deployment] = []
             while piece := await recent.rows(_PIECE, after=last):
                 last = piece[-1]
                 pending += [
                     one
                     for one in piece
-                    if one.as_of(shown(now)).confirmation is Confirmation.PENDING
+                    if one.as_of(timestamp(now)).confirmation is Confirmation.PENDING
                     and one.uuid not in self.watched
                 ]
         for start in range(0, len(pending), _PIECE):
@@ -215,14 +215,14 @@ class Confirm:
                 message = "Another deployment followed before the phone was seen again."
                 if is_of_load:
                     message = f"Another deployment followed before it ran {record.load}."
-                decided = kept.decided(Confirmation.NOT_CONFIRMED, message, shown(now))
+                decided = kept.decided(Confirmation.NOT_CONFIRMED, message, timestamp(now))
             elif confirmation is Confirmation.CONFIRMED and not is_of_load:
                 decided = self.seen_again(kept, message, now)
             else:
-                decided = kept.decided(confirmation, message, shown(now))
+                decided = kept.decided(confirmation, message, timestamp(now))
             await tx.deployments.put(decided)
             if confirmation is Confirmation.CONFIRMED:
-                await tx.fleet.saw(record.mac, shown(now))
+                await tx.fleet.saw(record.mac, timestamp(now))
         if decided.confirmation is not Confirmation.PENDING:
             self.journal(decided)
         return decided
@@ -247,7 +247,7 @@ class Confirm:
                 phone = await tx.phones.find(record.mac)
                 before = await tx.deployments.placed_before(record)
             if phone is not None:
-                had = before and before.as_of(shown(self.clock()))
+                had = before and before.as_of(timestamp(self.clock()))
                 await self._decide(record, *await self._verdict(record, phone, had))
         finally:
             self.watched.discard(record.uuid)
@@ -264,7 +264,7 @@ class Confirm:
         may_be_there = had is None or has_arrived
         patience = _SHORT_SECONDS if has_arrived else self.watch.seconds
         began, evidence = self.clock(), record.confirmation_message
-        by = datetime.fromisoformat(record.confirmation_by or shown(began))
+        by = datetime.fromisoformat(record.confirmation_by or timestamp(began))
         while True:
             found = await self.arrival.stated(phone, record.load)
             now = self.clock()

@@ -13,9 +13,9 @@ from phoneprov_core.features.templates.recipes import Rendering
 from phoneprov_core.inventory.phones.model import Phone, software_type_of
 from phoneprov_core.inventory.phones.ports import PhoneBusy
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
-from phoneprov_core.kernel.errors import Conflict, NotFound, PhoneprovError, Unavailable, found
+from phoneprov_core.kernel.errors import Conflict, NotFound, PhoneprovError, Unavailable, require
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, Pause, millis, shown
+from phoneprov_core.kernel.system import Clock, NewId, Pause, millis, timestamp
 from phoneprov_core.switching.deployments.confirm import Confirm
 from phoneprov_core.switching.deployments.limits import DEFAULT_LIMITS, SwitchLimits, require_rights
 from phoneprov_core.switching.deployments.model import (
@@ -30,8 +30,8 @@ from phoneprov_core.switching.deployments.model import (
 )
 from phoneprov_core.switching.deployments.observation import Watching
 from phoneprov_core.switching.deployments.order import (
-    Order,
-    Source,
+    DeploymentRequest,
+    TemplateSource,
     begun_event,
     ended_event,
     load_order,
@@ -116,7 +116,7 @@ class Deploy:
         return config_filename(self.filename_template, phone.mac)
 
     async def __call__(
-        self, actor: Actor, order: Order, progress: Progress = no_progress
+        self, actor: Actor, order: DeploymentRequest, progress: Progress = no_progress
     ) -> Deployment:
         """Deploy, and return the record after the restart command.
 
@@ -134,17 +134,17 @@ class Deploy:
         order = await self.rendered(order)
         return await self.run_to_end(self._run(actor, order, progress))
 
-    async def rendered(self, order: Order) -> Order:
+    async def rendered(self, order: DeploymentRequest) -> DeploymentRequest:
         """The order with its text. Raises ``TemplateFails``."""
         if order.recipe is None:
             return order
         template, rendered = order.recipe.template, await self.rendering(order.recipe)
-        source = Source(template.uuid, template.revision, template.name, rendered)
+        source = TemplateSource(template.uuid, template.revision, template.name, rendered)
         return replace(order, cnf_xml=rendered.text, recipe=None, source=source)
 
     async def order_for(
         self, profile_uuid: str | None, phone: Phone, action: Action
-    ) -> Order | None:
+    ) -> DeploymentRequest | None:
         """The order for the newest revision of a profile; None if it does not exist or does not
         fit the phone."""
         async with self.database.read() as tx:
@@ -161,7 +161,7 @@ class Deploy:
         except Conflict:
             return None
 
-    async def _run(self, actor: Actor, order: Order, progress: Progress) -> Deployment:
+    async def _run(self, actor: Actor, order: DeploymentRequest, progress: Progress) -> Deployment:
         phone = order.phone
         record, holding, replaces = await self._begin(actor, order)
         recorder = StepRecorder(self.clock, progress)
@@ -244,13 +244,15 @@ class Deploy:
         except Unavailable:
             raise _not_recorded(record, closing) from None
 
-    async def _begin(self, actor: Actor, order: Order) -> tuple[Deployment, Held, Content | None]:
+    async def _begin(
+        self, actor: Actor, order: DeploymentRequest
+    ) -> tuple[Deployment, Held, Content | None]:
         """Create the record and acquire the lease of the phone. Returns also the content that the
         file on the server has, if no other program changed it; None if it is not known."""
         until = self.clock() + timedelta(seconds=self.lease_seconds)
         uuid, filename = order.uuid or self.new_id(), self.filename(order.phone)
         replaces: Content | None = None
-        record = new_record(order, uuid, actor.user_uuid, filename, shown(self.clock()))
+        record = new_record(order, uuid, actor.user_uuid, filename, timestamp(self.clock()))
         async with self.database.write(by=actor) as tx:
             fence = await tx.leases.take(record.mac, record.uuid, self.lease_seconds)
             if fence is not None:
@@ -263,13 +265,13 @@ class Deploy:
                 if order.checks_rights:
                     await require_rights(tx, order)
                 # A revision that was removed meanwhile could not be deployed again by a rollback.
-                found(await tx.revisions.find(record.profile_uuid, record.revision), "revision")
+                require(await tx.revisions.find(record.profile_uuid, record.revision), "revision")
                 # A logout takes back a switch or a login, which was counted.
                 if order.desk is None or order.desk.use.user_uuid is not None:
                     now = millis(self.clock())
                     await self.limits.count(tx.rates, actor, record.mac, now)
                 # The time is read again: an earlier holder may have released the phone only now.
-                record = replace(record, number=fence, created_at=shown(self.clock()))
+                record = replace(record, number=fence, created_at=timestamp(self.clock()))
                 before = await tx.deployments.in_place(record.mac)
                 if before is not None and before.filename == filename:
                     replaces = before.content
@@ -291,7 +293,7 @@ class Deploy:
         return record, holding, replaces
 
     async def _upload(
-        self, order: Order, record: Deployment, replaces: Content | None, holding: Held
+        self, order: DeploymentRequest, record: Deployment, replaces: Content | None, holding: Held
     ) -> Uploaded:
         content, phone = order.cnf_xml.encode(), order.phone
         ip, name = phone.login_ip, record.filename
@@ -302,7 +304,7 @@ class Deploy:
             raise NoAddress if phone.address_confirmed else AddressNotConfirmed from None
 
     async def _clear_session(
-        self, actor: Actor, order: Order, record: Deployment, holding: Held
+        self, actor: Actor, order: DeploymentRequest, record: Deployment, holding: Held
     ) -> None:
         """Record the file's place and who uses the phone from now on, in one transaction. Then have
         the phone leave its services, and forget its calls if it changes hands."""
@@ -316,7 +318,13 @@ class Deploy:
             await self.driver.forget_calls(phone)
 
     async def _stored(
-        self, actor: Actor, order: Order, record: Deployment, holding: Held, *, tries: int = 1
+        self,
+        actor: Actor,
+        order: DeploymentRequest,
+        record: Deployment,
+        holding: Held,
+        *,
+        tries: int = 1,
     ) -> bool:
         """Store what is known while the deployment runs. Returns False if the database is away,
         which does not stop the restart."""
@@ -333,11 +341,11 @@ class Deploy:
         return True
 
     async def _put(
-        self, tx: DeploymentsTransaction, order: Order, record: Deployment
+        self, tx: DeploymentsTransaction, order: DeploymentRequest, record: Deployment
     ) -> Deployment:
         """Store the record, and with the place of the file who uses the phone from now on. Returns
         the record that was stored before."""
-        before = found(await tx.deployments.find(record.uuid), "deployment")
+        before = require(await tx.deployments.find(record.uuid), "deployment")
         if before.outcome is record.outcome is not Outcome.RUNNING:
             return before  # an earlier try was committed, and its reply was lost
         is_placed = record.place is not None and record.outcome is not Outcome.UNKNOWN
@@ -347,19 +355,19 @@ class Deploy:
         return before
 
     async def _change_use(
-        self, tx: DeploymentsTransaction, order: Order, record: Deployment
+        self, tx: DeploymentsTransaction, order: DeploymentRequest, record: Deployment
     ) -> None:
-        now = shown(self.clock())
+        now = timestamp(self.clock())
         await change_use(tx, order, record, now, several=self.several_logins)
 
     def _ended(self, record: Deployment, recorder: StepRecorder) -> Deployment:
         if record.outcome is Outcome.RUNNING:
             record = replace(record, outcome=Outcome.INTERRUPTED)
-        now = shown(self.clock())
+        now = timestamp(self.clock())
         return replace(record, steps=tuple(recorder.steps), ended_at=now)
 
     async def _close(
-        self, actor: Actor, order: Order, record: Deployment, holding: Held
+        self, actor: Actor, order: DeploymentRequest, record: Deployment, holding: Held
     ) -> Deployment:
         """Complete the record, as soon as the database takes it."""
         try:
@@ -376,7 +384,7 @@ class Deploy:
         return record
 
     async def _complete(
-        self, actor: Actor, order: Order, record: Deployment, holding: Held
+        self, actor: Actor, order: DeploymentRequest, record: Deployment, holding: Held
     ) -> None:
         """Complete the record and release the phone. Who uses it is recorded now, if the database
         was unavailable when the file was in place. What is known is stored even if the lease has
@@ -400,7 +408,7 @@ class Deploy:
         ended."""
         with suppress(Unavailable):  # then another process does it
             async with self.database.write(by=SYSTEM_ACTOR) as tx:
-                await tx.deployments.interrupt_abandoned(shown(self.clock()))
+                await tx.deployments.interrupt_abandoned(timestamp(self.clock()))
 
 
 def _is_lost(closing: "asyncio.Future[Deployment]") -> bool:

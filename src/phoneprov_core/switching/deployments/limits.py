@@ -13,7 +13,7 @@ from phoneprov_core.inventory.extensions import CHAN_PJSIP, CHAN_SIP
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.system import Rate, RateStore
 from phoneprov_core.switching.deployments.model import RightsChanged, TooManySwitches
-from phoneprov_core.switching.deployments.order import Order
+from phoneprov_core.switching.deployments.order import DeploymentRequest
 from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
 
 SWITCHES_PER_PHONE = 30
@@ -55,7 +55,7 @@ def _too_many(what: str, wait: int) -> TooManySwitches:
     return TooManySwitches(f"{what}; try again in {seconds} seconds.", retry_after=seconds)
 
 
-async def require_rights(tx: DeploymentsTransaction, order: Order) -> None:
+async def require_rights(tx: DeploymentsTransaction, order: DeploymentRequest) -> None:
     """Raises ``RightsChanged`` if the owner of the profile is not active, or does not have a line
     that the text was rendered with. A text that was typed names a line that is taken away if it
     has the number and the password of an extension that is in use."""

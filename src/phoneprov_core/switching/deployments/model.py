@@ -32,7 +32,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.paging import Before
-from phoneprov_core.kernel.system import Timestamp, shown
+from phoneprov_core.kernel.system import Timestamp, timestamp
 from phoneprov_core.switching.devices.ports import (
     NOT_RECORDED,
     OUTCOME_UNKNOWN,
@@ -242,10 +242,10 @@ class Deployment(Struct, frozen=True):
         names a load, once the phone runs that. The load has ``load_minutes``; 0: it is not
         compared."""
         if self.load is None or not load_minutes:
-            return self.decided(Confirmation.CONFIRMED, message, shown(now))
+            return self.decided(Confirmation.CONFIRMED, message, timestamp(now))
         by = now + timedelta(minutes=load_minutes, seconds=GRACE_SECONDS)
         pending = self.decided(Confirmation.PENDING, message, None)
-        return replace(pending, confirmation_by=shown(by))
+        return replace(pending, confirmation_by=timestamp(by))
 
     def decided(self, confirmation: Confirmation, message: str, at: str | None) -> Self:
         """The deployment with what was observed at this moment."""
@@ -288,7 +288,7 @@ class Deployment(Struct, frozen=True):
         return self.decided(Confirmation.NOT_CONFIRMED, why, by)
 
 
-class Wanted(QueryCommand, frozen=True, kw_only=True):
+class DeploymentFilter(QueryCommand, frozen=True, kw_only=True):
     """Filter for a list of deployments; None in a field means all."""
 
     mac: Annotated[MacAddress, schema("Only deployments to this phone")] | None = None

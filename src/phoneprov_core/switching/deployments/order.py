@@ -16,7 +16,7 @@ from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import Content, ProfileRecord, Revision, SwitchRequest
 from phoneprov_core.kernel.actor import Actor, Event, Value
 from phoneprov_core.kernel.commands import filled
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.people.access import visible
@@ -59,7 +59,7 @@ class DeskChange(Struct, frozen=True):
 _OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})
 
 
-class Source(Redacted, frozen=True):
+class TemplateSource(Redacted, frozen=True):
     """What a text was rendered from, and where given names are in it."""
 
     template_uuid: str
@@ -68,7 +68,7 @@ class Source(Redacted, frozen=True):
     rendered: Rendered
 
 
-class Order(Redacted, frozen=True):
+class DeploymentRequest(Redacted, frozen=True):
     """A phone and the revision for it. ``uuid`` is that of the record; None creates one. ``desk``
     is the login or logout that the deployment belongs to; None for a switch and a rollback.
     ``back`` is the use that a rollback gives back with the text, ``note`` what its record says
@@ -87,7 +87,7 @@ class Order(Redacted, frozen=True):
     uuid: str | None = None
     desk: DeskChange | None = None
     recipe: Recipe | None = None
-    source: Source | None = None
+    source: TemplateSource | None = None
     back: EarlierUse | None = None
     note: str | None = None
     checks_rights: bool = False
@@ -104,7 +104,7 @@ async def load_order(
     profile: ProfileRecord,
     phone: Phone,
     number: int | None = None,
-) -> Order | None:
+) -> DeploymentRequest | None:
     """The deployment of a revision of a profile, by default of the newest one; None if the revision
     does not exist. Raises ``NoTemplateFits``, ``ProfileNotAllowed``, and ``NotFound`` if its
     template does not exist."""
@@ -117,11 +117,11 @@ async def load_order(
         return None
     await require_allowed(tx.templates, content, phone)
     if content.template is None:
-        return Order(action, profile, revision, content.text, phone)
+        return DeploymentRequest(action, profile, revision, content.text, phone)
     recipe = await recipe_for(
         tx, content.template, content.values, profile.user_uuid, phone, profile.software_type
     )
-    return Order(action, profile, revision, "", phone, recipe=recipe)
+    return DeploymentRequest(action, profile, revision, "", phone, recipe=recipe)
 
 
 async def require_allowed(templates: TemplateStore, content: Content, phone: Phone) -> None:
@@ -153,13 +153,13 @@ async def deployed_text(tx: DeploymentsTransaction, deployment: Deployment) -> R
 
 async def order_of(
     database: ReadAndWrite[DeploymentsTransaction], actor: Actor, request: SwitchRequest
-) -> Order:
+) -> DeploymentRequest:
     """The deployment of a request: the newest revision of the profile, and the phone. Raises
     ``NotFound`` if the phone does not exist or the caller may not see the profile."""
     async with database.read() as tx:
         profile = await visible(actor, tx.profiles, request.profile_uuid, "profile")
-        phone = found(await tx.phones.find(request.mac), "phone")
-        return found(await load_order(tx, Action.SWITCH, profile, phone), "profile")
+        phone = require(await tx.phones.find(request.mac), "phone")
+        return require(await load_order(tx, Action.SWITCH, profile, phone), "profile")
 
 
 async def current_of(deployments: DeploymentStore, phone: Phone) -> Deployment | None:
@@ -196,7 +196,7 @@ def require_fitting(profile: ProfileRecord, phone: Phone) -> None:
 
 
 def new_record(
-    order: Order, uuid: str, user_uuid: str, filename: str, created_at: str
+    order: DeploymentRequest, uuid: str, user_uuid: str, filename: str, created_at: str
 ) -> Deployment:
     """The record of a deployment that begins; its number is not known yet (0)."""
     content = order.cnf_xml.encode()

@@ -15,7 +15,7 @@ from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.store import NewestRows, Store
 from phoneprov_core.kernel.system import RateStore
 from phoneprov_core.people.users.model import User
-from phoneprov_core.switching.deployments.model import Deployment, Wanted
+from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter
 
 T = TypeVar("T")
 
@@ -34,7 +34,9 @@ class DeploymentStore(Protocol):
     async def put(self, deployment: Deployment) -> None:
         """Replace a stored record. Raises ``NotFound`` if it does not exist."""
 
-    def matching(self, wanted: Wanted, *, also: Sequence[str] = ()) -> NewestRows[Deployment]:
+    def matching(
+        self, wanted: DeploymentFilter, *, also: Sequence[str] = ()
+    ) -> NewestRows[Deployment]:
         """The deployments that match every field of ``wanted`` that is set, with those to the
         phones ``also`` as if they were to its ``mac``. They belong to the
         account that requested them, and to the owner of the profile that was deployed."""

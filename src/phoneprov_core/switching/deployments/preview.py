@@ -26,7 +26,7 @@ from phoneprov_core.kernel.commands import obey
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.fields import Size, StoredMac, schema
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, millis, shown
+from phoneprov_core.kernel.system import Clock, millis, timestamp
 from phoneprov_core.people.access import visible
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import Deployment, Outcome
@@ -39,7 +39,7 @@ from phoneprov_core.switching.deployments.observation import (
     on_server,
 )
 from phoneprov_core.switching.deployments.order import (
-    Order,
+    DeploymentRequest,
     deployed_text,
     order_of,
     require_fitting,
@@ -193,7 +193,7 @@ class PreviewSwitch:
             findings=findings,
         )
 
-    def _with_typed(self, order: Order, typed: PreviewRequest) -> Order:
+    def _with_typed(self, order: DeploymentRequest, typed: PreviewRequest) -> DeploymentRequest:
         """The order with what is typed in place of what is stored."""
         if typed.cnf_xml is not None:
             obey({"cnf_xml": device_xml_rule(self.deploy.rendering.largest)}, typed)
@@ -203,7 +203,9 @@ class PreviewSwitch:
         recipe = replace(order.recipe, values=typed.values)
         return replace(order, recipe=recipe)
 
-    async def _on_server(self, order: Order, before: _Before, *, is_typed: bool) -> OnServer:
+    async def _on_server(
+        self, order: DeploymentRequest, before: _Before, *, is_typed: bool
+    ) -> OnServer:
         if is_typed:
             return OnServer(_NOT_ASKED)
         async with self.database.read() as tx:
@@ -214,7 +216,7 @@ class PreviewSwitch:
         text = before.text if is_shown else None
         return await on_server(self.reachability, self.compare, ip, in_place, text, limit)
 
-    async def _lines(self, order: Order) -> tuple[Finding, ...]:
+    async def _lines(self, order: DeploymentRequest) -> tuple[Finding, ...]:
         """A warning about a default profile without any line."""
         family = software_type_of(order.phone, order.profile.software_type)
         if not self.deploy.serves_lines or speaks_sip(family):
@@ -226,14 +228,14 @@ class PreviewSwitch:
             is_mute = await lacks_line(tx, order.phone.mac, order.profile.user_uuid)
         return (Finding(Severity.WARNING, 1, 1, "no_line", NO_LINE),) if is_mute else ()
 
-    async def _before(self, actor: Actor, order: Order) -> _Before:
+    async def _before(self, actor: Actor, order: DeploymentRequest) -> _Before:
         async with self.database.read() as tx:
             current = await tx.deployments.current(order.phone.mac)
             if current is None:
                 return _Before(note="No deployment to this phone is recorded.")
             if not may_see(actor, current):
                 return _Before(note="The profile that is on the phone belongs to another user.")
-            current = current.as_of(shown(self.clock()))
+            current = current.as_of(timestamp(self.clock()))
             if current.outcome is Outcome.UNKNOWN:
                 return _Before(current, note=_UNKNOWN.format(number=current.number))
             try:
@@ -249,7 +251,7 @@ async def _not_asked() -> Reach:
     return _NOT_ASKED
 
 
-def _objection(order: Order) -> str | None:
+def _objection(order: DeploymentRequest) -> str | None:
     try:
         require_fitting(order.profile, order.phone)
     except Conflict as conflict:
@@ -257,7 +259,7 @@ def _objection(order: Order) -> str | None:
     return None
 
 
-def _changed(order: Order, before: _Before) -> bool | None:
+def _changed(order: DeploymentRequest, before: _Before) -> bool | None:
     if before.text is not None:
         return before.text.text != order.cnf_xml
     deployment = before.deployment
@@ -266,7 +268,7 @@ def _changed(order: Order, before: _Before) -> bool | None:
     return deployment.sha256 != hashlib.sha256(order.cnf_xml.encode()).hexdigest()
 
 
-def _comparison(order: Order, before: _Before, *, is_private: bool) -> Comparison:
+def _comparison(order: DeploymentRequest, before: _Before, *, is_private: bool) -> Comparison:
     now = before.deployment
     return Comparison(
         old=None if before.text is None else before.text.text,

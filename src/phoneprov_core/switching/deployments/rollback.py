@@ -12,16 +12,16 @@ from phoneprov_core.inventory.profiles.model import AnyRevision
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.errors import NotFound, Problem, found
+from phoneprov_core.kernel.errors import NotFound, Problem, require
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.access import require_superadmin, visible
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import Action, Deployment, RightsChanged
 from phoneprov_core.switching.deployments.order import (
-    Order,
-    Source,
+    DeploymentRequest,
+    TemplateSource,
     is_of,
     load_order,
     rollback_target,
@@ -111,9 +111,9 @@ class Rollback:
             hint = "With force, level 0 deploys it all the same."
             raise RightsChanged(f"{error.message} {hint}") from None
 
-    async def _order(self, actor: Actor, mac: str, request: RollbackRequest) -> Order:
+    async def _order(self, actor: Actor, mac: str, request: RollbackRequest) -> DeploymentRequest:
         async with self.database.read() as tx:
-            phone = found(await tx.phones.find(known_mac(mac)), "phone")
+            phone = require(await tx.phones.find(known_mac(mac)), "phone")
             if request.profile_uuid is not UNSET and request.revision is not UNSET:
                 return await _order_of(tx, actor, phone, request.profile_uuid, request.revision)
             if request.deployment_uuid is UNSET:
@@ -136,8 +136,8 @@ class Rollback:
                 ) from None
 
     async def _with_use(
-        self, tx: DeploymentsTransaction, order: Order, earlier: Deployment
-    ) -> Order:
+        self, tx: DeploymentsTransaction, order: DeploymentRequest, earlier: Deployment
+    ) -> DeploymentRequest:
         if not is_of(order.phone, earlier):
             return order
         use, is_over = await use_to_give_back(tx, self.deploy, order.phone, earlier)
@@ -161,9 +161,9 @@ def _nothing() -> NotFound:
 
 async def _order_of(
     tx: DeploymentsTransaction, actor: Actor, phone: Phone, profile_uuid: str, number: int
-) -> Order:
+) -> DeploymentRequest:
     profile = await visible(actor, tx.profiles, profile_uuid, "profile")
-    return found(await load_order(tx, Action.ROLLBACK, profile, phone, number), "revision")
+    return require(await load_order(tx, Action.ROLLBACK, profile, phone, number), "revision")
 
 
 async def use_to_give_back(
@@ -171,7 +171,7 @@ async def use_to_give_back(
 ) -> tuple[EarlierUse, bool]:
     """Who used the phone while it had an earlier deployment: who uses it now if no other one
     followed. A use that would have ended since is ended, and the second value is True."""
-    now = shown(deploy.clock())
+    now = timestamp(deploy.clock())
     desk = await tx.desks.find(phone.mac)
     use = await tx.deployments.use_with(earlier) or desk.use_until(now)
     is_over = await has_ended(tx, use, desk, now, several=deploy.several_logins)
@@ -180,15 +180,17 @@ async def use_to_give_back(
 
 async def order_again(
     tx: DeploymentsTransaction, actor: Actor, phone: Phone, earlier: Deployment
-) -> Order:
+) -> DeploymentRequest:
     """The order of the exact text of an earlier deployment. Raises ``NotFound``."""
     if earlier.template_uuid is None:
         return await _order_of(tx, actor, phone, earlier.profile_uuid, earlier.revision)
     profile = await visible(actor, tx.profiles, earlier.profile_uuid, "profile")
-    revision = found(await tx.revisions.find(profile.uuid, earlier.revision), "revision")
+    revision = require(await tx.revisions.find(profile.uuid, earlier.revision), "revision")
     rendered = await tx.renderings.of(earlier)
     if rendered is None:
         raise NotRendered
     revision_then, name = earlier.template_revision or 1, earlier.template_name or ""
-    source = Source(earlier.template_uuid, revision_then, name, rendered)
-    return Order(Action.ROLLBACK, profile, revision, rendered.text, phone, source=source)
+    source = TemplateSource(earlier.template_uuid, revision_then, name, rendered)
+    return DeploymentRequest(
+        Action.ROLLBACK, profile, revision, rendered.text, phone, source=source
+    )

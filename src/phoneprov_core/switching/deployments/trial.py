@@ -13,7 +13,7 @@ from phoneprov_core.inventory.configuration.findings import Finding, Severity
 from phoneprov_core.inventory.configuration.masking import masked
 from phoneprov_core.inventory.profiles.model import SwitchRequest
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import SECRET, Redacted, schema
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import known_id
@@ -60,13 +60,13 @@ class TryTemplate:
             if faults:
                 return Trial(None, tuple(faults))
         async with self.database.read() as tx:
-            template = found(await tx.templates.find(known_id(uuid)), "template")
+            template = require(await tx.templates.find(known_id(uuid)), "template")
             if request.body is not None:
                 template = replace(template, body=request.body)
             profile = await visible(actor, tx.profiles, request.profile_uuid, "profile")
-            phone = found(await tx.phones.find(request.mac), "phone")
-            newest = found(await tx.revisions.newest(profile.uuid), "profile")
-            content = found(await tx.revisions.content(newest.uuid), "profile")
+            phone = require(await tx.phones.find(request.mac), "phone")
+            newest = require(await tx.revisions.newest(profile.uuid), "profile")
+            content = require(await tx.revisions.content(newest.uuid), "profile")
             values = {} if content.template is None else content.values
             recipe = await recipe_of(
                 tx, template, values, profile.user_uuid, phone, profile.software_type

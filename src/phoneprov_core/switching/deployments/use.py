@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse, Due, EarlierUse, end_uses
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.switching.deployments.model import Deployment
-from phoneprov_core.switching.deployments.order import DeskChange, Order
+from phoneprov_core.switching.deployments.order import DeploymentRequest, DeskChange
 from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
 
 
@@ -47,7 +47,12 @@ async def has_ended(
 
 
 async def change_use(
-    tx: DeploymentsTransaction, order: Order, record: Deployment, now: str, *, several: bool = False
+    tx: DeploymentsTransaction,
+    order: DeploymentRequest,
+    record: Deployment,
+    now: str,
+    *,
+    several: bool = False,
 ) -> None:
     """Record who uses the phone once it has the profile: without a login or logout the owner of
     the profile, or no user if it is the default profile of the phone; and who used it until then.

@@ -10,13 +10,13 @@ from phoneprov_core.inventory.profiles.model import Switched, SwitchRequest
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import require_same
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
 from phoneprov_core.kernel.store import NewestRows, ReadAndWrite
-from phoneprov_core.kernel.system import Clock, known_id, shown
+from phoneprov_core.kernel.system import Clock, known_id, timestamp
 from phoneprov_core.people.access import may_act_for
 from phoneprov_core.switching.deployments.deploy import Deploy
-from phoneprov_core.switching.deployments.model import RESTARTED, Deployment, Wanted
+from phoneprov_core.switching.deployments.model import RESTARTED, Deployment, DeploymentFilter
 from phoneprov_core.switching.deployments.order import order_of
 from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
 from phoneprov_core.switching.deployments.steps import Progress, no_progress
@@ -52,11 +52,11 @@ class Deployments:
     clock: Clock
 
     async def all(
-        self, actor: Actor, wanted: Wanted | None = None, page: Page = None
+        self, actor: Actor, wanted: DeploymentFilter | None = None, page: Page = None
     ) -> Listing[Deployment]:
         """The deployments that match the filter and that the caller may see, oldest first. With
         ``before``, a page by key after that deployment, newest first, without a total."""
-        return await self._listing(actor, wanted or Wanted(), page)
+        return await self._listing(actor, wanted or DeploymentFilter(), page)
 
     async def get(self, actor: Actor, uuid: str) -> Deployment:
         """Raises ``NotFound``, also if the caller may not see it."""
@@ -65,17 +65,17 @@ class Deployments:
         return self._shown(actor, deployment)
 
     async def of_phone(
-        self, actor: Actor, mac: str, wanted: Wanted | None = None, page: Page = None
+        self, actor: Actor, mac: str, wanted: DeploymentFilter | None = None, page: Page = None
     ) -> Listing[Deployment]:
         """The deployments of one phone that the caller may see, oldest first, with those of the
         phones that it replaced. Raises ``NotFound`` for an unknown phone without any."""
-        mac = found(known_mac(mac), "phone")
+        mac = require(known_mac(mac), "phone")
         async with self.database.read() as tx:
             also = await tx.replacements.earlier(mac)
-            history = tx.deployments.matching(Wanted(mac=mac), also=also)
+            history = tx.deployments.matching(DeploymentFilter(mac=mac), also=also)
             if not await history.count(_whose(actor)):
-                found(await tx.phones.find(mac), "phone")
-        chosen = wanted or Wanted()
+                require(await tx.phones.find(mac), "phone")
+        chosen = wanted or DeploymentFilter()
         require_same("mac", chosen.mac or UNSET, mac)
         wanted = replace(chosen, mac=mac)
         return await self._listing(actor, wanted, page, () if chosen.current else also)
@@ -88,13 +88,13 @@ class Deployments:
 
     def _shown(self, actor: Actor, deployment: Deployment | None) -> Deployment:
         visible = deployment if deployment and may_see(actor, deployment) else None
-        return shown_to(actor, found(visible, "deployment").as_of(shown(self.clock())))
+        return shown_to(actor, require(visible, "deployment").as_of(timestamp(self.clock())))
 
     async def _listing(
-        self, actor: Actor, wanted: Wanted, page: Page, also: Sequence[str] = ()
+        self, actor: Actor, wanted: DeploymentFilter, page: Page, also: Sequence[str] = ()
     ) -> Listing[Deployment]:
         """Raises ``NotFound`` without a deployment ``before`` that the caller may see."""
-        now, before, owner = shown(self.clock()), wanted.before, _whose(actor)
+        now, before, owner = timestamp(self.clock()), wanted.before, _whose(actor)
         wanted = replace(wanted, before=None)
 
         def matching(tx: DeploymentsTransaction) -> NewestRows[Deployment]:

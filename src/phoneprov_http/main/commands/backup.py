@@ -17,7 +17,7 @@ from phoneprov_adapters.sql.engines.sqlite_file import alone, create, require_no
 from phoneprov_adapters.sql.maintenance import backup as backup_archive, backup as backups
 from phoneprov_core.kernel.actor import NO_ORIGIN, SYSTEM_ACTOR, Event, Trail
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.audit import AuditEntry
 from phoneprov_core.people.audit_entries import entries
 from phoneprov_http.main.commands.options import FILE
@@ -42,7 +42,9 @@ def backup(file: Path, *, with_keys: bool) -> None:
             "PHONEPROV_SECRET_KEYS is set: the keys are not in the data folder. Back up where "
             "they come from, and omit --with-keys."
         )
-    made = backups.back_up(database, file, shown(system_clock()), keys=keys if with_keys else None)
+    made = backups.back_up(
+        database, file, timestamp(system_clock()), keys=keys if with_keys else None
+    )
     size = made.files[backup_archive.DATABASE].size
     click.echo(f"{file}: {size:,} bytes, schema {made.schema}, checked.")
     if not with_keys:
@@ -98,7 +100,7 @@ def _entry(manifest: backup_archive.Manifest) -> AuditEntry:
     trail = Trail(SYSTEM_ACTOR)
     fields = {"backup_created_at": manifest.created_at, "version": manifest.version}
     trail.note(Event("database.restored", "database", None, fields))
-    now = shown(system_clock())
+    now = timestamp(system_clock())
     (made,) = entries(trail, new_id=ordered_id, now=now, origin=NO_ORIGIN)
     return made.entry
 

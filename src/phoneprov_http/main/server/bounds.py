@@ -16,12 +16,12 @@ LEAST_READ = 32 * 1024
 """Bytes that a client must read between two checks, if more wait for it."""
 
 
-class Objection(Exception):
+class ParserFault(Exception):
     """A fault that the parser lets pass."""
 
 
 class RequestHead:
-    """The head of one request, while it arrives. Every method raises ``Objection``."""
+    """The head of one request, while it arrives. Every method raises ``ParserFault``."""
 
     is_open = False
     """Whether the head is not complete. What has the form of fields later is a trailer."""
@@ -42,21 +42,21 @@ class RequestHead:
         # Asterisk sends its header once more after each reload of its configuration.
         self._fields += name.lower() != b"authorization"
         if self._fields > MOST_FIELDS:
-            raise Objection(TOO_LARGE)
+            raise ParserFault(TOO_LARGE)
 
     def complete(self, version: str, fields: Sequence[tuple[bytes, bytes]]) -> None:
         """The head is complete. It must name one host (RFC 9112 section 3.2)."""
         self.is_open = False
         hosts = sum(name == b"host" for name, _ in fields)
         if version not in {"1.0", "1.1"}:
-            raise Objection(NO_HTTP)
+            raise ParserFault(NO_HTTP)
         if hosts > 1 or (version == "1.1" and not hosts):
-            raise Objection("The request must name one host.")
+            raise ParserFault("The request must name one host.")
 
     def _count(self, size: int) -> None:
         self._size += size
         if self._size > LARGEST_HEAD:
-            raise Objection(TOO_LARGE)
+            raise ParserFault(TOO_LARGE)
 
 
 class ReaderWatch:

@@ -34,7 +34,7 @@ from phoneprov_http.main.server.bounds import (
     LARGEST_HEAD,
     NO_HTTP,
     TOO_LARGE,
-    Objection,
+    ParserFault,
     ReaderWatch,
     RequestHead,
 )
@@ -124,7 +124,7 @@ class BoundedProtocol(HttpToolsProtocol):
         except httptools.HttpParserError as error:
             # The parser turns an exception of a callback into one of its own.
             fault = error.__context__
-            self.send_400_response(str(fault) if isinstance(fault, Objection) else NO_HTTP)
+            self.send_400_response(str(fault) if isinstance(fault, ParserFault) else NO_HTTP)
             return
         if self._arrival is None and not self._is_answering() and not self.transport.is_closing():
             self._await_arrival()
@@ -157,7 +157,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_begin()
         self.scope["extensions"] = {EXTENSION: {"complete": self._delivered}}
         if len(self.pipeline) >= MOST_WAITING:
-            raise Objection("Too many requests wait on this connection.")
+            raise ParserFault("Too many requests wait on this connection.")
 
     def on_url(self, url: bytes) -> None:
         self._head.line(url)
@@ -174,7 +174,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.parser.should_upgrade():
             method = self.parser.get_method()
             if method == b"CONNECT":
-                raise Objection(NO_HTTP)
+                raise ParserFault(NO_HTTP)
             self._upgrading = b"%s %s HTTP/%s" % (method, self.url, version.encode())
             return
         super().on_headers_complete()

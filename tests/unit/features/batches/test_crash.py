@@ -12,7 +12,7 @@ from phoneprov_core.features.batches.ports import Claim, claimed
 from phoneprov_core.features.batches.work import PhoneWork
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.deployments.model import Outcome
 from support.floor import Floor
 from support.phone_records import a_deployment
@@ -28,7 +28,7 @@ async def crashed(floor: Floor, most: int, *, switches: bool = True) -> list[Cla
         hold = await tx.batches.take("ended process", 30)
         assert hold is not None
         await tx.batches.keep(hold, 30)
-        return await tx.batches.claim(hold, most, claimed(hold, shown(floor.clock())))
+        return await tx.batches.claim(hold, most, claimed(hold, timestamp(floor.clock())))
 
 
 async def the_batch(floor: Floor) -> Batch:
@@ -63,7 +63,7 @@ async def test_resume_uses_the_outcome_of_the_deployment(
     floor: Floor, outcome: Outcome, state: PhoneState, tries: int
 ) -> None:
     (claim,) = await crashed(floor, 1)
-    ended_at = None if outcome is Outcome.RUNNING else shown(floor.clock())
+    ended_at = None if outcome is Outcome.RUNNING else timestamp(floor.clock())
     record = a_deployment(
         0,
         claim.mac,
@@ -181,7 +181,7 @@ async def run_crashing_worker(floor: Floor) -> list[Claim]:
         assert batch is not None
         for claim in await tx.batches.abandoned(hold, 1):
             await work.recover(tx, batch, claim)
-        claims = await tx.batches.claim(hold, 99, claimed(hold, shown(floor.clock())))
+        claims = await tx.batches.claim(hold, 99, claimed(hold, timestamp(floor.clock())))
     return [claim for claim in claims if claim.position == 1]
 
 

@@ -14,7 +14,7 @@ from phoneprov_core.features.batches.plan import PlanBatch
 from phoneprov_core.features.fleet.states import FleetState, SeenPhone
 from phoneprov_core.features.serving.loads import CheckLoad
 from phoneprov_core.inventory.profiles.model import CreateProfile
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.devices.loads import NamedLoads, loads_to_fetch, runs_load
 from support.floor import Floor
 from support.office import compare_directly
@@ -48,7 +48,7 @@ async def test_batch_with_a_missing_load_stops_before_its_first_phone(
 ) -> None:
     (tmp_path / f"{LOAD}.loads").write_bytes(b"\0apps45.sbn\0dsp45.sbn\0")
     (tmp_path / "apps45.sbn").write_bytes(b"x")
-    at = shown(floor.clock() + timedelta(hours=1)) if is_planned else None
+    at = timestamp(floor.clock() + timedelta(hours=1)) if is_planned else None
     new = CreateBatch(action="switch", items=new.items, start_at=at, undo_on_stop=True)
     plan = await PlanBatch(floor.database, floor.deploy, compare_directly, check)(floor.root, new)
 
@@ -96,7 +96,9 @@ async def test_load_that_a_phone_reported_is_not_looked_for(
     floor: Floor, check: CheckLoad, new: CreateBatch, reported: str | None, state: BatchState
 ) -> None:
     async with floor.database.write() as tx:
-        seen = SeenPhone(a_mac(4), FleetState.FINE, shown(floor.clock()), reported_load=reported)
+        seen = SeenPhone(
+            a_mac(4), FleetState.FINE, timestamp(floor.clock()), reported_load=reported
+        )
         await tx.fleet.put(seen, is_change=False)
 
     plan = await PlanBatch(floor.database, floor.deploy, compare_directly, check)(floor.root, new)
@@ -111,7 +113,7 @@ async def test_list_decides_whether_a_reported_file_is_of_the_load(
     # The version of a file is not always that of its load; the list names both.
     (tmp_path / f"{LOAD}.LOADS").write_bytes(b"\0jar45sccp.9-4-2TH1-1.sbn\0dsp45.sbn\0")
     async with floor.database.write() as tx:
-        seen = SeenPhone(a_mac(4), FleetState.FINE, shown(floor.clock()))
+        seen = SeenPhone(a_mac(4), FleetState.FINE, timestamp(floor.clock()))
         seen = msgspec.structs.replace(seen, reported_load="jar45sccp.9-4-2TH1-1.sbn")
         await tx.fleet.put(seen, is_change=False)
 

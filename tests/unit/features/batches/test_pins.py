@@ -12,7 +12,7 @@ from phoneprov_core.features.templates.model import CreateTemplate, TemplatePatc
 from phoneprov_core.inventory.phones.model import PhonePatch
 from phoneprov_core.inventory.profiles.model import CreateProfile, Profile, ProfilePatch
 from phoneprov_core.kernel.actor import LevelRule
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from support.floor import FLOOR, Floor
 from support.records import a_mac
 from support.switching import XML
@@ -26,7 +26,7 @@ async def floor() -> Floor:
 
 
 async def planned(floor: Floor, **fields: Any) -> Batch:
-    at = shown(floor.clock() + timedelta(hours=1))
+    at = timestamp(floor.clock() + timedelta(hours=1))
     new = CreateBatch(**{"action": "switch", "location": FLOOR, "start_at": at, **fields})
     return await floor.batches.start(floor.root, new)
 
@@ -222,7 +222,7 @@ async def test_planned_batch_of_an_account_that_has_its_right_again_runs(floor: 
 
 async def test_right_is_judged_by_the_rule_of_the_service(floor: Floor) -> None:
     """Level 1 holds level 0 by the hierarchical rule only."""
-    at = shown(floor.clock() + timedelta(hours=1))
+    at = timestamp(floor.clock() + timedelta(hours=1))
     new = CreateBatch(action="switch", location=FLOOR, start_at=at, profile_uuid=floor.profile.uuid)
     batch = await floor.batches.start(replace(floor.ada, level_rule=LevelRule.HIERARCHICAL), new)
     runner = floor.another_runner()

@@ -12,7 +12,7 @@ from phoneprov_core.features.batches.model import BatchState
 from phoneprov_core.features.batches.plan import NOT_KNOWN, OTHER_USER
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid, NotFound, TimedOut
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.deployments.model import INTERRUPTED, NOT_SEEN, Confirmation, Outcome
 from support.floor import FLOOR, Floor
 from support.office import Settings
@@ -124,7 +124,7 @@ async def test_planned_batch_begins_at_its_time_and_once(
 
 
 async def test_planned_batch_whose_worker_was_killed_is_continued_once(floor: Floor) -> None:
-    batch = await floor.begin(start_at=shown(floor.clock() + timedelta(days=90)))
+    batch = await floor.begin(start_at=timestamp(floor.clock() + timedelta(days=90)))
     await floor.background.done()
     floor.clock.advance(90 * 86_400)
     async with floor.database.write() as tx:
@@ -140,7 +140,7 @@ async def test_planned_batch_whose_worker_was_killed_is_continued_once(floor: Fl
 
 
 async def test_cancelled_planned_batch_ends_at_once(floor: Floor) -> None:
-    at = shown(floor.clock() + timedelta(hours=1))
+    at = timestamp(floor.clock() + timedelta(hours=1))
     batch = await floor.begin(start_at=at)
 
     cancelled = await floor.batches.cancel(floor.root, batch.uuid)

@@ -12,7 +12,7 @@ from phoneprov_core.features.batches.model import BatchState, Counts, PhoneState
 from phoneprov_core.features.batches.rules import Pace
 from phoneprov_core.inventory.phones.model import CreatePhone
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.audit import WantedEntries
 from phoneprov_core.switching.deployments.model import Outcome
 from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, REPLY_LOST
@@ -154,7 +154,7 @@ def test_rate_limit_counts_phones_that_were_started(per_minute: int, late: float
 @pytest.mark.parametrize(("since", "wait"), [(5, 55), (60, 0), (-3600, 60)])
 def test_rate_limit_holds_after_another_worker(since: float, wait: float) -> None:
     clock = FixedClock()
-    last = shown(clock.now - timedelta(seconds=since))
+    last = timestamp(clock.now - timedelta(seconds=since))
     assert Pace(1, clock, last).seconds(90.0) == wait
 
 

@@ -6,8 +6,8 @@ import pytest
 from phoneprov_core.features.batches.model import BatchState, Counts, PhoneState
 from phoneprov_core.features.batches.ports import (
     SKIPPED,
+    BatchLease,
     Claim,
-    Hold,
     Transition,
     claimed,
     ended,
@@ -20,7 +20,7 @@ AGAIN = Claim("batch", 3, "00:1B:D4:12:34:56", "attempt", 2, 1, NOW)
 
 
 def test_claimed_phone_is_retried_once_under_the_lease() -> None:
-    assert claimed(Hold("batch", "me", 7), NOW) == Transition(
+    assert claimed(BatchLease("batch", "me", 7), NOW) == Transition(
         PhoneState.WAITING,
         PhoneState.RUNNING,
         {"fence": 7, "started_at": NOW, "message": None},

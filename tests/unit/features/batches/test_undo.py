@@ -21,7 +21,7 @@ from phoneprov_core.features.batches.ports import Claim, claimed
 from phoneprov_core.inventory.phones.model import PhonePatch
 from phoneprov_core.inventory.profiles.model import Profile
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.deployments.model import Confirmation
 from phoneprov_core.switching.deployments.order import new_record
 from phoneprov_core.switching.deployments.use import change_use
@@ -61,14 +61,14 @@ async def killed(floor: Floor, most: int, *, placed: bool) -> list[Claim]:
         hold = existing(await tx.batches.take("killed", 30))
         batch = existing(await tx.batches.find(hold.batch_uuid))
         await tx.batches.keep(hold, 30)
-        claims = await tx.batches.claim(hold, most, claimed(hold, shown(floor.clock())))
+        claims = await tx.batches.claim(hold, most, claimed(hold, timestamp(floor.clock())))
     for claim in claims:
         async with floor.database.read() as tx:
             phone = existing(await tx.phones.find(claim.mac))
         order = await floor.deploy.rendered(await work._order(floor.root, batch, claim, phone))
         async with floor.database.write() as tx:
             number = existing(await tx.leases.take(claim.mac, claim.attempt_uuid, 30))
-            now = shown(floor.clock())
+            now = timestamp(floor.clock())
             record = new_record(order, claim.attempt_uuid, floor.root.user_uuid, "SEP.cnf.xml", now)
             place = "served" if placed else None
             record = msgspec.structs.replace(record, number=number, place=place)
@@ -111,7 +111,7 @@ async def test_phone_switched_after_an_interruption_gets_what_was_there(
         await killed(floor, 2, placed=placed)
         async with floor.database.write() as tx:  # the next worker is killed too
             hold = existing(await tx.batches.take("next", 30))
-            await tx.deployments.interrupt_abandoned(shown(floor.clock()))
+            await tx.deployments.interrupt_abandoned(timestamp(floor.clock()))
             for claim in await tx.batches.abandoned(hold, 9):
                 await floor.another_runner().work.recover(tx, batch, claim)
         floor.clock.advance(31)
@@ -215,7 +215,7 @@ async def test_undo_waits_for_a_phone_that_restarts(floor: Floor) -> None:
     new = await prepared(floor)
     batch = await floor.begin(new, first=3, undo_on_stop=True)
     await stop_before_the_undo(floor, batch)
-    by = shown(floor.clock() + timedelta(seconds=60))
+    by = timestamp(floor.clock() + timedelta(seconds=60))
     pending = {"confirmation": Confirmation.PENDING, "confirmation_by": by}
     async with floor.database.write() as tx:
         record = existing(await tx.deployments.current(a_mac(1)))

@@ -10,7 +10,7 @@ from phoneprov_core.features.batches.model import Batch, PhoneState
 from phoneprov_core.features.batches.work import DEFAULT
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.inventory.profiles.model import Profile, ProfilePatch
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.users.model import UserPatch
 from phoneprov_core.switching.deployments.model import Action, RightsChanged
 from phoneprov_core.switching.deployments.order import DeskChange
@@ -51,7 +51,7 @@ class UsedFloor(Floor):
     async def log_in_at(self, mac: str) -> None:
         phone = await self.phones.get(self.root, mac)
         order = existing(await self.deploy.order_for(self.adas.uuid, phone, Action.LOGIN))
-        until = shown(self.clock() + timedelta(hours=HOURS))
+        until = timestamp(self.clock() + timedelta(hours=HOURS))
         desk = DeskChange(DeskUse(self.ada.user_uuid, self.adas.uuid, until))
         await self.deploy(self.ada, msgspec.structs.replace(order, desk=desk))
         self.clock.advance(60)

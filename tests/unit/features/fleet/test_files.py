@@ -24,7 +24,7 @@ from phoneprov_core.features.fleet.files import (
 )
 from phoneprov_core.features.fleet.states import FleetState, SeenPhone, WatchedFile, after_file
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.kernel.system import millis, shown
+from phoneprov_core.kernel.system import millis, timestamp
 from phoneprov_core.switching.deployments.model import Outcome
 from phoneprov_core.switching.deployments.observation import FileState, ServerFile
 from phoneprov_core.switching.devices.ports import ConfigUploader, FilesOnServer, Upload, Uploaded
@@ -131,7 +131,7 @@ class Office:
         async with self.database.write() as tx:
             phone = await tx.phones.find(mac)
             assert phone is not None
-            seen = after_file(phone, await tx.fleet.find(mac), state, shown(self.clock()))
+            seen = after_file(phone, await tx.fleet.find(mac), state, timestamp(self.clock()))
             await tx.fleet.put(seen, is_change=False)
 
     async def round(self, seconds: float = 1800.0) -> FilesRound:

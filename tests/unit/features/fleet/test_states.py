@@ -6,7 +6,7 @@ import pytest
 from phoneprov_core.features.fleet.states import (
     ExpectedLoad,
     FleetState,
-    Look,
+    PhoneCheck,
     SeenPhone,
     after_file,
     after_look,
@@ -24,15 +24,15 @@ from support.records import a_mac
 
 PHONE = a_phone(1, model="CP-7945G", software_version="SCCP45.9", phone_ip="10.0.0.5")
 OWN = DeviceInformation(PHONE.mac, "CP-7945G", "SCCP45.9", "FCH1")
-SILENT = Look(answers=False)
+SILENT = PhoneCheck(answers=False)
 
 
-def answering(**more: object) -> Look:
+def answering(**more: object) -> PhoneCheck:
     found = msgspec.structs.replace(OWN, **more)
-    return Look(answers=True, information=found)
+    return PhoneCheck(answers=True, information=found)
 
 
-def seen_after(*looks: Look, phone: Phone = PHONE) -> SeenPhone:
+def seen_after(*looks: PhoneCheck, phone: Phone = PHONE) -> SeenPhone:
     seen = None
     for number, look in enumerate(looks):
         seen = after_look(phone, seen, look, f"2026-01-31T08:0{number}:00.000Z")
@@ -45,33 +45,33 @@ def seen_after(*looks: Look, phone: Phone = PHONE) -> SeenPhone:
     [
         ([SILENT], "never_seen"),
         ([SILENT, SILENT, SILENT], "never_seen"),
-        ([Look()], "never_seen"),
-        ([Look(is_registered=False)], "never_seen"),
-        ([Look(is_registered=True)], "fine"),
+        ([PhoneCheck()], "never_seen"),
+        ([PhoneCheck(is_registered=False)], "never_seen"),
+        ([PhoneCheck(is_registered=True)], "fine"),
         ([answering()], "fine"),
         ([answering(), SILENT], "fine"),
         ([answering(), SILENT, SILENT], "unreachable"),
         ([answering(), SILENT, answering(), SILENT], "fine"),
         ([answering(), SILENT, SILENT, SILENT, answering()], "fine"),
-        ([answering(), SILENT, Look(answers=False, is_registered=True)], "fine"),
+        ([answering(), SILENT, PhoneCheck(answers=False, is_registered=True)], "fine"),
         ([answering(mac=a_mac(2))], "foreign"),
         ([answering(mac=a_mac(2), model="CP-8841")], "foreign"),
         ([answering(mac=None)], "fine"),
-        ([Look(True, DeviceInformation())], "never_seen"),
-        ([answering(), Look(True, DeviceInformation())], "fine"),
-        ([answering(), *[Look(True, DeviceInformation())] * 2], "unreachable"),
-        ([Look(True, DeviceInformation(), is_registered=True)], "fine"),
+        ([PhoneCheck(True, DeviceInformation())], "never_seen"),
+        ([answering(), PhoneCheck(True, DeviceInformation())], "fine"),
+        ([answering(), *[PhoneCheck(True, DeviceInformation())] * 2], "unreachable"),
+        ([PhoneCheck(True, DeviceInformation(), is_registered=True)], "fine"),
         ([answering(model="7945")], "fine"),
         ([answering(model="Cisco Unified IP Phone 7945G")], "fine"),
         ([answering(load="jar45sccp.9-4-2TH1-1.sbn")], "fine"),
         ([answering(model="CP-7965G")], "wrong_model"),
         ([answering(model=None)], "fine"),
         ([answering(load="SCCP45.8")], "wrong_model"),
-        ([Look(True, OWN, is_registered=False)], "unregistered"),
-        ([Look(True, OWN, is_registered=True)], "fine"),
+        ([PhoneCheck(True, OWN, is_registered=False)], "unregistered"),
+        ([PhoneCheck(True, OWN, is_registered=True)], "fine"),
     ],
 )
-def test_state_follows_from_looks(looks: list[Look], state: str) -> None:
+def test_state_follows_from_looks(looks: list[PhoneCheck], state: str) -> None:
     seen = seen_after(*looks)
 
     assert seen.state is FleetState(state)
@@ -87,13 +87,13 @@ def test_state_follows_from_looks(looks: list[Look], state: str) -> None:
         (answering(), "missing", "file_changed"),
         (answering(), "as_deployed", "fine"),
         (answering(), "unknown", "fine"),
-        (Look(True, OWN, is_registered=False), "changed", "unregistered"),
+        (PhoneCheck(True, OWN, is_registered=False), "changed", "unregistered"),
         (answering(mac=a_mac(2)), "missing", "foreign"),
         (None, "changed", "never_seen"),
     ],
 )
 def test_state_follows_from_the_file_and_a_look_keeps_it(
-    look: Look | None, file: FileState, state: str
+    look: PhoneCheck | None, file: FileState, state: str
 ) -> None:
     before = None if look is None else seen_after(look)
     seen = after_file(PHONE, before, file, "2026-01-31T09:00:00.000Z")
@@ -113,7 +113,7 @@ def test_state_follows_from_the_file_and_a_look_keeps_it(
 NEW, EARLY, LATE = "SCCP45.9-9", "2026-01-31T07:00:00.000Z", "2026-01-31T09:00:00.000Z"
 
 
-def expecting(look: Look, load: str = NEW, by: str = EARLY, *files: str) -> Look:
+def expecting(look: PhoneCheck, load: str = NEW, by: str = EARLY, *files: str) -> PhoneCheck:
     return msgspec.structs.replace(look, expected=ExpectedLoad(load, by, files))
 
 
@@ -136,7 +136,7 @@ def expecting(look: Look, load: str = NEW, by: str = EARLY, *files: str) -> Look
         ([expecting(answering(model="CP-7911G"))], ["wrong_model", "wrong_load"]),
     ],
 )
-def test_load_that_did_not_arrive_is_a_state(looks: list[Look], states: list[str]) -> None:
+def test_load_that_did_not_arrive_is_a_state(looks: list[PhoneCheck], states: list[str]) -> None:
     seen = seen_after(*looks)
 
     assert [state.value for state in seen.states] == states
@@ -185,7 +185,7 @@ def test_sign_of_life_is_the_newest_moment_and_ends_never_seen() -> None:
 
 
 def test_web_server_that_is_no_phone_is_said() -> None:
-    words = status_of(PHONE, seen_after(Look(True, DeviceInformation())))
+    words = status_of(PHONE, seen_after(PhoneCheck(True, DeviceInformation())))
     assert "was never seen" in words.message
     assert "does not state to be a phone" in words.message
 

@@ -19,7 +19,7 @@ from phoneprov_core.features.desks.pages import (
     MenuItem,
     Page,
     SoftKey,
-    Text,
+    TextPage,
     render,
 )
 from support import phone_schema
@@ -86,7 +86,7 @@ def test_render_text_that_becomes_longer_is_cut() -> None:
     [
         Menu("A", "B", (MenuItem("C", "http://pbx.example/"),), (_EXIT,)),
         Directory("A", "B", (Entry("C", "1"),), (_EXIT, _EXIT)),
-        Text("A", "B", "C", (_EXIT,)),
+        TextPage("A", "B", "C", (_EXIT,)),
         Input("A", "B", "http://pbx.example/", (Field("C", "c", "NP", "1"),), True, (_EXIT,)),
     ],
 )
@@ -118,7 +118,7 @@ def test_page_url_that_a_phone_cannot_read_is_refused(url: str) -> None:
     lambda: Menu("", "", (MenuItem("One", "http://a/"),) * (MENU_ITEMS + 1)),
     lambda: Directory("", "", (Entry("Ada", "1"),) * (ENTRIES + 1)),
     lambda: Input("", "", "http://a/", (Field("One", "one", "A"),) * (FIELDS + 1)),
-    lambda: Text("", "", "", (_EXIT,) * (KEYS + 1)),
+    lambda: TextPage("", "", "", (_EXIT,) * (KEYS + 1)),
 ])  # fmt: skip
 def test_page_with_more_parts_than_a_phone_shows_is_refused(make: Callable[[], Page]) -> None:
     with pytest.raises(ValueError, match="a page has at most"):

@@ -17,7 +17,7 @@ from phoneprov_core.features.retention import (
 )
 from phoneprov_core.features.serving.model import Fetch, FetchResult, Transport
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from support.records import a_mac, identifier
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -38,7 +38,7 @@ class Rig:
     async def fetches(self, count: int, *, days: float) -> None:
         async with self.database.write() as tx:
             for number in range(count):
-                at = shown(NOW - timedelta(days=days, minutes=number))
+                at = timestamp(NOW - timedelta(days=days, minutes=number))
                 await tx.fetches.add(
                     Fetch(
                         uuid=identifier(number + int(days * 100_000)),

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from phoneprov_adapters.rendering.renderer import check, render
 from phoneprov_core.features.templates.learning import learn
-from phoneprov_core.features.templates.use_cases import Given
+from phoneprov_core.features.templates.use_cases import TemplateValues
 from phoneprov_core.inventory.configuration.well_formed import fault_in
 
 MACS = {"a": "001BD4000001", "b": "001BD4000002", "c": "001BD4000003"}
@@ -17,7 +17,7 @@ MACS = {"a": "001BD4000001", "b": "001BD4000002", "c": "001BD4000003"}
 def rendered(body: str, values: Any, mac: str) -> str:
     assert check(body) == ()
     phone = {"hex": mac, "mac": ":".join(mac[at : at + 2] for at in range(0, 12, 2))}
-    given_names = Given({"phone": phone, "user": {}, "urls": {}}, {}, values)
+    given_names = TemplateValues({"phone": phone, "user": {}, "urls": {}}, {}, values)
     return render(body, given_names, 10**6).text
 
 

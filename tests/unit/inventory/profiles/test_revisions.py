@@ -11,7 +11,7 @@ from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import Window
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from support.office import Office
 
 FIRST, SECOND = "<device>\r\n\u00e9</device>", "<device/>"
@@ -55,7 +55,7 @@ async def test_update_with_changed_configuration_creates_a_revision(
 
     assert [await kept(office, one) for one in (first, second)] == [FIRST, SECOND]
     assert (second.number, second.created_by) == (2, root.user_uuid)
-    assert second.created_at == shown(office.clock())
+    assert second.created_at == timestamp(office.clock())
 
 
 async def test_update_of_other_fields_creates_no_revision(

@@ -14,7 +14,7 @@ from phoneprov_core.kernel.errors import (
     ReadOnlyToken,
     Unauthenticated,
 )
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.access import CreateAssignment, CreatePermission, NeedsLogin
 from phoneprov_core.people.api_tokens import CreateToken, TooManyTokens
 from phoneprov_core.people.audit import WantedEntries
@@ -77,9 +77,9 @@ async def test_other_text_is_refused(office: Office, ada: Actor, change: str) ->
 
 async def test_token_is_valid_before_its_end_and_expired_at_it(office: Office, ada: Actor) -> None:
     with pytest.raises(Invalid, match="expires_at must be in the future"):
-        await created(office, ada, expires_at=shown(office.clock()))
+        await created(office, ada, expires_at=timestamp(office.clock()))
     end = office.clock() + timedelta(seconds=60)
-    token = await created(office, ada, expires_at=shown(end))
+    token = await created(office, ada, expires_at=timestamp(end))
 
     office.clock.advance(59.999)
     await office.authenticate(token)
@@ -124,7 +124,7 @@ async def test_last_use_is_recorded_to_the_minute_with_one_write(
 
     assert len(writes) == 2
     (listed,) = (await office.api_tokens.all(ada)).first
-    assert listed.last_used_at == f"{shown(office.clock())[:16]}:00.000Z"
+    assert listed.last_used_at == f"{timestamp(office.clock())[:16]}:00.000Z"
 
 
 async def test_token_of_an_older_key_is_hashed_with_the_new_one_when_it_is_used(

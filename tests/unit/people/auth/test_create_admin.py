@@ -6,7 +6,7 @@ import pytest
 
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.access import CreatePermission
 from phoneprov_core.people.auth.accounts import CreateAdmin
 from phoneprov_core.people.users.model import AccountPolicy, Registration
@@ -103,7 +103,7 @@ async def test_weak_password_is_refused(create_admin: CreateAdmin) -> None:
 async def test_create_admin_gives_an_account_without_a_password_the_given_one(
     office: Office, create_admin: CreateAdmin
 ) -> None:
-    user = created_user(account(), office.new_id(), shown(office.clock()), "::1", None)
+    user = created_user(account(), office.new_id(), timestamp(office.clock()), "::1", None)
     async with office.database.write(by=SYSTEM_ACTOR) as tx:
         await add_user(tx, user, create_admin.policy, None)
     assert not await create_admin.has_password("chief")

@@ -4,7 +4,7 @@ import pytest
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
-from phoneprov_core.kernel.system import millis, shown
+from phoneprov_core.kernel.system import millis, timestamp
 from phoneprov_core.people.auth.model import Lifetimes, TokenKind
 from phoneprov_core.people.users.model import UserPatch
 from support.logins import fail, failures, meanwhile
@@ -26,7 +26,7 @@ async def test_login_returns_the_account_and_its_tokens(office: Office, ada: Act
 
     assert logged_in.user.uuid == other.user.uuid == ada.user_uuid
     assert logged_in.user.last_login_ip == "10.1.2.3"
-    assert logged_in.user.last_login_at == shown(office.clock())
+    assert logged_in.user.last_login_at == timestamp(office.clock())
     async with office.database.read() as tx:
         assert await tx.users.find(ada.user_uuid) == logged_in.user
         assert await tx.users.password_hash(ada.user_uuid) == hash_

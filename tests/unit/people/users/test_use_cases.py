@@ -8,7 +8,7 @@ import pytest
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Invalid, Unauthenticated
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.users.model import CreateUser, UserPatch
 from support.office import COMMON, PASSWORD, Office
 
@@ -71,7 +71,7 @@ async def test_update_changes_the_fields_of_the_patch(
         phone="12",
         lang="fr",
         last_uuid=root.user_uuid,
-        updated_at=shown(office.clock()),
+        updated_at=timestamp(office.clock()),
         updated_ip="10.9.8.7",
     )
     assert await office.users.get(root, ada.user_uuid) == after

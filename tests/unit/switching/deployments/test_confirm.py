@@ -9,7 +9,7 @@ import pytest
 
 from phoneprov_core.features.lines.use_cases import CompareLines
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.deployments.confirm import CONFIRM_SECONDS
 from phoneprov_core.switching.deployments.model import (
     Confirmation,
@@ -45,13 +45,13 @@ async def test_phone_that_registers_again_is_confirmed(desk: Desk) -> None:
     record = await desk.last()
     assert (record.confirmation, record.confirmation_at) == (Confirmation.PENDING, None)
     assert record.confirmation_by is not None
-    assert record.confirmation_by > shown(desk.clock())
+    assert record.confirmation_by > timestamp(desk.clock())
 
     desk.clock.advance(41)
     desk.watch.comes_back(MAC, BACK)
     await desk.background.done()
 
-    assert await confirmed(desk) == (Confirmation.CONFIRMED, BACK, shown(desk.clock()))
+    assert await confirmed(desk) == (Confirmation.CONFIRMED, BACK, timestamp(desk.clock()))
     assert desk.watch.watched == []
 
 
@@ -63,7 +63,7 @@ async def test_phone_that_does_not_register_is_not_confirmed(
     desk.watch.goes_missing(MAC, error)
     await desk.background.done()
 
-    expected = (Confirmation.NOT_CONFIRMED, error.message, shown(desk.clock()))
+    expected = (Confirmation.NOT_CONFIRMED, error.message, timestamp(desk.clock()))
     assert await confirmed(desk) == expected
     assert desk.watch.watched == []
 

@@ -7,7 +7,7 @@ import pytest
 
 from phoneprov_adapters.memory.system import MemoryBackground
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.deployments.confirm import Confirm
 from phoneprov_core.switching.deployments.model import Confirmation
 from support.office import Settings
@@ -64,7 +64,7 @@ async def test_watch_beyond_its_time_or_without_a_way_is_not_resumed(
     await confirm.resume()
 
     assert desk.watch.watched == []
-    record = (await desk.last()).as_of(shown(desk.clock()))
+    record = (await desk.last()).as_of(timestamp(desk.clock()))
     assert (record.confirmation, record.confirmation_message) == (
         Confirmation.NOT_CONFIRMED,
         "The watch was interrupted before the phone was seen again.",

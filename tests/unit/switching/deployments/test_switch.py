@@ -8,7 +8,7 @@ import pytest
 
 from phoneprov_core.inventory.profiles.model import Switched
 from phoneprov_core.kernel.errors import Conflict, TimedOut
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.deployments.model import Deployment, Outcome, StepName
 from phoneprov_core.switching.deployments.rollback import RollbackRequest
 from phoneprov_core.switching.devices.ports import REPLACED_ANOTHER
@@ -50,7 +50,7 @@ async def test_switch_record_is_written_before_each_step(desk: Desk) -> None:
     await desk.switched()
 
     assert {(one.outcome, one.ended_at) for one in seen} == {(Outcome.RUNNING, None)}
-    assert seen[0].created_at == shown(desk.clock())
+    assert seen[0].created_at == timestamp(desk.clock())
     assert [one.place for one in seen] == [None, *[f"10.20.30.40:21/{FILE}"] * 2]
     steps = (StepName.UPLOAD, StepName.CLEAR_SESSION)
     assert [tuple(step.name for step in one.steps) for one in seen] == [(), steps[:1], steps]
@@ -94,7 +94,7 @@ async def test_switch_records_the_duration_of_each_step(desk: Desk) -> None:
 
     record = await desk.last()
     assert [step.duration_ms for step in record.steps] == [2000, 500, 3000]
-    assert record.ended_at == shown(desk.clock())
+    assert record.ended_at == timestamp(desk.clock())
 
 
 def _passing(desk: Desk, seconds: float) -> Callable[[], Awaitable[None]]:

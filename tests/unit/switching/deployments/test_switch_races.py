@@ -6,7 +6,7 @@ import pytest
 
 from phoneprov_core.inventory.profiles.model import Switched
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.deployments.model import NotRecorded, Outcome, PhoneInactive
 from phoneprov_core.switching.deployments.order import order_of
 from support.switching import MAC, Desk
@@ -77,7 +77,7 @@ async def test_switch_record_starts_after_the_lease(desk: Desk) -> None:
         waiting = asyncio.create_task(desk.switched())
         await asyncio.sleep(0.01)
         desk.clock.advance(5)
-        since = shown(desk.clock())
+        since = timestamp(desk.clock())
 
     await waiting
     assert (await desk.last()).created_at == since
@@ -158,6 +158,6 @@ async def test_database_lost_for_ever_during_a_switch_leaves_a_running_record(de
     await desk.database.open()
     desk.clock.advance(61)
     async with desk.database.write() as tx:
-        assert await tx.deployments.interrupt_abandoned(shown(desk.clock())) == 1
+        assert await tx.deployments.interrupt_abandoned(timestamp(desk.clock())) == 1
     assert (await desk.last()).outcome is Outcome.INTERRUPTED
     assert await desk.is_free()

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from phoneprov_core.features.fleet.model import Replacement
 from phoneprov_core.kernel.errors import Invalid, NotFound
 from phoneprov_core.kernel.paging import NEWEST, Listing, Window
-from phoneprov_core.switching.deployments.model import Deployment, Outcome, Wanted
+from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter, Outcome
 from phoneprov_core.switching.deployments.use_cases import may_read
 from support.phone_records import a_deployment, a_phone
 from support.records import identifier
@@ -73,8 +73,10 @@ async def test_current_deployment_is_visible_to_its_owner(
     ):
         with pytest.raises(NotFound):
             await desk.deployments.current(actor, mac)
-    assert await numbers(await desk.deployments.all(desk.ada, Wanted(current=True))) == []
-    assert await numbers(await desk.deployments.all(desk.bob, Wanted(current=True))) == [3]
+    assert await numbers(await desk.deployments.all(desk.ada, DeploymentFilter(current=True))) == []
+    assert await numbers(await desk.deployments.all(desk.bob, DeploymentFilter(current=True))) == [
+        3
+    ]
 
 
 async def test_current_deployment_of_a_phone_is_not_that_of_the_phone_it_replaced(
@@ -84,13 +86,15 @@ async def test_current_deployment_of_a_phone_is_not_that_of_the_phone_it_replace
         await tx.replacements.put(Replacement(OTHER, MAC, history[3].created_at))
 
     assert await numbers(await desk.deployments.of_phone(desk.root, OTHER)) == [1, 2, 3, 4]
-    current = Wanted(current=True)
+    current = DeploymentFilter(current=True)
     assert await numbers(await desk.deployments.of_phone(desk.root, OTHER, current)) == []
     assert await numbers(await desk.deployments.of_phone(desk.root, MAC, current)) == [3]
 
 
 async def test_page_total_counts_visible_matches(desk: Desk, history: list[Deployment]) -> None:
-    listing = await desk.deployments.all(desk.ada, Wanted(mac=MAC), Window(limit=1, offset=1))
+    listing = await desk.deployments.all(
+        desk.ada, DeploymentFilter(mac=MAC), Window(limit=1, offset=1)
+    )
 
     assert (await numbers(listing), listing.total) == ([2], 2)
 
@@ -121,33 +125,35 @@ async def test_missing_phone_is_reported_before_other_errors(
     desk: Desk, history: list[Deployment]
 ) -> None:
     with pytest.raises(NotFound):
-        await desk.deployments.of_phone(desk.root, "00:1B:D4:00:00:99", Wanted(mac=OTHER))
+        await desk.deployments.of_phone(desk.root, "00:1B:D4:00:00:99", DeploymentFilter(mac=OTHER))
     with pytest.raises(Invalid) as invalid:
-        await desk.deployments.of_phone(desk.root, MAC, Wanted(mac=OTHER))
+        await desk.deployments.of_phone(desk.root, MAC, DeploymentFilter(mac=OTHER))
     assert [problem.field for problem in invalid.value.problems] == ["mac"]
 
 
 def test_filters_are_canonical() -> None:
-    wanted = Wanted(mac="001bd4123456", profile_uuid=identifier(10).upper())
+    wanted = DeploymentFilter(mac="001bd4123456", profile_uuid=identifier(10).upper())
 
     assert (wanted.mac, wanted.profile_uuid) == (MAC, identifier(10))
     with pytest.raises(Invalid):
-        Wanted(mac="nonsense")
+        DeploymentFilter(mac="nonsense")
 
 
 async def test_before_pages_through_visible_deployments(
     desk: Desk, history: list[Deployment]
 ) -> None:
-    page = await desk.deployments.all(desk.ada, Wanted(before=NEWEST), Window(limit=2))
+    page = await desk.deployments.all(desk.ada, DeploymentFilter(before=NEWEST), Window(limit=2))
     assert (await numbers(page), page.total, page.window) == ([4, 2], None, None)
-    page = await desk.deployments.all(desk.ada, Wanted(before=history[1].uuid), Window(limit=2))
+    page = await desk.deployments.all(
+        desk.ada, DeploymentFilter(before=history[1].uuid), Window(limit=2)
+    )
     assert await numbers(page) == [1]
-    of_phone = await desk.deployments.of_phone(desk.bob, MAC, Wanted(before=NEWEST))
+    of_phone = await desk.deployments.of_phone(desk.bob, MAC, DeploymentFilter(before=NEWEST))
     assert await numbers(of_phone) == [3, 2]
 
     for unknown in (identifier(999), history[2].uuid):
         with pytest.raises(NotFound):
-            await desk.deployments.all(desk.ada, Wanted(before=unknown))
+            await desk.deployments.all(desk.ada, DeploymentFilter(before=unknown))
     with pytest.raises(Invalid) as refused:
-        await desk.deployments.all(desk.ada, Wanted(before=NEWEST), Window(offset=1))
+        await desk.deployments.all(desk.ada, DeploymentFilter(before=NEWEST), Window(offset=1))
     assert [problem.field for problem in refused.value.problems] == ["offset"]

@@ -24,10 +24,10 @@ from phoneprov_core.features.batches.model import (
 )
 from phoneprov_core.features.batches.ports import (
     BatchItem,
+    BatchLease,
     BatchStore,
     Claim,
     FirstPhones,
-    Hold,
     PlannedVariant,
     Transition,
 )
@@ -172,21 +172,21 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
     async def any_free(self) -> bool:
         return await self._connection.fetch_one(sql.ANY_FREE) is not None
 
-    async def take(self, holder: str, seconds: int) -> Hold | None:
+    async def take(self, holder: str, seconds: int) -> BatchLease | None:
         values = {"the_process": self._connection.process, "lifetime_ms": seconds * 1000}
-        return await self._one(Hold, sql.TAKE, the_holder=holder, **values)
+        return await self._one(BatchLease, sql.TAKE, the_holder=holder, **values)
 
-    async def keep(self, hold: Hold, seconds: int) -> BatchState | None:
+    async def keep(self, hold: BatchLease, seconds: int) -> BatchState | None:
         return await self._one(BatchState, sql.KEEP, **_held(hold), lifetime_ms=seconds * 1000)
 
-    async def release(self, hold: Hold) -> None:
+    async def release(self, hold: BatchLease) -> None:
         await self._connection.fetch_all(sql.RELEASE, **_held(hold))
 
     async def release_of(self, process: str) -> None:
         await self._connection.fetch_all(sql.RELEASE_OF, the_process=process)
 
     async def claim(
-        self, hold: Hold, most: int, transition: Transition, *, first: int | None = None
+        self, hold: BatchLease, most: int, transition: Transition, *, first: int | None = None
     ) -> list[Claim]:
         values = {"the_uuid": hold.batch_uuid, "most": most, "last": first or 2**31 - 1}
         statement = sql.claim(_shape(transition))
@@ -204,7 +204,7 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
     async def tried(self, batch_uuid: str, after: int, most: int) -> list[Claim]:
         return await self._all(Claim, sql.TRIED, the_uuid=batch_uuid, after=after, most=most)
 
-    async def abandoned(self, hold: Hold, most: int) -> list[Claim]:
+    async def abandoned(self, hold: BatchLease, most: int) -> list[Claim]:
         values = {"the_uuid": hold.batch_uuid, "the_fence": hold.fence, "most": most}
         return await self._all(Claim, sql.ABANDONED, **values)
 
@@ -238,5 +238,5 @@ def _values(transition: Transition) -> dict[str, Any]:
     return values
 
 
-def _held(hold: Hold) -> dict[str, Any]:
+def _held(hold: BatchLease) -> dict[str, Any]:
     return {"the_uuid": hold.batch_uuid, "the_holder": hold.holder, "the_fence": hold.fence}

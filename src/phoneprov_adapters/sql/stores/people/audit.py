@@ -22,7 +22,7 @@ from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.people import audit, newest_by_kind
 from phoneprov_core.kernel.actor import current_origin
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.audit import AuditEntry, AuditStore, TracedEntry, WantedEntries
 from phoneprov_core.people.audit_entries import entries
 
@@ -102,7 +102,7 @@ class SqlAudit(SqlQueries, AuditStore):
         trail = self._connection.trail
         if not trail.records:
             return []
-        now, origin = shown(system_clock()), current_origin()
+        now, origin = timestamp(system_clock()), current_origin()
         made = entries(trail, new_id=ordered_id, now=now, origin=origin)
         return [_row_of(entry) for entry in made]
 

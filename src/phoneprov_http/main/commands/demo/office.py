@@ -18,7 +18,7 @@ from phoneprov_adapters.memory.system import FixedClock, MemoryBackground, await
 from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.application import UseCases
-from phoneprov_core.features.fleet.states import FleetState, Look, after_file, after_look
+from phoneprov_core.features.fleet.states import FleetState, PhoneCheck, after_file, after_look
 from phoneprov_core.features.transfer.texts import ImportRequest
 from phoneprov_core.inventory.profiles.model import (
     CreateProfile,
@@ -27,8 +27,8 @@ from phoneprov_core.inventory.profiles.model import (
     SwitchRequest,
 )
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
-from phoneprov_core.kernel.errors import PhoneprovError, TimedOut, found
-from phoneprov_core.kernel.system import shown
+from phoneprov_core.kernel.errors import PhoneprovError, TimedOut, require
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.directory.model import CreateCompanyContact
 from phoneprov_core.switching.deployments.confirm import Watch
 from phoneprov_core.switching.deployments.observation import DeviceInformation, FileState
@@ -161,16 +161,16 @@ async def fill_office(environment: Mapping[str, str], folders: Mapping[str, Path
                 if ip in folders:
                     more = b"<!-- by hand -->\n" if ip in changed else b""
                     await asyncio.to_thread((folders[ip] / name).write_bytes, content + more)
-        await _look_around(container, shown(past()))
+        await _look_around(container, timestamp(past()))
 
 
 async def _look_around(container: Container, now: str) -> None:
     """Record what looking at the phones found. There is no exchange to ask."""
-    silent = Look(answers=False)
+    silent = PhoneCheck(answers=False)
     async with container.database().write(by=SYSTEM_ACTOR) as tx:
         for number in range(1, PHONES + 1):
-            phone = found(await tx.phones.find(mac(number)), "phone")
-            fine = Look(True, _stated(number), is_registered=True)
+            phone = require(await tx.phones.find(mac(number)), "phone")
+            fine = PhoneCheck(True, _stated(number), is_registered=True)
             looks = {
                 FleetState.NEVER_SEEN: [silent],
                 FleetState.UNREACHABLE: [fine, silent, replace(silent, is_registered=False)],

@@ -14,7 +14,7 @@ from phoneprov_adapters.files.csv import CsvWriter
 from phoneprov_adapters.rendering.renderer import check as check_body, render as render_body
 from phoneprov_core.features.templates.learning import Learned, learn as learned_from
 from phoneprov_core.features.templates.model import CreateTemplate, Template, TemplatePatch
-from phoneprov_core.features.templates.use_cases import Given, TemplateFault
+from phoneprov_core.features.templates.use_cases import TemplateFault, TemplateValues
 from phoneprov_core.features.transfer.configurations import VALUE
 from phoneprov_core.inventory.configuration.well_formed import LARGEST, device_xml_rule
 from phoneprov_core.kernel.errors import Conflict, NotFound
@@ -258,7 +258,7 @@ def _difference(text: str, group: Learned, values: Any, mac: str) -> str | None:
     """Where and how the rendered text differs from the file, or None."""
     phone = {"hex": mac, "mac": ":".join(re.findall("..", mac))}
     try:
-        made = render_body(group.body, Given({"phone": phone}, {}, values), LARGEST).text
+        made = render_body(group.body, TemplateValues({"phone": phone}, {}, values), LARGEST).text
     except TemplateFault as fault:
         return f"{fault.line}:{fault.column}: {fault.reason}"
     if made == text:

@@ -8,7 +8,7 @@ import click
 from phoneprov_core.kernel.actor import SYSTEM
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import Listing, Window
-from phoneprov_core.switching.deployments.model import Action, Deployment, Wanted
+from phoneprov_core.switching.deployments.model import Action, Deployment, DeploymentFilter
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.options import MAC, as_json, print_json
 from phoneprov_http.main.commands.output import how_it_went, lines_of, moment, table
@@ -55,7 +55,7 @@ def history(
 
     async def work(at: Acting) -> tuple[list[Deployment], set[str], dict[str, str]]:
         uuid = None if profile is None else await profile_called(at, profile)
-        wanted = Wanted(mac=mac, profile_uuid=uuid, outcome=outcome, current=current)
+        wanted = DeploymentFilter(mac=mac, profile_uuid=uuid, outcome=outcome, current=current)
         found = await _newest(at, wanted, limit)
         return found, await _on_phones(at, found), await _names(at, found)
 
@@ -88,7 +88,7 @@ def history(
     table(("", *phone, "No.", "When", "By", "Profile", "Rev.", "Outcome"), rows)
 
 
-async def _newest(at: Acting, wanted: Wanted, limit: int) -> list[Deployment]:
+async def _newest(at: Acting, wanted: DeploymentFilter, limit: int) -> list[Deployment]:
     """The newest deployments, oldest first."""
 
     async def listed(window: Window) -> Listing[Deployment]:

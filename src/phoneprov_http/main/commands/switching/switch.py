@@ -15,10 +15,10 @@ from phoneprov_core.switching.deployments.deploy import LEASE_SECONDS
 from phoneprov_core.switching.deployments.model import (
     Confirmation,
     Deployment,
+    DeploymentFilter,
     NotRecorded,
     Step,
     StepName,
-    Wanted,
 )
 from phoneprov_core.switching.deployments.rollback import RollbackRequest
 from phoneprov_core.switching.deployments.steps import Progress as OnStep
@@ -139,7 +139,7 @@ async def _deployment_called(at: Acting, mac: str, text: str | None) -> str | Un
         return UNSET
     if not text.isdigit():
         return text
-    deployments = await at.container.deployments().all(at.actor, Wanted(mac=mac))
+    deployments = await at.container.deployments().all(at.actor, DeploymentFilter(mac=mac))
     for deployment in await those(deployments, lambda one: one.number == int(text[:10])):
         return deployment.uuid
     raise NotFound(f"This phone has no deployment number {text}.")

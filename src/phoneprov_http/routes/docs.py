@@ -1,7 +1,6 @@
-"""The health of the service, and its documentation."""
+"""The OpenAPI document, and a page that shows it. Everything on the page is served from here."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from importlib import resources
 from typing import Any
 
@@ -11,32 +10,8 @@ from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
-from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_http.envelope import Done, done
 from phoneprov_http.openapi.document import document
-from phoneprov_http.routes.handlers import PUBLIC, Routes
-
-
-def health_routes(ready: Callable[[], Awaitable[str | None]]) -> Routes:
-    """``/health``."""
-    routes = Routes("Health", "/health", opt=PUBLIC)
-
-    @routes.get("/live")
-    async def live() -> Done:
-        """Liveness check. The process responds."""
-        return done("Alive")
-
-    @routes.get("/ready")
-    async def is_ready() -> Done:
-        """Readiness check. The database is reachable, its schema is that of this version, and it
-        stores changes."""
-        reason = await ready()
-        if reason is not None:
-            raise Unavailable(reason)
-        return done("Ready")
-
-    return routes
-
+from phoneprov_http.routes.handlers import PUBLIC
 
 # The style sheet draws its arrows and marks from images that it holds itself, as data.
 _POLICY = (
