@@ -1,5 +1,6 @@
 """Refusals at phones, and pages after bad input."""
 
+import asyncio
 import logging
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from support.api import data_of
 from support.hotdesk import IP, PIN, Hotdesk, hotdesk
 from support.log_lines import lines_of
 from support.phone_browser import read
+from support.polling import until
 from support.records import identifier
 from support.switch_rig import MAC
 
@@ -34,6 +36,18 @@ async def test_refused_phones_get_the_same_bytes(office: Hotdesk) -> None:
         ]
         assert len({page.content for page in refused}) == 1
         assert refused[0].kind == "Text"
+
+
+async def test_request_of_a_page_is_a_sign_of_life(office: Hotdesk) -> None:
+    async def is_seen() -> bool:
+        status = data_of(await office.admin.get(f"/phones/{MAC}/state"))
+        return status["seen_at"] is not None
+
+    await office.phone(MAC, "10.0.0.77").first("/phone/services")
+    await asyncio.sleep(0.1)
+    assert not await is_seen()
+    await office.phone().first("/phone/services")
+    await until(is_seen)
 
 
 async def test_failed_logins_get_the_same_bytes(office: Hotdesk) -> None:

@@ -21,7 +21,7 @@ from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.confirm import Watch
 from phoneprov_core.deployments.observation import DeviceInformation, FileState
 from phoneprov_core.directory.model import CreateCompanyContact
-from phoneprov_core.fleet.states import FleetState, Look, after_file, after_look
+from phoneprov_core.fleet.states import ExpectedLoad, FleetState, Look, after_file, after_look
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import PhoneprovError, TimedOut, found
 from phoneprov_core.kernel.system import shown
@@ -64,7 +64,7 @@ def mac(number: int) -> str:
 
 _STATES = dict(enumerate(FleetState, 1))
 _CHANGED = FleetState.FILE_CHANGED
-_OTHER_MODEL = "CP-6945"
+_OTHER_MODEL, _NEW_LOAD = "CP-6945", "SCCP45.9-4-2SR4-3S"
 
 
 def state(number: int) -> FleetState:
@@ -169,6 +169,7 @@ async def _look_around(container: Container, now: str) -> None:
             looks = {
                 FleetState.NEVER_SEEN: [silent],
                 FleetState.UNREACHABLE: [fine, silent, replace(silent, is_registered=False)],
+                FleetState.WRONG_LOAD: [replace(fine, expected=ExpectedLoad(_NEW_LOAD, by=""))],
                 FleetState.UNREGISTERED: [replace(fine, is_registered=False)],
             }.get(state(number), [fine])
             seen = None
