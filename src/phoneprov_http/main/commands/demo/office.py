@@ -46,7 +46,7 @@ _XML = """<?xml version="1.0" encoding="UTF-8"?>
   </callManager></member></members></callManagerGroup></devicePool>
   <phonePersonalization>{name}</phonePersonalization>
   <sshPassword>secret {version}</sshPassword>
-  <loadInformation>SCCP45.9-4-2SR3-{version}S</loadInformation>
+  <loadInformation>SCCP45.9-4-2SR3-1S</loadInformation>
   <vendorConfig><webAccess>0</webAccess></vendorConfig>
 </device>
 """
@@ -64,7 +64,8 @@ def mac(number: int) -> str:
 
 _STATES = dict(enumerate(FleetState, 1))
 _CHANGED = FleetState.FILE_CHANGED
-_OTHER_MODEL, _NEW_LOAD = "CP-6945", "SCCP45.9-4-2SR4-3S"
+_OTHER_MODEL = "CP-6945"
+_LOAD, _OLD_LOAD = "SCCP45.9-4-2SR3-1S", "SCCP45.9-3-1SR4-1S"
 
 
 def state(number: int) -> FleetState:
@@ -79,7 +80,8 @@ def _stated(number: int) -> DeviceInformation:
     )
     model = _OTHER_MODEL if is_other else _MODELS[number % len(_MODELS)]
     stated = mac(number + 500 * is_foreign)
-    return DeviceInformation(stated, model, "SCCP45.9-4-2SR3-1S", f"FCH{number:08}")
+    load = _OLD_LOAD if state(number) is FleetState.WRONG_LOAD else _LOAD
+    return DeviceInformation(stated, model, load, f"FCH{number:08}")
 
 
 @asynccontextmanager
@@ -111,7 +113,8 @@ async def fill_office(environment: Mapping[str, str], folders: Mapping[str, Path
     """Fill the database: users, phones, profiles with revisions, contacts, and deployments over
     the last year; and the folders of the phones with their files. The time is simulated; the rules
     are those of the service."""
-    settings = read_settings(environment)
+    # The simulated phones of the past state no firmware.
+    settings = read_settings({**environment, "PHONEPROV_LOAD_MINUTES": "0"})
     past = _Past(datetime.now(UTC) - timedelta(days=_DAYS))
     background, watch = MemoryBackground(), MemoryWatch()
     uploader = MemoryUploader(settings.phone_networks)
@@ -161,22 +164,23 @@ async def fill_office(environment: Mapping[str, str], folders: Mapping[str, Path
 
 async def _look_around(container: Container, now: str) -> None:
     """Record what looking at the phones found. There is no exchange to ask."""
-    silent = Look(answers=False)
     async with container.database().write(by=SYSTEM_ACTOR) as tx:
         for number in range(1, PHONES + 1):
             phone = found(await tx.phones.find(mac(number)), "phone")
-            fine = Look(True, _stated(number), is_registered=True)
+            in_place = await tx.deployments.in_place(phone.mac)
+            expected = ExpectedLoad(_LOAD, by="") if in_place else None
+            fine = Look(True, _stated(number), is_registered=True, expected=expected)
+            silent = Look(answers=False, expected=expected)
             looks = {
                 FleetState.NEVER_SEEN: [silent],
                 FleetState.UNREACHABLE: [fine, silent, replace(silent, is_registered=False)],
-                FleetState.WRONG_LOAD: [replace(fine, expected=ExpectedLoad(_NEW_LOAD, by=""))],
                 FleetState.UNREGISTERED: [replace(fine, is_registered=False)],
             }.get(state(number), [fine])
             seen = None
             for look in looks:
                 seen = after_look(phone, seen, look, now)
             assert seen is not None
-            if await tx.deployments.in_place(phone.mac) is not None:
+            if in_place is not None:
                 file: FileState = "changed" if state(number) is _CHANGED else "as_deployed"
                 seen = after_file(phone, seen, file, now)
             await tx.fleet.put(seen, is_change=True)
