@@ -14,6 +14,7 @@ from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_http.main.commands.demo.office import PHONES, fill_office, simulated_office
 from phoneprov_http.main.commands.demo.service import DemoFailed, answers, run, served
 from phoneprov_http.main.commands.demo.steps import (
+    LOAD,
     PASSWORD,
     USERNAME,
     log_in_at_desk,
@@ -46,7 +47,10 @@ def demo(*, keep: bool) -> None:
 async def _demo(*, keep: bool) -> None:
     password = secrets.token_urlsafe(12)
     with tempfile.TemporaryDirectory(prefix="phoneprov-demo-") as folder:
-        async with AsyncExitStack() as running, SimulatedPhone(ftp_password=password) as phone:
+        async with (
+            AsyncExitStack() as running,
+            SimulatedPhone(ftp_password=password, load=LOAD) as phone,
+        ):
             environment = {
                 **{k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")},
                 "PHONEPROV_DATA_DIR": folder,

@@ -18,11 +18,12 @@ from phoneprov_http.main.commands.options import free_port
 
 USERNAME, PASSWORD = "ada", "analytical engine 1843"
 PROFILE = "Ada at the front desk"
-CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
+LOAD = "SCCP45.9-4-2SR3-1S"
+CONFIGURATION = f"""<?xml version="1.0" encoding="UTF-8"?>
 <device>
   <deviceProtocol>SCCP</deviceProtocol>
   <phonePersonalization>Ada à l'accueil</phonePersonalization>
-  <loadInformation>SCCP45.9-4-2SR3-1S</loadInformation>
+  <loadInformation>{LOAD}</loadInformation>
   <vendorConfig><webAccess>0</webAccess></vendorConfig>
 </device>
 """
@@ -96,13 +97,11 @@ async def switch_without_ftp(
         if by_tftp != CONFIGURATION.encode() or by_http != by_tftp:
             raise DemoFailed("The file that the phone fetched is not the profile's configuration.")
         click.echo(f"The phone fetched {name}: {len(by_tftp)} bytes by TFTP, and by HTTP.")
-    path = f"/api/v1/phones/{phone.mac}/deployments"
-    newest = "ffffffff-ffff-ffff-ffff-ffffffffffff"
-    reply = await client.get(path, params={"before": newest, "limit": 1})
-    [deployment] = reply.json()["data"]
-    if deployment["confirmation"] != "confirmed":
+        # The process that served the file asks the phone for its load.
+        current = await _confirmed(client, phone.mac)
+    if current["confirmation"] != "confirmed":
         raise DemoFailed("The fetch did not confirm the switch.")
-    click.echo(f"The switch is confirmed: {deployment['confirmation_message']}")
+    click.echo(f"The switch is confirmed: {current['confirmation_message']}")
 
 
 async def log_in_at_desk(client: httpx.AsyncClient, base: str, phone: SimulatedPhone) -> None:
@@ -133,11 +132,21 @@ async def log_in_at_desk(client: httpx.AsyncClient, base: str, phone: SimulatedP
             raise DemoFailed("The search at the phone did not find the contact.")
 
 
+async def _confirmed(client: httpx.AsyncClient, mac: str) -> dict[str, Any]:
+    """The current deployment, when it is confirmed or 30 seconds are over."""
+    for _ in range(300):
+        [current] = await ask(client, "GET", f"/phones/{mac}/deployments?current=true")
+        if current["confirmation"] == "confirmed":
+            break
+        await asyncio.sleep(0.1)
+    return current
+
+
 async def _until_confirmed(client: httpx.AsyncClient, mac: str) -> None:
     """Wait until the watch of the phone's last restart has ended."""
     for _ in range(300):
-        current = await ask(client, "GET", f"/phones/{mac}/deployments?current=true")
-        if current[0]["confirmation"] != "pending":
+        [current] = await ask(client, "GET", f"/phones/{mac}/deployments?current=true")
+        if current["confirmation"] != "pending":
             return
         await asyncio.sleep(0.1)
     raise DemoFailed("It is not known whether the phone registered again.")
