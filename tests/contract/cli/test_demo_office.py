@@ -37,6 +37,11 @@ async def test_office_has_phones_in_each_state_and_they_are_found_so(tmp_path: P
             await container.use_cases().create_admin(account)
             await fill_office(environment, folders)
             recorded = await states()
+            async with container.database().read() as tx:
+                deployments = await tx.deployments.rows(1000)
+                desks = [await tx.desks.find(mac) for mac in recorded]
+                batches = await tx.batches.rows(100)
+                templates = await tx.templates.rows(100)
             watch = container.watch_fleet()
             await watch.round(0)
             assert watch.files is not None
@@ -44,6 +49,15 @@ async def test_office_has_phones_in_each_state_and_they_are_found_so(tmp_path: P
             seen = await states()
 
     assert len(recorded) == PHONES
+    # What its pages say fits together: a timeout took its time, and a person is at one desk.
+    silent = [one for one in deployments if "took over 5 seconds" in str(one.message)]
+    assert len(silent) > 10
+    assert min(one.steps[-1].duration_ms for one in silent) >= 5000
+    users = [desk.user_uuid for desk in desks if desk.user_uuid]
+    assert len(users) == len(set(users)) > 50
+    assert [one.outcome.value for one in deployments[-20:]].count("failed") >= 1
+    assert len(batches) == 2
+    assert len(templates) == 1
     assert set(recorded.values()) == set(FleetState)
     assert done.failures == []
     # The demo has no exchange, and a look logs in to no server of a phone.

@@ -16,8 +16,10 @@ from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.memory.devices import MemoryPhone, MemoryUploader
 from phoneprov_adapters.memory.system import FixedClock, MemoryBackground, await_directly
 from phoneprov_adapters.memory.watch import MemoryWatch
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.application import UseCases
+from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.fleet.states import (
     ExpectedLoad,
     FleetState,
@@ -25,6 +27,7 @@ from phoneprov_core.features.fleet.states import (
     after_file,
     after_look,
 )
+from phoneprov_core.features.templates.model import CreateTemplate
 from phoneprov_core.features.transfer.texts import ImportRequest
 from phoneprov_core.inventory.profiles.model import (
     CreateProfile,
@@ -38,17 +41,25 @@ from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.directory.model import CreateCompanyContact
 from phoneprov_core.switching.deployments.confirm import Watch
 from phoneprov_core.switching.deployments.observation import DeviceInformation, FileState
+from phoneprov_core.switching.devices.ports import Upload, Uploaded
 
 PHONES = 200
 SWITCHES = 600
+_UPLOAD_SECONDS, _SILENT_SECONDS = 0.4, 5.0
 _DAYS = 350
 _MODELS = ("CP-7945G", "CP-7965G", "CP-8841")
 _LOCATIONS = ("Reception", "1st floor", "2nd floor", "3rd floor", "Workshop", "Annex")
-_NAMES = (
-    "Grace Hopper", "Alan Turing", "Katherine Johnson", "Edsger Dijkstra", "Barbara Liskov",
-    "Donald Knuth", "Radia Perlman", "Dennis Ritchie", "Frances Allen", "Ken Thompson",
-    "Margaret Hamilton", "Niklaus Wirth",
+_FIRST_NAMES = (
+    "Grace", "Alan", "Katherine", "Edsger", "Barbara", "Donald", "Radia", "Dennis", "Frances",
+    "Ken", "Margaret", "Niklaus", "Jean", "Tony", "Adele", "John", "Evelyn", "Leslie", "Karen",
+    "Whitfield",
 )  # fmt: skip
+_LAST_NAMES = (
+    "Hopper", "Turing", "Johnson", "Dijkstra", "Liskov", "Knuth", "Perlman", "Ritchie", "Allen",
+    "Thompson",
+)  # fmt: skip
+_RECENT = 30
+"""Switches of the last hours: an office where something fails today."""
 _XML = """<?xml version="1.0" encoding="UTF-8"?>
 <device>
   <deviceProtocol>SCCP</deviceProtocol>
@@ -128,7 +139,7 @@ async def fill_office(environment: Mapping[str, str], folders: Mapping[str, Path
     settings = read_settings({**environment, "PHONEPROV_LOAD_MINUTES": "0"})
     past = _Past(datetime.now(UTC) - timedelta(days=_DAYS))
     background, watch = MemoryBackground(), MemoryWatch()
-    uploader = MemoryUploader(settings.phone_networks)
+    uploader = _PastUploader(settings.phone_networks, past)
     container = prepare(
         settings,
         clock=past,
@@ -142,16 +153,20 @@ async def fill_office(environment: Mapping[str, str], folders: Mapping[str, Path
         use_cases = container.use_cases()
         actor = await _admin(use_cases)
         profiles = await _records(use_cases, actor)
+        await _template(use_cases, actor, profiles[0].user_uuid)
         # A demonstration needs no secrecy, and the same office each time.
         chance = random.Random(1843)  # noqa: S311  # nosec B311
+        rare = (_DAYS - 1) * 24 * 3600 / (SWITCHES - _RECENT)
         for number in range(SWITCHES):
-            past.advance(_DAYS * 24 * 3600 / (SWITCHES + 1))
-            phone = mac(chance.randint(1, PHONES))
-            profile = chance.choice(profiles)
+            is_recent = number >= SWITCHES - _RECENT
+            past.advance(600 if is_recent else rare)
+            desk = chance.randint(1, PHONES)
+            # Each phone has its own person: a login at one desk ends no other.
+            phone, profile = mac(desk), profiles[desk - 1]
             if chance.random() < 0.1:
                 xml = _XML.format(name=profile.name, version=number)
                 await use_cases.profiles.update(actor, profile.uuid, ProfilePatch(cnf_xml=xml))
-            if chance.random() < 0.05:
+            if chance.random() < (0.2 if is_recent else 0.05):
                 uploader.fail_next(TimedOut("Connecting to the FTP server took over 5 seconds."))
             with suppress(PhoneprovError):
                 await use_cases.switch_profile(
@@ -163,6 +178,7 @@ async def fill_office(environment: Mapping[str, str], folders: Mapping[str, Path
                 past.advance(chance.randint(35, 70))
                 watch.comes_back(phone, "The phone was away and answers again.")
             await background.done()
+        await _batches(use_cases, actor, watch, background)
         changed = {host(number) for number in range(1, PHONES) if state(number) is _CHANGED}
         for server, files in uploader.files.items():
             ip = server.partition(":")[0]
@@ -209,16 +225,14 @@ async def _records(use_cases: UseCases, actor: Actor) -> Sequence[Profile]:
     for number in range(1, PHONES + 1):
         model, place = _MODELS[number % len(_MODELS)], _LOCATIONS[number % len(_LOCATIONS)]
         phones.append(f"{mac(number)},{model},Cisco,Desk {number},{place},{host(number)},SCCP")
-    users = ["first_name,last_name,username,email,password,location"]
+    users = ["first_name,last_name,username,email,location"]
     extensions = ["type,extension,name,password"]
-    for number, name in enumerate(_NAMES):
-        first, last = name.split()
-        users.append(
-            f"{first},{last},{first.lower()},{first.lower()}@example.com,"
-            f"sample words {number} {last},{_LOCATIONS[number % len(_LOCATIONS)]}"
-        )
-        extensions.append(f"chan_sccp,{2000 + number},{name},line secret {number}")
-        contact = CreateCompanyContact(name=name, work=f"+44 20 7946 {number:04}")
+    names = [(first, last) for last in _LAST_NAMES for first in _FIRST_NAMES][:PHONES]
+    for number, (first, last) in enumerate(names, 1):
+        login, place = f"{first}.{last}".lower(), _LOCATIONS[number % len(_LOCATIONS)]
+        users.append(f"{first},{last},{login},{login}@example.com,{place}")
+        extensions.append(f"chan_sccp,{2000 + number},{first} {last},line secret {number}")
+        contact = CreateCompanyContact(name=f"{first} {last}", work=f"+44 20 7946 {number:04}")
         await use_cases.company_directory.create(actor, contact)
     for kind, rows in {"phones": phones, "users": users, "extensions": extensions}.items():
         await use_cases.import_text(actor, kind, ImportRequest(csv="\n".join(rows)))
@@ -236,6 +250,47 @@ async def _records(use_cases: UseCases, actor: Actor) -> Sequence[Profile]:
             )
             profiles.append(await use_cases.profiles.create(actor, new))
     return profiles
+
+
+async def _template(use_cases: UseCases, actor: Actor, owner: str) -> None:
+    """A template with a profile of it."""
+    body = _XML.format(name="{{ phone.name }}", version=1).replace("10.20.0.2", "{{ values.pbx }}")
+    await use_cases.templates.create(actor, CreateTemplate(name="office", body=body))
+    new = CreateProfile(
+        user_uuid=owner, name="Meeting room", template="office", values={"pbx": "10.20.0.2"}
+    )
+    await use_cases.profiles.create(actor, new)
+
+
+async def _batches(
+    use_cases: UseCases, actor: Actor, watch: MemoryWatch, background: MemoryBackground
+) -> None:
+    """A restart of each of two floors."""
+    for place in _LOCATIONS[1:3]:
+        order = CreateBatch(action="restart", location=place, at_once=50, per_minute=600)
+        await use_cases.batches.start(actor, order)
+        ended = asyncio.ensure_future(background.done())
+        while not ended.done() or watch.watched:
+            for phone in list(watch.watched):
+                watch.comes_back(phone, "The phone was away and answers again.")
+            await asyncio.sleep(0)
+
+
+class _PastUploader(MemoryUploader):
+    """An upload takes its time on the simulated clock."""
+
+    def __init__(self, networks: PhoneNetworks, past: FixedClock) -> None:
+        super().__init__(networks)
+        self._past = past
+
+    async def upload(self, upload: Upload) -> Uploaded:
+        try:
+            done = await super().upload(upload)
+        except TimedOut:
+            self._past.advance(_SILENT_SECONDS)
+            raise
+        self._past.advance(_UPLOAD_SECONDS)
+        return done
 
 
 class _Past(FixedClock):
