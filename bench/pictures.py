@@ -1,7 +1,7 @@
 """Makes the pictures of the README and of the site: ``make pictures``.
 
-``docs/console.png`` is the console of ``phoneprov demo --keep`` in Chromium, ``docs/phone.svg`` the
-screens of its simulated phone.
+``docs/console.png`` is the console of ``phoneprov demo --keep`` in Chromium, ``docs/phone.svg``
+shows two screens of its simulated phone, and ``docs/demo.svg`` the output of the demo.
 """
 
 import asyncio
@@ -10,7 +10,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from html import escape
+from itertools import groupby
 from pathlib import Path
 
 from browser.cdp import browser
@@ -21,10 +23,12 @@ MAC = "00:1B:D4:12:34:56"
 MOST_BYTES = 150_000
 WIDTH, HEIGHT = 340, 250
 LCD, INK, BODY = "#dfe8d8", "#1d2a1d", "#2b2f36"
+DEMO_WIDTH, DEMO_SCREEN, DEMO_HEIGHT, LINE = 760, 177, 110, 18
+SCREEN = "    | "
 
 
 def main() -> None:
-    """Run the demo and make both pictures."""
+    """Run the demo and make the pictures."""
     demo = subprocess.Popen(
         [sys.executable, "-u", "-m", "phoneprov_http.main", "demo", "--keep"],
         stdout=subprocess.PIPE, text=True,
@@ -38,6 +42,8 @@ def main() -> None:
                 break
         login = dict(re.findall(r"^(Username|Password): (.+)$", shown, re.MULTILINE))
         (base,) = re.findall(r"^The console is at (.+)/console/$", shown, re.MULTILINE)
+        output = shown.partition("The console is at")[0].splitlines()
+        (DOCS / "demo.svg").write_text(demo_drawing(output[:1] + output[2:]), encoding="utf-8")
         picture_console(base, login["Username"], login["Password"])
         asyncio.run(picture_phone(base))
     finally:
@@ -100,6 +106,66 @@ def drawing(page: ScreenPage, place: int) -> str:
     for spot, key in enumerate(keys):
         parts.append(text(left + 12 + 84 * spot, HEIGHT + 8, key, 14, "bold"))
     return "".join(parts)
+
+
+def demo_drawing(output: list[str]) -> str:
+    """The output of the demo: its steps in terminals, the screens of the phone as screens.
+
+    Each line of the output is one ``<text>``, in the same order.
+    """
+    parts, top = [], 8
+    for is_screen, group in groupby(output, lambda line: line.startswith(SCREEN)):
+        lines = list(group)
+        if is_screen:
+            parts += demo_screens([line.removeprefix(SCREEN) for line in lines], top)
+            top += DEMO_HEIGHT + 12
+            continue
+        y, drawn = top + 21, []
+        for line in map(without_values, lines):
+            drawn.append(wrapped(20, y, line, 98, 12, LCD, "monospace"))
+            y += LINE * len(textwrap.wrap(line, 98))
+        parts += [box(8, top, DEMO_WIDTH - 16, y - top - 5, BODY), *drawn]
+        top = y + 7
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {DEMO_WIDTH} {top}" '
+        'font-family="Helvetica, Arial, sans-serif" role="img">'
+        "<title>The output of phoneprov demo: a switch, a login at the phone, a search</title>"
+        f'<rect width="{DEMO_WIDTH}" height="{top}" fill="#fff"/>{"".join(parts)}</svg>\n'
+    )
+
+
+def demo_screens(lines: list[str], top: int) -> list[str]:
+    """Small screens in a row."""
+    parts, left = [], 8 - DEMO_SCREEN - 12
+    for line in lines:
+        if line.startswith("["):
+            left, y = left + DEMO_SCREEN + 12, top + 22
+            parts.append(box(left, top, DEMO_SCREEN, DEMO_HEIGHT, BODY))
+            parts.append(box(left + 5, top + 5, DEMO_SCREEN - 10, DEMO_HEIGHT - 10, LCD))
+            parts.append(text(left + 13, y, line.strip("[]"), 12, "bold"))
+        else:
+            parts.append(wrapped(left + 13, y, line.strip(), 26, 11, INK))
+        y += LINE * len(textwrap.wrap(line.strip(), 26))
+    return parts
+
+
+def without_values(line: str) -> str:
+    """The line without what differs from run to run, or is long."""
+    line = re.sub(r"(127\.0\.0\.1):\d+", r"\1:...", line)
+    line = re.sub(r"SHA-256 \w+", "SHA-256 ...", line)
+    line = re.sub(r"(KeyPadStar), .*", r"\1, ...", line)
+    return re.sub(r"\(fetch [\w-]+\)", "(fetch ...)", line)
+
+
+def wrapped(x: int, y: int, shown: str, width: int, size: int, fill: str, font: str = "") -> str:
+    """A text of several lines if it is wider than ``width`` characters."""
+    pieces = textwrap.wrap(shown, width)
+    inner = " ".join(
+        f'<tspan x="{x}" dy="{LINE if place else 0}">{escape(piece)}</tspan>'
+        for place, piece in enumerate(pieces)
+    )
+    family = f' font-family="{font}"' if font else ""
+    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{fill}"{family}>{inner}</text>'
 
 
 def box(x: int, y: int, width: int, height: int, fill: str) -> str:

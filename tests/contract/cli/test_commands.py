@@ -14,6 +14,7 @@ import sys
 import time
 import urllib.request
 from email.message import Message
+from html import unescape
 from pathlib import Path
 
 import click
@@ -31,7 +32,7 @@ from support.forked_commands import Forked
 from support.polling import wait_for
 from support.postgres import new_database
 
-README = Path(__file__).parents[3] / "README.md"
+DRAWING = Path(__file__).parents[3] / "docs/demo.svg"
 PASSWORD = "correct horse battery"
 
 
@@ -44,10 +45,10 @@ def test_demo_completes_and_shows_every_step(tmp_path: Path) -> None:
     assert "On the phone: SEP001BD4123456.cnf.xml, 274 bytes, SHA-256 " in output
     assert output.index("Init:Services") < output.index("Key:Settings")
     assert output.rstrip().endswith("Every step succeeded.")
-    readme = README.read_text("utf-8").partition("$ phoneprov demo\n")[2].partition("```")[0]
-    shown = [re.escape(line).replace(r"\.\.\.", ".*") for line in readme.splitlines()]
-    patterns = [re.sub("127.*:[0-9]+", r"127\\.0\\.0\\.1:[0-9]+", line) for line in shown]
-    lines = output.splitlines()
+    texts = re.findall(r"<text.*?</text>", DRAWING.read_text("utf-8"))
+    drawn = [unescape(re.sub("<[^>]+>", "", text)) for text in texts]
+    patterns = [re.escape(line).replace(r"\.\.\.", ".*") for line in drawn]
+    lines = [line.removeprefix("    |").strip(" []") for line in output.splitlines()]
     assert len(lines) == len(patterns)
     for pattern, line in zip(patterns, lines, strict=True):
         assert re.fullmatch(pattern, line)
