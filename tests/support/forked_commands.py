@@ -23,6 +23,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, NoReturn, Self
 
+IMPORTED = (
+    *("keys", "serve", "demo.command", "people.admin"),
+    *("features.exporting", "features.importing", "features.serving"),
+)
+
 CLIENT = """\
 import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as server:
@@ -161,7 +166,7 @@ def run_forked(
 def serve(address: str) -> None:
     """Serve calls until the standard input ends."""
     command = import_module("phoneprov_http.main.cli").main
-    for name in ("admin", "exporting", "importing", "keys", "serve", "provision", "demo.command"):
+    for name in IMPORTED:
         import_module(f"phoneprov_http.main.commands.{name}")
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listener:
