@@ -134,6 +134,7 @@ async def log_in_at_desk(client: httpx.AsyncClient, base: str, phone: SimulatedP
 
 async def _confirmed(client: httpx.AsyncClient, mac: str) -> dict[str, Any]:
     """The current deployment, when it is confirmed or 30 seconds are over."""
+    current: dict[str, Any]
     for _ in range(300):
         [current] = await ask(client, "GET", f"/phones/{mac}/deployments?current=true")
         if current["confirmation"] == "confirmed":
