@@ -1,3 +1,158 @@
+CREATE TABLE deployment_days (
+	day VARCHAR(10) NOT NULL,
+	outcome VARCHAR(16) NOT NULL,
+	deployments BIGINT NOT NULL,
+	CONSTRAINT pk_deployment_days PRIMARY KEY (day, outcome)
+);
+
+CREATE TABLE served_files (
+	name_key VARCHAR(64) NOT NULL,
+	name TEXT NOT NULL,
+	content_sealed BLOB NOT NULL,
+	content_key_id VARCHAR(16) NOT NULL,
+	attempt VARCHAR(36) NOT NULL,
+	CONSTRAINT pk_served_files PRIMARY KEY (name_key)
+);
+
+CREATE INDEX ix_served_files_content_key_id_name_key ON served_files (content_key_id, name_key);
+
+CREATE TABLE fetches (
+	uuid VARCHAR(36) NOT NULL,
+	mac VARCHAR(17),
+	name TEXT NOT NULL,
+	transport VARCHAR(4) NOT NULL,
+	client_ip VARCHAR(45) NOT NULL,
+	result VARCHAR(16) NOT NULL,
+	bytes BIGINT NOT NULL,
+	duration_ms BIGINT NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_fetches PRIMARY KEY (uuid)
+);
+
+CREATE INDEX ix_fetches_created_at_uuid ON fetches (created_at, uuid);
+
+CREATE INDEX ix_fetches_mac_created_at_uuid ON fetches (mac, created_at, uuid);
+
+CREATE TABLE discovered_phones (
+	mac VARCHAR(17) NOT NULL,
+	client_ip VARCHAR(45) NOT NULL,
+	model TEXT,
+	first_seen_at VARCHAR(24) NOT NULL,
+	last_seen_at VARCHAR(24) NOT NULL,
+	names TEXT NOT NULL,
+	other_addresses TEXT NOT NULL,
+	discovered_by VARCHAR(45) NOT NULL,
+	CONSTRAINT pk_discovered_phones PRIMARY KEY (mac)
+);
+
+CREATE INDEX ix_discovered_phones_discovered_by_last_seen_at_mac ON discovered_phones (discovered_by, last_seen_at, mac);
+
+CREATE INDEX ix_discovered_phones_first_seen_at_mac ON discovered_phones (first_seen_at, mac);
+
+CREATE INDEX ix_discovered_phones_last_seen_at_mac ON discovered_phones (last_seen_at, mac);
+
+CREATE TABLE extensions (
+	uuid VARCHAR(36) NOT NULL,
+	type VARCHAR(16) NOT NULL,
+	extension TEXT NOT NULL,
+	name TEXT NOT NULL,
+	password_sealed BLOB NOT NULL,
+	password_key_id VARCHAR(16) NOT NULL,
+	description TEXT,
+	voicemail BOOLEAN NOT NULL,
+	voicemail_passcode_sealed BLOB,
+	voicemail_passcode_key_id VARCHAR(16),
+	is_active BOOLEAN NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	created_by VARCHAR(36),
+	updated_at VARCHAR(24) NOT NULL,
+	updated_by VARCHAR(36),
+	created_ip VARCHAR(45) NOT NULL,
+	updated_ip VARCHAR(45) NOT NULL,
+	search TEXT NOT NULL,
+	CONSTRAINT pk_extensions PRIMARY KEY (uuid),
+	CONSTRAINT uq_extensions_extension UNIQUE (extension)
+);
+
+CREATE INDEX ix_extensions_listed ON extensions (created_at, uuid, search, type, voicemail, is_active);
+
+CREATE INDEX ix_extensions_password_key_id_uuid ON extensions (password_key_id, uuid);
+
+CREATE INDEX ix_extensions_voicemail_passcode_key_id_uuid ON extensions (voicemail_passcode_key_id, uuid);
+
+CREATE TABLE phones (
+	mac VARCHAR(17) NOT NULL,
+	brand TEXT,
+	model TEXT,
+	description TEXT,
+	name TEXT,
+	hostname TEXT,
+	location TEXT,
+	phone_ip VARCHAR(45),
+	phone_vlan TEXT,
+	software_version TEXT,
+	software_type TEXT,
+	is_active BOOLEAN NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	updated_at VARCHAR(24) NOT NULL,
+	address_confirmed BOOLEAN NOT NULL,
+	adopted_with_pin BOOLEAN NOT NULL,
+	last_outcome VARCHAR(16) DEFAULT 'none' NOT NULL,
+	last_number BIGINT,
+	search TEXT NOT NULL,
+	CONSTRAINT pk_phones PRIMARY KEY (mac)
+);
+
+CREATE INDEX ix_phones_is_active_last_outcome_model ON phones (is_active, last_outcome, model);
+
+CREATE INDEX ix_phones_listed ON phones (created_at, mac, search, brand, model, location, phone_vlan, software_version, software_type, is_active, last_outcome);
+
+CREATE TABLE replacements (
+	mac VARCHAR(17) NOT NULL,
+	earlier VARCHAR(17) NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_replacements PRIMARY KEY (mac)
+);
+
+CREATE INDEX ix_replacements_earlier_created_at ON replacements (earlier, created_at);
+
+CREATE TABLE vendor_phones (
+	mac VARCHAR(17) NOT NULL,
+	vendor BOOLEAN NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_vendor_phones PRIMARY KEY (mac)
+);
+
+CREATE INDEX ix_vendor_phones_created_at_mac ON vendor_phones (created_at, mac);
+
+CREATE TABLE kems (
+	uuid VARCHAR(36) NOT NULL,
+	model TEXT,
+	mac VARCHAR(17),
+	ip VARCHAR(45),
+	connected_phone VARCHAR(17),
+	software_version TEXT,
+	software_type TEXT,
+	created_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_kems PRIMARY KEY (uuid)
+);
+
+CREATE INDEX ix_kems_connected_phone ON kems (connected_phone);
+
+CREATE INDEX ix_kems_created_at_uuid ON kems (created_at, uuid);
+
+CREATE TABLE vendor_services (
+	uuid VARCHAR(36) NOT NULL,
+	name TEXT,
+	url TEXT,
+	type TEXT,
+	created_at VARCHAR(24) NOT NULL,
+	updated_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_vendor_services PRIMARY KEY (uuid)
+);
+
+CREATE INDEX ix_vendor_services_created_at_uuid ON vendor_services (created_at, uuid);
+
 CREATE TABLE users (
 	uuid VARCHAR(36) NOT NULL,
 	first_name TEXT NOT NULL,
@@ -110,161 +265,6 @@ CREATE TABLE company_contacts (
 );
 
 CREATE INDEX ix_company_contacts_listed ON company_contacts (created_at, uuid, search, department, company, location, building, is_active);
-
-CREATE TABLE deployment_days (
-	day VARCHAR(10) NOT NULL,
-	outcome VARCHAR(16) NOT NULL,
-	deployments BIGINT NOT NULL,
-	CONSTRAINT pk_deployment_days PRIMARY KEY (day, outcome)
-);
-
-CREATE TABLE extensions (
-	uuid VARCHAR(36) NOT NULL,
-	type VARCHAR(16) NOT NULL,
-	extension TEXT NOT NULL,
-	name TEXT NOT NULL,
-	password_sealed BLOB NOT NULL,
-	password_key_id VARCHAR(16) NOT NULL,
-	description TEXT,
-	voicemail BOOLEAN NOT NULL,
-	voicemail_passcode_sealed BLOB,
-	voicemail_passcode_key_id VARCHAR(16),
-	is_active BOOLEAN NOT NULL,
-	created_at VARCHAR(24) NOT NULL,
-	created_by VARCHAR(36),
-	updated_at VARCHAR(24) NOT NULL,
-	updated_by VARCHAR(36),
-	created_ip VARCHAR(45) NOT NULL,
-	updated_ip VARCHAR(45) NOT NULL,
-	search TEXT NOT NULL,
-	CONSTRAINT pk_extensions PRIMARY KEY (uuid),
-	CONSTRAINT uq_extensions_extension UNIQUE (extension)
-);
-
-CREATE INDEX ix_extensions_listed ON extensions (created_at, uuid, search, type, voicemail, is_active);
-
-CREATE INDEX ix_extensions_password_key_id_uuid ON extensions (password_key_id, uuid);
-
-CREATE INDEX ix_extensions_voicemail_passcode_key_id_uuid ON extensions (voicemail_passcode_key_id, uuid);
-
-CREATE TABLE phones (
-	mac VARCHAR(17) NOT NULL,
-	brand TEXT,
-	model TEXT,
-	description TEXT,
-	name TEXT,
-	hostname TEXT,
-	location TEXT,
-	phone_ip VARCHAR(45),
-	phone_vlan TEXT,
-	software_version TEXT,
-	software_type TEXT,
-	is_active BOOLEAN NOT NULL,
-	created_at VARCHAR(24) NOT NULL,
-	updated_at VARCHAR(24) NOT NULL,
-	address_confirmed BOOLEAN NOT NULL,
-	adopted_with_pin BOOLEAN NOT NULL,
-	last_outcome VARCHAR(16) DEFAULT 'none' NOT NULL,
-	last_number BIGINT,
-	search TEXT NOT NULL,
-	CONSTRAINT pk_phones PRIMARY KEY (mac)
-);
-
-CREATE INDEX ix_phones_is_active_last_outcome_model ON phones (is_active, last_outcome, model);
-
-CREATE INDEX ix_phones_listed ON phones (created_at, mac, search, brand, model, location, phone_vlan, software_version, software_type, is_active, last_outcome);
-
-CREATE TABLE replacements (
-	mac VARCHAR(17) NOT NULL,
-	earlier VARCHAR(17) NOT NULL,
-	created_at VARCHAR(24) NOT NULL,
-	CONSTRAINT pk_replacements PRIMARY KEY (mac)
-);
-
-CREATE INDEX ix_replacements_earlier_created_at ON replacements (earlier, created_at);
-
-CREATE TABLE vendor_phones (
-	mac VARCHAR(17) NOT NULL,
-	vendor BOOLEAN NOT NULL,
-	created_at VARCHAR(24) NOT NULL,
-	CONSTRAINT pk_vendor_phones PRIMARY KEY (mac)
-);
-
-CREATE INDEX ix_vendor_phones_created_at_mac ON vendor_phones (created_at, mac);
-
-CREATE TABLE kems (
-	uuid VARCHAR(36) NOT NULL,
-	model TEXT,
-	mac VARCHAR(17),
-	ip VARCHAR(45),
-	connected_phone VARCHAR(17),
-	software_version TEXT,
-	software_type TEXT,
-	created_at VARCHAR(24) NOT NULL,
-	CONSTRAINT pk_kems PRIMARY KEY (uuid)
-);
-
-CREATE INDEX ix_kems_connected_phone ON kems (connected_phone);
-
-CREATE INDEX ix_kems_created_at_uuid ON kems (created_at, uuid);
-
-CREATE TABLE vendor_services (
-	uuid VARCHAR(36) NOT NULL,
-	name TEXT,
-	url TEXT,
-	type TEXT,
-	created_at VARCHAR(24) NOT NULL,
-	updated_at VARCHAR(24) NOT NULL,
-	CONSTRAINT pk_vendor_services PRIMARY KEY (uuid)
-);
-
-CREATE INDEX ix_vendor_services_created_at_uuid ON vendor_services (created_at, uuid);
-
-CREATE TABLE served_files (
-	name_key VARCHAR(64) NOT NULL,
-	name TEXT NOT NULL,
-	content_sealed BLOB NOT NULL,
-	content_key_id VARCHAR(16) NOT NULL,
-	attempt VARCHAR(36) NOT NULL,
-	CONSTRAINT pk_served_files PRIMARY KEY (name_key)
-);
-
-CREATE INDEX ix_served_files_content_key_id_name_key ON served_files (content_key_id, name_key);
-
-CREATE TABLE fetches (
-	uuid VARCHAR(36) NOT NULL,
-	mac VARCHAR(17),
-	name TEXT NOT NULL,
-	transport VARCHAR(4) NOT NULL,
-	client_ip VARCHAR(45) NOT NULL,
-	result VARCHAR(16) NOT NULL,
-	bytes BIGINT NOT NULL,
-	duration_ms BIGINT NOT NULL,
-	created_at VARCHAR(24) NOT NULL,
-	CONSTRAINT pk_fetches PRIMARY KEY (uuid)
-);
-
-CREATE INDEX ix_fetches_created_at_uuid ON fetches (created_at, uuid);
-
-CREATE INDEX ix_fetches_mac_created_at_uuid ON fetches (mac, created_at, uuid);
-
-CREATE TABLE discovered_phones (
-	mac VARCHAR(17) NOT NULL,
-	client_ip VARCHAR(45) NOT NULL,
-	model TEXT,
-	first_seen_at VARCHAR(24) NOT NULL,
-	last_seen_at VARCHAR(24) NOT NULL,
-	names TEXT NOT NULL,
-	other_addresses TEXT NOT NULL,
-	discovered_by VARCHAR(45) NOT NULL,
-	CONSTRAINT pk_discovered_phones PRIMARY KEY (mac)
-);
-
-CREATE INDEX ix_discovered_phones_discovered_by_last_seen_at_mac ON discovered_phones (discovered_by, last_seen_at, mac);
-
-CREATE INDEX ix_discovered_phones_first_seen_at_mac ON discovered_phones (first_seen_at, mac);
-
-CREATE INDEX ix_discovered_phones_last_seen_at_mac ON discovered_phones (last_seen_at, mac);
 
 CREATE TABLE configuration_templates (
 	uuid VARCHAR(36) NOT NULL,
@@ -435,6 +435,67 @@ CREATE INDEX ix_desks_until ON desks (until);
 
 CREATE INDEX ix_desks_user_uuid ON desks (user_uuid);
 
+CREATE TABLE phone_states (
+	mac VARCHAR(17) NOT NULL,
+	state VARCHAR(16) NOT NULL,
+	since VARCHAR(24) NOT NULL,
+	seen_at VARCHAR(24),
+	answers BOOLEAN,
+	misses BIGINT NOT NULL,
+	reported_mac VARCHAR(17),
+	reported_model TEXT,
+	reported_load TEXT,
+	serial TEXT,
+	is_registered BOOLEAN,
+	file VARCHAR(16) NOT NULL,
+	is_other BOOLEAN NOT NULL,
+	expected_load TEXT,
+	runs_expected BOOLEAN,
+	states TEXT NOT NULL,
+	CONSTRAINT pk_phone_states PRIMARY KEY (mac),
+	CONSTRAINT fk_phone_states_mac FOREIGN KEY(mac) REFERENCES phones (mac) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_phone_states_states_reported_load_mac ON phone_states (states, reported_load, mac);
+
+CREATE TABLE phone_state_changes (
+	uuid VARCHAR(36) NOT NULL,
+	mac VARCHAR(17) NOT NULL,
+	state VARCHAR(16) NOT NULL,
+	at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_phone_state_changes PRIMARY KEY (uuid),
+	CONSTRAINT fk_phone_state_changes_mac FOREIGN KEY(mac) REFERENCES phones (mac) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_phone_state_changes_at_uuid ON phone_state_changes (at, uuid);
+
+CREATE INDEX ix_phone_state_changes_mac_at_uuid ON phone_state_changes (mac, at, uuid);
+
+CREATE TABLE user_extensions (
+	uuid VARCHAR(36) NOT NULL,
+	user_uuid VARCHAR(36) NOT NULL,
+	extension_uuid VARCHAR(36) NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_user_extensions PRIMARY KEY (uuid),
+	CONSTRAINT uq_user_extensions_user_uuid_extension_uuid UNIQUE (user_uuid, extension_uuid),
+	CONSTRAINT fk_user_extensions_user_uuid FOREIGN KEY(user_uuid) REFERENCES users (uuid) ON DELETE CASCADE,
+	CONSTRAINT fk_user_extensions_extension_uuid FOREIGN KEY(extension_uuid) REFERENCES extensions (uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_user_extensions_created_at_uuid ON user_extensions (created_at, uuid);
+
+CREATE INDEX ix_user_extensions_extension_uuid_created_at_uuid ON user_extensions (extension_uuid, created_at, uuid);
+
+CREATE TABLE vendor_users (
+	uuid VARCHAR(36) NOT NULL,
+	user_uuid VARCHAR(36) NOT NULL,
+	pin_code TEXT NOT NULL,
+	created_at VARCHAR(24) NOT NULL,
+	CONSTRAINT pk_vendor_users PRIMARY KEY (uuid),
+	CONSTRAINT uq_vendor_users_user_uuid UNIQUE (user_uuid),
+	CONSTRAINT fk_vendor_users_user_uuid FOREIGN KEY(user_uuid) REFERENCES users (uuid) ON DELETE CASCADE
+);
+
 CREATE TABLE passwords (
 	user_uuid VARCHAR(36) NOT NULL,
 	hash TEXT NOT NULL,
@@ -530,67 +591,6 @@ CREATE TABLE personal_contacts (
 );
 
 CREATE INDEX ix_personal_contacts_user_uuid_created_at_uuid ON personal_contacts (user_uuid, created_at, uuid);
-
-CREATE TABLE phone_states (
-	mac VARCHAR(17) NOT NULL,
-	state VARCHAR(16) NOT NULL,
-	since VARCHAR(24) NOT NULL,
-	seen_at VARCHAR(24),
-	answers BOOLEAN,
-	misses BIGINT NOT NULL,
-	reported_mac VARCHAR(17),
-	reported_model TEXT,
-	reported_load TEXT,
-	serial TEXT,
-	is_registered BOOLEAN,
-	file VARCHAR(16) NOT NULL,
-	is_other BOOLEAN NOT NULL,
-	expected_load TEXT,
-	runs_expected BOOLEAN,
-	states TEXT NOT NULL,
-	CONSTRAINT pk_phone_states PRIMARY KEY (mac),
-	CONSTRAINT fk_phone_states_mac FOREIGN KEY(mac) REFERENCES phones (mac) ON DELETE CASCADE
-);
-
-CREATE INDEX ix_phone_states_states_reported_load_mac ON phone_states (states, reported_load, mac);
-
-CREATE TABLE phone_state_changes (
-	uuid VARCHAR(36) NOT NULL,
-	mac VARCHAR(17) NOT NULL,
-	state VARCHAR(16) NOT NULL,
-	at VARCHAR(24) NOT NULL,
-	CONSTRAINT pk_phone_state_changes PRIMARY KEY (uuid),
-	CONSTRAINT fk_phone_state_changes_mac FOREIGN KEY(mac) REFERENCES phones (mac) ON DELETE CASCADE
-);
-
-CREATE INDEX ix_phone_state_changes_at_uuid ON phone_state_changes (at, uuid);
-
-CREATE INDEX ix_phone_state_changes_mac_at_uuid ON phone_state_changes (mac, at, uuid);
-
-CREATE TABLE user_extensions (
-	uuid VARCHAR(36) NOT NULL,
-	user_uuid VARCHAR(36) NOT NULL,
-	extension_uuid VARCHAR(36) NOT NULL,
-	created_at VARCHAR(24) NOT NULL,
-	CONSTRAINT pk_user_extensions PRIMARY KEY (uuid),
-	CONSTRAINT uq_user_extensions_user_uuid_extension_uuid UNIQUE (user_uuid, extension_uuid),
-	CONSTRAINT fk_user_extensions_user_uuid FOREIGN KEY(user_uuid) REFERENCES users (uuid) ON DELETE CASCADE,
-	CONSTRAINT fk_user_extensions_extension_uuid FOREIGN KEY(extension_uuid) REFERENCES extensions (uuid) ON DELETE CASCADE
-);
-
-CREATE INDEX ix_user_extensions_created_at_uuid ON user_extensions (created_at, uuid);
-
-CREATE INDEX ix_user_extensions_extension_uuid_created_at_uuid ON user_extensions (extension_uuid, created_at, uuid);
-
-CREATE TABLE vendor_users (
-	uuid VARCHAR(36) NOT NULL,
-	user_uuid VARCHAR(36) NOT NULL,
-	pin_code TEXT NOT NULL,
-	created_at VARCHAR(24) NOT NULL,
-	CONSTRAINT pk_vendor_users PRIMARY KEY (uuid),
-	CONSTRAINT uq_vendor_users_user_uuid UNIQUE (user_uuid),
-	CONSTRAINT fk_vendor_users_user_uuid FOREIGN KEY(user_uuid) REFERENCES users (uuid) ON DELETE CASCADE
-);
 
 CREATE TABLE profiles (
 	uuid VARCHAR(36) NOT NULL,
