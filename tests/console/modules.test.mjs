@@ -286,7 +286,7 @@ test("pages_of_the_documentation_become_elements", async () => {
   assert.equal(leadsTo(page, "../reference/http/batches.md"), "#/help/reference/http/batches");
   assert.equal(leadsTo(page, "#rates"), `#/help/${page}?at=rates`);
   assert.equal(leadsTo(page, "https://example.com/x"), "https://example.com/x");
-  assert.equal(leadsTo(page, "../decisions/0031-batches.md"), null);
+  assert.equal(leadsTo(page, "../decisions/batches.md"), null);
   assert.equal(leadsTo(page, "../../README.md"), null);
   assert.deepEqual(cellsOf("| a | `x|y` | b \\| c |"), ["a", "`x|y`", "b | c"]);
   const text = "# Title\n\nOne `code` and\n**two** [words](x.md).\n\n1. First:\n\n   ```sh\n   make <b>\n   ```\n2. Second\n   line\n\n- a\n  - b\n\n| A | B |\n|---|---|\n| 1 | [x](../decisions/y.md) |\n\n## A part, indeed\n";

@@ -59,6 +59,32 @@ def test_reference_index_links_every_page() -> None:
     assert alone - {"index.md"} <= {*LINK.findall(index)}
 
 
+def test_decision_index_links_every_page_of_few() -> None:
+    folder = ROOT / "docs/decisions"
+    pages = {page.name for page in folder.glob("*.md")} - {"index.md"}
+
+    assert {*LINK.findall((folder / "index.md").read_text(encoding="utf-8"))} == pages
+    assert len(pages) <= 30
+
+
+ANCHOR = re.compile(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)")
+
+
+def test_links_to_sections_have_headings() -> None:
+    def anchors(page: Path) -> set[str]:
+        heads = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+    def broken(page: Path, text: str) -> list[str]:
+        return [
+            f"{target}#{name}"
+            for target, name in ANCHOR.findall(text)
+            if name not in anchors((page.parent / target) if target else page)
+        ]
+
+    assert missing_in_pages(broken) == {}
+
+
 def test_security_promises_name_their_tests() -> None:
     page = (ROOT / "docs/explanation/security.md").read_text(encoding="utf-8")
     promises = [line for line in page.splitlines() if re.match(r"\| (?!Promise|--)", line)]

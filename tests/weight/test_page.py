@@ -4,7 +4,7 @@ import re
 
 from support.weight import ROOT, SRC
 
-PAGE = ROOT / "docs/decisions/0099-what-holds-the-lines.md"
+PAGE = ROOT / "docs/decisions/weight.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 
 

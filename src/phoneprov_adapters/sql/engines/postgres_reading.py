@@ -39,9 +39,9 @@ _CLOSE_SECONDS = 1.0
 class PostgresPool:
     """At most ``SIZE`` connections, opened when needed; the one used last is taken first.
 
-    The driver's own pool costs a read about as much again as its query (see decision 0002).
-    Acquiring a free connection and releasing it awaits nothing, so that no cancellation can lose a
-    connection.
+    The driver's own pool costs a read about as much again as its query
+    (``docs/decisions/database.md``). Acquiring a free connection and releasing it awaits nothing,
+    so that no cancellation can lose a connection.
     """
 
     def __init__(self, connect: Callable[[], Awaitable[Opened]], wait_seconds: float) -> None:
