@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-retention bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight
+.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-retention bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight write-docs
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -52,6 +52,10 @@ unit: $(VENV)/installed-dev  ## the unit tests alone, in seconds
 
 weight: $(VENV)/installed-dev  ## lines of code, and the modules that a request runs through, with their limits
 	$(BIN)/python -m pytest -q -p no:xdist tests/weight
+
+# The tests that compare parts of the documentation with the service write these parts.
+write-docs: $(VENV)/installed-dev  ## write what pages repeat from the service: replies, settings, types, drawings
+	PHONEPROV_WRITE_DOCS=1 $(BIN)/python -m pytest -q -n 2 $$(grep -rl --include='test_*.py' 'environ.*PHONEPROV_WRITE_DOCS' tests)
 
 fix: $(VENV)/installed-dev  ## format the code and fix simple lint findings
 	$(BIN)/ruff format .

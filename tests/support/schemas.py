@@ -1,4 +1,4 @@
-"""Schemas as SQL: the one that the tables make, and those of the versions that were released."""
+"""Schemas as SQL: the one that the tables make, and those of released versions."""
 
 from itertools import groupby
 from pathlib import Path
@@ -34,8 +34,11 @@ def schema_of_tables(dialect: str) -> str:
 
 
 def make_schema(connection: Connection, revision: str) -> None:
-    """Make the schema of a revision in an empty database."""
-    content = schema_file(revision, connection.dialect.name).read_text("utf-8")
+    """Make the schema of a revision in an empty database. That of a version that was not released
+    yet has no file: it is the schema of the tables."""
+    dialect = connection.dialect.name
+    file = schema_file(revision, dialect)
+    content = file.read_text("utf-8") if file.exists() else schema_of_tables(dialect)
     with connection.begin():
         for statement in content.split(";\n"):
             if statement.strip():
