@@ -229,10 +229,10 @@ async def onboard(office: Office, floor: Floor) -> None:
 
 FLEET_ACTS: dict[str, Callable[[Office, Floor], Awaitable[object]]] = {
     "replace": lambda office, floor: office.container.change_fleet().replace(
-        ADMIN, floor.here, ReplacePhone(mac=newcomer(floor))
+        ADMIN, floor.here, ReplacePhone(mac=newcomer(floor), phone_ip=IP)
     ),
     "adopt": lambda office, floor: office.container.change_fleet().adopt(
-        ADMIN, newcomer(floor), AdoptPhone(profile_uuid=floor.bob.profile)
+        ADMIN, newcomer(floor), AdoptPhone(profile_uuid=floor.bob.profile, phone_ip=IP)
     ),
     "onboard": onboard,
 }

@@ -58,7 +58,8 @@ async def has_happened(office: Office, way: str, case: Case) -> bool:
     assert desk.default_profile_uuid == (case.lobby if is_moved else floor.bob).profile
     assert desk.user_uuid == (user.uuid if is_moved else None)
     assert office.file(mac) == user.text
-    assert office.registered(mac)[0] == user.text
+    if way != "onboard":  # the person before the phone restarts it, until its address is confirmed
+        assert office.registered(mac)[0] == user.text
     history = await office.container.use_cases().deployments.of_phone(
         ADMIN, mac, DeploymentFilter()
     )

@@ -57,6 +57,7 @@ def text_fields() -> list[tuple[str, str, str]]:
             if body is None:
                 continue
             schema = body["content"]["application/json"]["schema"]
+            schema = schema.get("anyOf", [schema])[0]  # a body that may be null
             while "$ref" in schema:
                 schema = schemas[schema["$ref"].rpartition("/")[2]]
             for name, field in schema["properties"].items():

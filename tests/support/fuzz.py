@@ -80,12 +80,17 @@ class Fuzz:
                     "seed": SEED,
                     "generation": {"with-security-parameters": False, "database": "none"},
                     "phases": {"coverage": {"generate-duplicate-query-parameters": True}},
-                    # A generated refresh token is invalid, and one of another account is 422.
+                    # No schema knows the own refresh token, the current password, or weak PINs.
                     "operations": [
                         {
-                            "include-path": "/api/v1/auth/logout",
+                            "include-path": path,
                             "checks": {"positive_data_acceptance": {"enabled": False}},
                         }
+                        for path in (
+                            "/api/v1/auth/logout",
+                            "/api/v1/me/password",
+                            "/api/v1/vendor-users/{userUuid}",
+                        )
                     ],
                 }
             ),

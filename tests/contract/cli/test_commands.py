@@ -161,7 +161,7 @@ async def test_command_argument_that_is_not_utf8_is_named_as_such(tmp_path: Path
     ("limit", "size", "sentence"),
     [
         (resource.RLIMIT_NOFILE, 30, "may open 30 files and needs at least 64"),
-        (resource.RLIMIT_AS, 320 * 1024**2, "The system refuses "),
+        (resource.RLIMIT_AS, 256 * 1024**2, "The system refuses "),
     ],
 )
 def test_serve_under_a_limit_of_the_process_names_it_without_a_traceback(

@@ -261,7 +261,7 @@ def test_rollback_to_the_text_of_an_inactive_user_needs_force(desk: Desk, tmp_pa
 def test_preview_shows_the_changes_and_applies_none(desk: Desk) -> None:
     desk.run("switch", ADA, MAC)
 
-    done = desk.run("preview", BOB, MAC)
+    done = desk.run("preview", BOB, MAC, PHONEPROV_FTP_HOST="127.0.0.1")
 
     assert (done.exit_code, done.stderr) == (0, "")
     assert "reachable: Logged in on 127.0.0.1:" in done.stdout
@@ -277,7 +277,8 @@ def test_preview_shows_the_changes_and_applies_none(desk: Desk) -> None:
 
 def test_preview_fails_if_the_switch_would_fail(desk: Desk) -> None:
     assert desk.run("preview", ADA, MAC).exit_code == 0
-    wrong = desk.run("preview", ADA, MAC, PHONEPROV_FTP_PASSWORD="wrong")
+    server = {"PHONEPROV_FTP_HOST": "127.0.0.1", "PHONEPROV_FTP_PASSWORD": "wrong"}
+    wrong = desk.run("preview", ADA, MAC, **server)
 
     assert wrong.exit_code == 1
     assert "NOT REACHABLE" in wrong.stdout

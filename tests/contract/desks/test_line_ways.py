@@ -60,7 +60,8 @@ async def test_replacement_takes_the_lines_and_restarts_the_other_phone(office: 
     async with office.api.database.write() as tx:
         await tx.discovered_phones.see(NEW, OTHER_IP, "CP-7945G", "x", NOW)
     before = office.restarts(IP)
-    data_of(await office.admin.post(f"/phones/{MAC}/replace", {"mac": NEW}), 201)
+    by = {"mac": NEW, "phone_ip": OTHER_IP}
+    data_of(await office.admin.post(f"/phones/{MAC}/replace", by), 201)
     assert (await office.lines(), await office.lines(NEW)) == ([], [ADA])
     assert await office.keep_desks() == 2
     await office.api.container.tasks().drain(10)

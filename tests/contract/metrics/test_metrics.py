@@ -314,7 +314,7 @@ def _metric_names() -> set[str]:
             names.add(f"{family.name}_total")
         elif family.type == "histogram":
             names |= {f"{family.name}_bucket", f"{family.name}_count", f"{family.name}_sum"}
-    return with_samples | names | {"phoneprov_phones", "phoneprov_batches"}
+    return with_samples | names | {"phoneprov_phones", "phoneprov_batches", "phoneprov_fleet"}
 
 
 def test_deploy_files_use_metrics_that_exist() -> None:

@@ -6,6 +6,7 @@ from phoneprov_core.features.serving.model import (
     MOST_DISCOVERED,
     MOST_NAMES,
     DiscoveredPhone,
+    SeenAddress,
     ServedFile,
 )
 from support.phone_records import a_fetch, a_phone
@@ -65,7 +66,15 @@ class TestProvisioning(DatabaseTests):
 
         async with self.database.read() as tx:
             assert await tx.discovered_phones.rows(10) == [
-                DiscoveredPhone(PHONE, OTHER_IP, "CP-7945G", moment(1), moment(3), ("b", "a"))
+                DiscoveredPhone(
+                    PHONE,
+                    OTHER_IP,
+                    "CP-7945G",
+                    moment(1),
+                    moment(3),
+                    ("b", "a"),
+                    (SeenAddress(IP, moment(2)),),
+                )
             ]
             assert await tx.discovered_phones.count() == 1
 
@@ -95,9 +104,10 @@ class TestProvisioning(DatabaseTests):
         for first in range(0, MOST_DISCOVERED, 50):
             async with self.database.write() as tx:
                 for number in range(first, first + 50):
-                    await tx.discovered_phones.see(a_mac(number + 1), IP, None, "a", moment(2))
+                    address = f"10.1.{first // 50}.1"  # has a part of the table
+                    await tx.discovered_phones.see(a_mac(number + 1), address, None, "a", moment(2))
         async with self.database.write() as tx:
-            await tx.discovered_phones.see(a_mac(5), IP, None, "a", moment(1))
+            await tx.discovered_phones.see(a_mac(5), "10.1.0.1", None, "a", moment(1))
             await tx.discovered_phones.see(a_mac(MOST_DISCOVERED + 1), IP, None, "a", moment(3))
 
         async with self.database.read() as tx:

@@ -30,17 +30,18 @@ class Elsewhere(ConfigUploader):
         raise NotImplementedError
 
 
-def uploader(port: int, password: str = FTP_PASSWORD) -> FtpUploader:
-    settings = FtpSettings(port=port, user="phoneprov", password=password)
+def uploader(port: int, password: str = FTP_PASSWORD, host: str | None = IP) -> FtpUploader:
+    # A password is sent to a phone's own server with an upload only.
+    settings = FtpSettings(host=host, port=port, user="phoneprov", password=password)
     return FtpUploader(settings, LOOPBACK)
 
 
 @asynccontextmanager
 async def real(
-    password: str = FTP_PASSWORD,
+    password: str = FTP_PASSWORD, host: str | None = IP
 ) -> AsyncIterator[tuple[RealReachability, SimulatedPhone]]:
     async with SimulatedPhone(ftp_password=FTP_PASSWORD, mac=PHONE.mac) as phone:
-        yield RealReachability(uploader(phone.ftp_port, password), web(phone)), phone
+        yield RealReachability(uploader(phone.ftp_port, password, host), web(phone)), phone
 
 
 @pytest.fixture(params=["memory", "real"])
@@ -132,7 +133,7 @@ async def test_server_refusing_the_login_is_not_reachable() -> None:
 
 @pytest.mark.parametrize("address", [None, "10.1.2.3"])
 async def test_forbidden_address_is_reported_without_an_exception(address: str | None) -> None:
-    async with real() as (reachability, _):
+    async with real("", None) as (reachability, _):
         for answer in (
             await reachability.server(address),
             await reachability.phone(at(PHONE, address)),
