@@ -3,11 +3,11 @@ with a secret key is stored and returned: without the key, the few possible PINs
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Protocol
 
-from phoneprov_core.inventory.links import LinkedExtension
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import Invalid, NotFound, Problem, require
@@ -20,7 +20,7 @@ from phoneprov_core.kernel.fields import (
     UserUuid,
     schema,
 )
-from phoneprov_core.kernel.store import ReadAndWrite, Rows
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import require_login, require_owner
 from phoneprov_core.people.users.model import User
@@ -88,12 +88,26 @@ class PinOwners(Protocol):
         ``find`` until it ends."""
 
 
+class HasNumber(Protocol):
+    """What has a number that is dialled."""
+
+    @property
+    def extension(self) -> str: ...
+
+
+class LinkedNumbers(Protocol):
+    """The numbers of users."""
+
+    async def rows(self, limit: int, *, owner: str | None = None) -> Sequence[HasNumber]:
+        """At most ``limit`` numbers of the user ``owner``."""
+
+
 class NumbersOfUsers(Protocol):
     """The part of the store of links that PINs use."""
 
     @property
-    def extensions(self) -> Rows[LinkedExtension]:
-        """The extensions of each user."""
+    def extensions(self) -> LinkedNumbers:
+        """The numbers of each user."""
 
 
 class NumbersTransaction(Protocol):

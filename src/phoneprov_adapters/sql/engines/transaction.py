@@ -47,6 +47,7 @@ from phoneprov_adapters.sql.stores.switching import SqlDeployments, SqlLeases
 from phoneprov_adapters.sql.tables.inventory import VENDOR_SERVICES
 from phoneprov_adapters.sql.tables.people import PERMISSIONS, PERSONAL_CONTACTS
 from phoneprov_core.features.desks.records import DeskUses
+from phoneprov_core.features.templates.recipes import TemplateUses
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.store import ReadAndWrite
 
@@ -97,6 +98,7 @@ class SqlTransaction:
     batches = cached_property(lambda self: SqlBatches(self._connection))
     desks = cached_property(lambda self: SqlDesks(self._connection))
     desk_uses = cached_property(lambda self: DeskUses(self))
+    template_uses = cached_property(lambda self: TemplateUses(self))
     listed_desks = cached_property(lambda self: listed_desks(self._connection))
     retention = cached_property(lambda self: SqlRetention(self._connection))
     statistics = cached_property(lambda self: SqlStatistics(self._connection))

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from phoneprov_core.features.templates.model import MOST_VALUES
 from phoneprov_core.features.templates.shapes import Reader, Token, plain
+from phoneprov_core.inventory.profiles.model import MOST_VALUES
 
 _MOST_GROUPS = 40
 """Maximum number of groups of different shapes; others have a template for each shape, so that the

@@ -1,6 +1,5 @@
 """Templates and their variants, and the names and filters of their language."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated
 
@@ -8,14 +7,14 @@ from msgspec import UNSET, UnsetType
 
 from phoneprov_core.inventory.configuration.findings import Finding
 from phoneprov_core.inventory.phones.model import Family, bare_model
+from phoneprov_core.inventory.profiles.model import LONGEST_VALUE, TemplateName, TemplateRevision
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Command, QueryCommand
-from phoneprov_core.kernel.errors import Conflict, Forbidden, InUse, Problem
+from phoneprov_core.kernel.errors import Conflict, InUse, Problem
 from phoneprov_core.kernel.fields import (
     SECRET,
     Check,
     CreatedAt,
-    Line,
     Notes,
     OptionalLine,
     RecordUuid,
@@ -104,22 +103,13 @@ MOST_NODES = 20_000
 """Maximum number of elements of the syntax tree."""
 DEEPEST_NODE = 50
 """Maximum depth of the syntax tree."""
-LONGEST_TEXT = 16_384
+LONGEST_TEXT = 4 * LONGEST_VALUE
 """Maximum number of characters of a text that a template makes."""
 MOST_WORK = 1_000_000
 """Maximum cost of a rendering: each pass of a loop costs the elements in its body, each text that
 is made its characters."""
 MOST_ELEMENTS = 1000
 """Maximum number of elements of a given list."""
-
-
-MOST_VALUES = 200
-LONGEST_VALUE = LONGEST_TEXT // 4
-_KEY = r"^[A-Za-z][A-Za-z0-9_]{0,63}$"
-
-TemplateName = Annotated[
-    Line, schema("Name of the template; its variants share it", examples=["office"])
-]
 
 
 VariantModel = Annotated[
@@ -141,48 +131,12 @@ Body = Annotated[
         examples=["<device><name>{{ phone.name }}</name></device>"],
     ),
 ]
-TemplateRevision = Annotated[
-    int, schema("Number of the text, from 1; grows with each change", minimum=1, examples=[3])
-]
-
-
 Shared = Annotated[
     bool,
     schema(
         "Whether users without level 0 make profiles of the template, and so read what it gives "
         "for them; all variants of a name must be shared",
         examples=[False],
-    ),
-]
-
-
-def checked_values(given: dict[str, str]) -> dict[str, str]:
-    """A rule of a field: the texts of a profile, by name."""
-    if len(given) > MOST_VALUES:
-        raise ValueError(f"must have at most {MOST_VALUES} texts")
-    for key in given:
-        if not re.fullmatch(_KEY, key, re.ASCII):
-            raise ValueError(
-                "must have names of at most 64 letters, digits and _ that begin with a letter"
-            )
-    checked = {}
-    for key, text in given.items():
-        try:
-            checked[key] = values.text(text, longest=LONGEST_VALUE)
-        except ValueError as error:
-            raise ValueError(f"has the text {key}, which {error}") from None
-    return checked
-
-
-Values = Annotated[
-    dict[str, str],
-    SECRET,
-    Check(checked_values),
-    schema(
-        "Texts that the template finds in `values`",
-        maxProperties=MOST_VALUES,
-        propertyNames={"pattern": _KEY},
-        examples=[{"vlan": "120"}],
     ),
 ]
 
@@ -269,13 +223,6 @@ class TemplateFails(Conflict):
         "The template office (7945), revision 3, fails on line 12, column 5: "
         "values.vlan is not given."
     )
-
-
-class TemplateNotShared(Forbidden):
-    """Only level 0 makes profiles of the template."""
-
-    code = "template_not_shared"
-    usual = "The template office is not shared: only level 0 makes profiles of it."
 
 
 def is_shared(variants: Iterable[Template]) -> bool:

@@ -13,6 +13,7 @@ from phoneprov_core.features.templates.model import (
     NoTemplateFits,
     Template,
     TemplateFails,
+    is_shared,
 )
 from phoneprov_core.features.templates.use_cases import (
     Rendered,
@@ -214,3 +215,15 @@ class Rendering:
         except ValueError as error:
             raise TemplateFails(f"{begin} fails: the rendered configuration {error}.") from None
         return rendered
+
+
+class TemplateUses:
+    """What profiles and deployments ask of templates; each of them has its own port for it."""
+
+    def __init__(self, tx: RecipeTransaction) -> None:
+        self._tx = tx
+
+    async def is_shared(self, name: str) -> bool | None:
+        """Whether users without level 0 make profiles of a template; None if there is none."""
+        variants = await self._tx.templates.variants(name)
+        return is_shared(variants) if variants else None

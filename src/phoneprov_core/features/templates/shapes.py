@@ -5,7 +5,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import NamedTuple
 
-from phoneprov_core.features.templates.model import LONGEST_VALUE
+from phoneprov_core.inventory.profiles.model import LONGEST_VALUE
 from phoneprov_core.kernel import values
 
 _PIECE = re.compile(

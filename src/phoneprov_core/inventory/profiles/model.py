@@ -1,5 +1,6 @@
 """Phone profiles."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 from xml.sax.saxutils import escape, quoteattr
@@ -7,11 +8,10 @@ from xml.sax.saxutils import escape, quoteattr
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.features.templates.model import TemplateName, Values
 from phoneprov_core.inventory.phones.model import Family, Phone, bare_model, family_of
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Command, QueryCommand, record_of, wrong
-from phoneprov_core.kernel.errors import Conflict, InUse, Problem
+from phoneprov_core.kernel.errors import Conflict, Forbidden, InUse, Problem
 from phoneprov_core.kernel.fields import (
     SECRET,
     Check,
@@ -51,6 +51,48 @@ Models = Annotated[
         "Phone models that the profile works with; empty means all",
         maxItems=200,
         examples=[["CP-7945G"]],
+    ),
+]
+
+TemplateName = Annotated[
+    Line, schema("Name of the template; its variants share it", examples=["office"])
+]
+TemplateRevision = Annotated[
+    int, schema("Number of the text, from 1; grows with each change", minimum=1, examples=[3])
+]
+
+MOST_VALUES = 200
+LONGEST_VALUE = 4096
+_KEY = r"^[A-Za-z][A-Za-z0-9_]{0,63}$"
+
+
+def checked_values(given: dict[str, str]) -> dict[str, str]:
+    """A rule of a field: the texts of a profile, by name."""
+    if len(given) > MOST_VALUES:
+        raise ValueError(f"must have at most {MOST_VALUES} texts")
+    for key in given:
+        if not re.fullmatch(_KEY, key, re.ASCII):
+            raise ValueError(
+                "must have names of at most 64 letters, digits and _ that begin with a letter"
+            )
+    checked = {}
+    for key, text in given.items():
+        try:
+            checked[key] = values.text(text, longest=LONGEST_VALUE)
+        except ValueError as error:
+            raise ValueError(f"has the text {key}, which {error}") from None
+    return checked
+
+
+Values = Annotated[
+    dict[str, str],
+    SECRET,
+    Check(checked_values),
+    schema(
+        "Texts that the template finds in `values`",
+        maxProperties=MOST_VALUES,
+        propertyNames={"pattern": _KEY},
+        examples=[{"vlan": "120"}],
     ),
 ]
 
@@ -349,6 +391,13 @@ class TooManyProfiles(Conflict):
 
     code = "too_many_profiles"
     usual = "This user has 100 profiles, the maximum; delete one, or raise PHONEPROV_MOST_PROFILES."
+
+
+class TemplateNotShared(Forbidden):
+    """Only level 0 makes profiles of the template."""
+
+    code = "template_not_shared"
+    usual = "The template office is not shared: only level 0 makes profiles of it."
 
 
 class ChangedMeanwhile(Conflict):

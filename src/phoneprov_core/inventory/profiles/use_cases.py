@@ -7,8 +7,6 @@ from typing import Protocol
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from phoneprov_core.features.templates.model import TemplateNotShared, is_shared
-from phoneprov_core.features.templates.use_cases import TemplateStore
 from phoneprov_core.inventory.configuration.well_formed import LARGEST, device_xml_rule
 from phoneprov_core.inventory.profiles.model import (
     ChangedMeanwhile,
@@ -21,6 +19,7 @@ from phoneprov_core.inventory.profiles.model import (
     ProfileRecord,
     ProfileSearch,
     Revision,
+    TemplateNotShared,
     TooManyProfiles,
     from_template,
     whole,
@@ -81,6 +80,15 @@ class DesksOfProfiles(Protocol):
         """Take the lines of the owner of a profile from phones where no user is logged in."""
 
 
+class TemplatesOfProfiles(Protocol):
+    """The part of templates that profiles use."""
+
+    async def is_shared(self, name: str) -> bool | None:
+        """Whether users without level 0 make profiles of the template of this exact name; None if
+        there is no such template. In a writing transaction no other transaction changes that until
+        this one ends."""
+
+
 class ProfilesTransaction(Protocol):
     """Stores that the use cases of profiles use. A profile is deleted with its user."""
 
@@ -97,7 +105,7 @@ class ProfilesTransaction(Protocol):
     @property
     def trail(self) -> UseCaseTrail: ...
     @property
-    def templates(self) -> TemplateStore: ...
+    def template_uses(self) -> TemplatesOfProfiles: ...
 
 
 NAMED = 5
@@ -282,10 +290,10 @@ async def _require_template(
     """Raises ``NotFound``, and ``TemplateNotShared`` for a user who chooses one that is not."""
     if name is None:
         return
-    variants = await tx.templates.variants(name)
-    if not variants:
+    is_shared = await tx.template_uses.is_shared(name)
+    if is_shared is None:
         raise NotFound(f"There is no template {name}.")
-    if not (is_kept or actor.holds(SUPERADMIN) or is_shared(variants)):
+    if not (is_kept or actor.holds(SUPERADMIN) or is_shared):
         raise TemplateNotShared(
             f"The template {name} is not shared: only level 0 makes profiles of it."
         )

@@ -8,9 +8,9 @@ from typing import Annotated, Literal, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from phoneprov_core.features.templates.model import NoTemplateFits, TemplateFails, TemplateRevision
+from phoneprov_core.features.templates.model import NoTemplateFits, TemplateFails
 from phoneprov_core.inventory.phones.ports import PhoneBusy
-from phoneprov_core.inventory.profiles.model import RevisionNumber, Sha256
+from phoneprov_core.inventory.profiles.model import RevisionNumber, Sha256, TemplateRevision
 from phoneprov_core.kernel.commands import QueryCommand
 from phoneprov_core.kernel.errors import (
     Conflict,

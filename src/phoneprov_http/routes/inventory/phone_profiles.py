@@ -1,6 +1,6 @@
 """Configurations and the switch onto a phone; the owner or level 0."""
 
-from phoneprov_core.features.templates.model import TemplateFails, TemplateNotShared
+from phoneprov_core.features.templates.model import TemplateFails
 from phoneprov_core.inventory.profiles.model import (
     ChangedMeanwhile,
     CreateProfile,
@@ -13,6 +13,7 @@ from phoneprov_core.inventory.profiles.model import (
     Revision,
     Switched,
     SwitchRequest,
+    TemplateNotShared,
     TooManyProfiles,
 )
 from phoneprov_core.inventory.profiles.reading import (
