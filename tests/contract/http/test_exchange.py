@@ -334,6 +334,14 @@ async def test_pjsip_objects_of_an_extension_and_of_a_phone(tmp_path: Path) -> N
         endpoint, auth, aor = await objects(NAME)
         assert endpoint == [("id", NAME), *codecs, ("auth", "201"), ("aors", "201,202")]
         assert auth == aor == []
+
+        # A user who left keeps neither number nor password; the AOR stays, so that a restart
+        # reaches the phone.
+        data_of(await admin.put(f"/users/{ada.uuid}", {"is_active": False}))
+        assert [bool(one) for one in await objects("201")] == [False, False, True]
+        bob = await api.account("bob")
+        await link(admin, bob, made)
+        assert [bool(one) for one in await objects("202")] == [True, True, True]
         for wrong in (b"name=201", b"id=201&id=202"):
             url = "/asterisk/ps_auths/single"
             reply = await api.client.post(url, content=wrong, headers=HEADERS)

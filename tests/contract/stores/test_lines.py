@@ -96,6 +96,22 @@ class TestLines(DatabaseTests):
             for unknown in ("6", "7", "A", "", "9", "%"):
                 assert await tx.lines.find(unknown) is None
 
+    async def test_held_finds_an_extension_of_an_active_user_or_of_none(self) -> None:
+        async with self.database.read() as tx:
+            for number, kind in (("a", "chan_sccp"), ("1", "chan_sccp"), ("6", "chan_pjsip")):
+                found = await tx.lines.held(number, kind)
+                assert found is not None
+                assert found[0] == await tx.lines.find(number, kind)
+                assert found[1] == await tx.lines.uuid_of(number, kind)
+            assert await tx.lines.held("9", "chan_pjsip") is None
+        for user in (ADA, BOB, CARLA):
+            async with self.database.write() as tx:
+                account = await tx.users.find(user)
+                assert account is not None
+                await tx.users.put(msgspec.structs.replace(account, is_active=False))
+        async with self.database.read() as tx:
+            assert await tx.lines.held("6", "chan_pjsip") is None
+
     async def test_earlier_numbers_are_those_of_the_last_owners_of_the_phone(self) -> None:
         for number, owner in enumerate((ADA, BOB, CARLA, BOB, BOB, BOB), 401):
             await self.deployed(PHONE.mac, owner, number)

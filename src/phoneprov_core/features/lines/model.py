@@ -71,6 +71,10 @@ class LineStore(Protocol):
     async def uuid_of(self, number: str, kind: str) -> str | None:
         """The uuid of the extension that ``find`` finds."""
 
+    async def held(self, number: str, kind: str) -> tuple[Number, str] | None:
+        """The extension that ``find`` finds and its uuid, if it is linked to an active user, or to
+        no user at all: that of a user who left belongs to no phone."""
+
     async def earlier_numbers(self, mac: str, kind: str) -> list[str]:
         """The numbers linked to the owners of the last five deployments that brought a file to this
         canonical MAC, the newest first; of inactive users, too. A number may be repeated."""

@@ -45,7 +45,8 @@ def auth_options(number: str, password: str) -> Options:
 
 @dataclass(frozen=True)
 class PjsipObjects:
-    """The objects of active extensions of chan_pjsip, by their number. ``context`` is the dialplan
+    """The objects of active extensions of chan_pjsip, by their number. Endpoint and auth of an
+    extension exist while it is linked to an active user, or to no user. ``context`` is the dialplan
     context of all endpoints. Every method returns None for an object that does not exist, and
     raises ``Unavailable``."""
 
@@ -59,26 +60,27 @@ class PjsipObjects:
         is registered as the last of them."""
         if mac := mac_of_device(name):
             return await self._phone(mac)
-        of = await self._find(name)
+        of, _ = await self._held(name)
         return None if of is None else [("id", of.number), *endpoint_options(of, self.context)]
 
     async def aor(self, number: str) -> Options | None:
-        """The AOR of an extension."""
-        of = await self._find(number)
+        """The AOR of an extension. It stays when its user leaves: a restart reaches the phone."""
+        async with self.database.read() as tx:
+            of = await tx.lines.find(number, CHAN_PJSIP)
         return None if of is None else [("id", of.number), *AOR_OPTIONS]
 
     async def auth(self, number: str) -> Options | None:
         """The auth of an extension, with its password."""
         async with self.database.read() as tx:
-            uuid = await tx.lines.uuid_of(number, CHAN_PJSIP)
-            extension = await tx.extensions.find(uuid) if uuid else None
+            held = await tx.lines.held(number, CHAN_PJSIP)
+            extension = await tx.extensions.find(held[1]) if held else None
         if extension is None:
             return None
         return [("id", number), *auth_options(number, extension.password)]
 
-    async def _find(self, number: str) -> Number | None:
+    async def _held(self, number: str) -> tuple[Number | None, str]:
         async with self.database.read() as tx:
-            return await tx.lines.find(number, CHAN_PJSIP)
+            return await tx.lines.held(number, CHAN_PJSIP) or (None, "")
 
     async def _phone(self, mac: str) -> Options | None:
         async with self.database.read() as tx:

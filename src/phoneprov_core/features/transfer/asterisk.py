@@ -107,6 +107,10 @@ class Sections:
             auth = _section(number, ("type", "auth"), *auth_options(number, extension.password))
         return Section(endpoint + auth + aor)
 
+    def of_leaver(self, extension: Extension) -> Section:
+        """No section for an extension whose users are all inactive."""
+        return _left_out(extension, "no user of it is active")
+
     def phone_endpoint(self, phone: Phone, numbers: Iterable[str]) -> Section | None:
         """An endpoint of PJSIP named after a phone: restarts are sent to the contacts of its
         AORs, those of the extensions. A phone registers by its extension, so that this

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from phoneprov_core.features.desks.model import DeskStore, DesksTransaction
 from phoneprov_core.features.desks.records import DeskUses
+from phoneprov_core.features.lines.model import LineStore
 from phoneprov_core.inventory.extensions import ExtensionStore, ExtensionsTransaction
 from phoneprov_core.inventory.phones.ports import PhoneStore, PhonesTransaction
 from phoneprov_core.kernel.actor import Actor
@@ -135,6 +136,8 @@ class TransferTransaction(
     def phones(self) -> PhoneStore: ...
     @property
     def desks(self) -> DeskStore: ...
+    @property
+    def lines(self) -> LineStore: ...
     @property
     def desk_uses(self) -> DeskUses: ...
     @property

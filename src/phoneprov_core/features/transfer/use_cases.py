@@ -39,7 +39,7 @@ from phoneprov_core.features.transfer.people import (
 from phoneprov_core.features.transfer.rows import PIECE
 from phoneprov_core.features.transfer.sheets import SHEETS, USERS, Sheet
 from phoneprov_core.features.transfer.whole import Write, import_whole
-from phoneprov_core.inventory.extensions import Extensions
+from phoneprov_core.inventory.extensions import CHAN_PJSIP, Extension, Extensions
 from phoneprov_core.inventory.kems import Kems
 from phoneprov_core.inventory.links import Links
 from phoneprov_core.inventory.phones.model import speaks_sip
@@ -170,7 +170,8 @@ class Transfer:
         async for extensions in await self._records(lambda tx: tx.extensions):
             for extension in extensions:
                 if extension.is_active and extension.type == driver:
-                    yield make(extension)
+                    is_left = driver == CHAN_PJSIP and not await self._is_held(extension)
+                    yield sections.of_leaver(extension) if is_left else make(extension)
         is_sccp = driver == "chan_sccp"
         make_phone = sections.device if is_sccp else sections.phone_endpoint
         async for phones in await self._records(lambda tx: tx.phones):
@@ -179,6 +180,10 @@ class Transfer:
                     section = make_phone(phone, await self._numbers_on(phone.mac, driver))
                     if section is not None:
                         yield section
+
+    async def _is_held(self, extension: Extension) -> bool:
+        async with self.database.read() as tx:
+            return await tx.lines.held(extension.extension, CHAN_PJSIP) is not None
 
     async def _numbers_on(self, mac: str, driver: str) -> list[str]:
         async with self.database.read() as tx:

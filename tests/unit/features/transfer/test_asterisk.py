@@ -13,6 +13,7 @@ from phoneprov_core.api import (
     Invalid,
     NotFound,
     SwitchRequest,
+    UserPatch,
 )
 from phoneprov_core.features.transfer.asterisk import Sections
 from phoneprov_core.inventory.extensions import CreateExtension, Extension
@@ -173,3 +174,24 @@ async def test_devices_have_the_lines_of_their_users() -> None:
         assert "model" in (sections[3].left_out or "")
         with pytest.raises(NotFound):
             [s async for s in phoneprov.transfer.asterisk(actor, "chan_sip")]
+
+
+async def test_extension_of_users_who_left_is_left_out() -> None:
+    async with open_in_memory() as phoneprov:
+        actor = phoneprov.system_actor()
+        new = CreateUser(
+            first_name="Ada", last_name="L", username="ada", email="a@example.com",
+            password="a long one for the tests",
+        )  # fmt: skip
+        user = await phoneprov.users.create(actor, new)
+        for number in ("1001", "1002"):
+            of = CreateExtension(type="chan_pjsip", extension=number, name="Line", password="pw")
+            extension = await phoneprov.extensions.create(actor, of)
+        link = CreateLink(user_uuid=user.uuid, extension_uuid=extension.uuid)
+        await phoneprov.links.create(actor, link)
+        await phoneprov.users.update(actor, user.uuid, UserPatch(is_active=False))
+
+        held, left = [s async for s in phoneprov.transfer.asterisk(actor, "chan_pjsip")]
+
+        assert ("1001", left.text) == (read(held.text)[0][0], "")
+        assert left.left_out == "The extension 1002 was omitted: no user of it is active."

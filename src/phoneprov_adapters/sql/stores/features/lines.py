@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, or_, select
 from sqlalchemy.sql.selectable import FromClause
 
 from phoneprov_adapters.sql.stores.features.desks import DESK
@@ -62,6 +62,15 @@ AT: Select[Any] = (
 )
 FIND: Select[Any] = select(*_number(extensions), extensions.c.uuid).where(
     extensions.c.extension == bindparam("number"), _is_line(extensions)
+)
+_of_extension = user_extensions.c.extension_uuid == extensions.c.uuid
+HELD: Select[Any] = FIND.where(
+    or_(
+        ~exists().where(_of_extension),
+        exists().where(
+            _of_extension, users.c.uuid == user_extensions.c.user_uuid, users.c.is_active
+        ),
+    )
 )
 OF_USER: Select[Any] = (
     select(*_number(extensions))
@@ -146,6 +155,12 @@ class SqlLines(SqlQueries, LineStore):
 
     async def uuid_of(self, number: str, kind: str) -> str | None:
         return await self._one(lambda *row: str(row[-1]), FIND, number=number, kind=kind)
+
+    async def held(self, number: str, kind: str) -> tuple[Number, str] | None:
+        def made(*row: Any) -> tuple[Number, str]:
+            return Number(*row[:-1]), str(row[-1])
+
+        return await self._one(made, HELD, number=number, kind=kind)
 
     async def earlier_numbers(self, mac: str, kind: str) -> list[str]:
         return await self._all(str, EARLIER, mac=mac, kind=kind)
