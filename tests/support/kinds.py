@@ -223,7 +223,12 @@ def standard_kinds() -> list[Kind]:
     """The kinds whose store has the common methods alone, and which refer to no other record."""
     tx = SqlTransaction(_Nowhere(Context(SecretBox(NEW_KEYS))))
     named = {type(kind.make(1)) for kind in _NAMED}
-    names = [name for name, it in vars(SqlTransaction).items() if isinstance(it, cached_property)]
+    names = [
+        name
+        for kind in SqlTransaction.__mro__
+        for name, it in vars(kind).items()
+        if isinstance(it, cached_property)
+    ]
     stores = {name: getattr(tx, name) for name in names}
     return [
         _standard(name, store.records)

@@ -1,7 +1,7 @@
 """Deployments and leases of phones in SQL."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ from sqlalchemy import (
     update,
 )
 
+from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import (
     Query,
     held,
@@ -328,3 +329,12 @@ class SqlLeases(SqlQueries, LeaseStore):
 
     async def release_of(self, process: str) -> None:
         await self._connection.fetch_all(_RELEASE_OF, the_process=process)
+
+
+class SwitchingStores:
+    """The stores of deployments and leases."""
+
+    _connection: Connection
+
+    deployments = cached_property(lambda self: SqlDeployments(self._connection))
+    leases = cached_property(lambda self: SqlLeases(self._connection))

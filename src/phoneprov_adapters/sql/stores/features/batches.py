@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import msgspec
@@ -240,3 +240,11 @@ def _values(transition: Transition) -> dict[str, Any]:
 
 def _held(hold: BatchLease) -> dict[str, Any]:
     return {"the_uuid": hold.batch_uuid, "the_holder": hold.holder, "the_fence": hold.fence}
+
+
+class BatchStores:
+    """The store of batches."""
+
+    _connection: Connection
+
+    batches = cached_property(lambda self: SqlBatches(self._connection))

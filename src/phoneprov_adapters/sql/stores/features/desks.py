@@ -1,5 +1,6 @@
 """Desks in SQL."""
 
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -19,7 +20,7 @@ from phoneprov_adapters.sql.tables.switching import (
     profiles,
 )
 from phoneprov_core.features.desks.model import Desk, DeskStore, ListedDesk, PhoneState
-from phoneprov_core.features.desks.records import DeskRecord
+from phoneprov_core.features.desks.records import DeskRecord, DeskUses
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.people.users.model import User
 
@@ -207,3 +208,13 @@ def _listed(row: Row) -> ListedDesk:
         until=until if is_used else None,
     )
     return ListedDesk(created_at, mac, desk, *row[10:])
+
+
+class DeskStores:
+    """The stores of desks."""
+
+    _connection: Connection
+
+    desks = cached_property(lambda self: SqlDesks(self._connection))
+    desk_uses = cached_property(lambda self: DeskUses(self))
+    listed_desks = cached_property(lambda self: listed_desks(self._connection))

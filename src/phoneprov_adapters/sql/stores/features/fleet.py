@@ -1,13 +1,14 @@
 """What was seen of phones, the numbers of the fleet, and numbers of records in SQL."""
 
 from collections import Counter
+from functools import cached_property
 from typing import Any
 
 from msgspec.json import Decoder
 from sqlalchemy import Select, Text, bindparam, case, func, insert, literal_column, select
 
 from phoneprov_adapters.runtime.system import ordered_id
-from phoneprov_adapters.sql.engines.connection import Row
+from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import insert_into, now_ms, upsert
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.stores.switching import IS_IN_PLACE
@@ -245,3 +246,12 @@ class SqlStatistics(SqlQueries, StatisticsStore):
     async def clock(self) -> int:
         rows = await self._connection.fetch_all(_CLOCK)
         return int(rows[0][0])
+
+
+class FleetStores:
+    """The stores of the fleet."""
+
+    _connection: Connection
+
+    fleet = cached_property(lambda self: SqlFleet(self._connection))
+    statistics = cached_property(lambda self: SqlStatistics(self._connection))

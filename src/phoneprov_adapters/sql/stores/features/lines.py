@@ -1,10 +1,12 @@
 """Lines of phones in SQL."""
 
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, or_, select
 from sqlalchemy.sql.selectable import FromClause
 
+from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.stores.features.desks import DESK
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.fields import Fields
@@ -185,3 +187,11 @@ class SqlLines(SqlQueries, LineStore):
             deployed_at=deployed_at,
             own=None if own[0] is None else Number(*own),
         )
+
+
+class LineStores:
+    """The store of lines."""
+
+    _connection: Connection
+
+    lines = cached_property(lambda self: SqlLines(self._connection))

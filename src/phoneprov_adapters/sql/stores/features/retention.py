@@ -1,7 +1,7 @@
 """Old records in SQL: which ones are not needed, finding and removing them in pieces."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from sqlalchemy import (
@@ -20,7 +20,7 @@ from sqlalchemy import (
     tuple_,
 )
 
-from phoneprov_adapters.sql.engines.connection import Row
+from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.fields import SealedColumn, json_text
@@ -288,3 +288,11 @@ def _within(kind: Expiring, after: bool) -> list[ColumnElement[bool]]:
 
 def _place(name: str, order: Sequence[Column[Any]]) -> list[ColumnElement[Any]]:
     return [bindparam(f"{name}_{number}", type_=column.type) for number, column in enumerate(order)]
+
+
+class RetentionStores:
+    """The store of retention."""
+
+    _connection: Connection
+
+    retention = cached_property(lambda self: SqlRetention(self._connection))

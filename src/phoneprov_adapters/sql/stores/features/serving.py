@@ -1,6 +1,7 @@
 """Served files, requests for files and discovered phones in SQL."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import (
@@ -175,3 +176,13 @@ class SqlDiscoveredPhones(SqlRows[DiscoveredPhone], DiscoveredPhoneStore):
 
     def _phone(self, *row: Any) -> DiscoveredPhone:
         return _PHONE.read(row, self._connection.box)
+
+
+class ServingStores:
+    """The stores of files for phones."""
+
+    _connection: Connection
+
+    served_files = cached_property(lambda self: SqlServedFiles(self._connection))
+    fetches = cached_property(lambda self: SqlFetches(self._connection))
+    discovered_phones = cached_property(lambda self: SqlDiscoveredPhones(self._connection))

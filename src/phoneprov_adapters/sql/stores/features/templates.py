@@ -2,12 +2,13 @@
 
 import hashlib
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import msgspec
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
-from phoneprov_adapters.sql.engines.connection import Row
+from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.stores.store import SqlQueries, SqlStore
 from phoneprov_adapters.sql.tables.fields import SealedColumn
 from phoneprov_adapters.sql.tables.switching import (
@@ -17,6 +18,7 @@ from phoneprov_adapters.sql.tables.switching import (
     templates,
 )
 from phoneprov_core.features.templates.model import Template
+from phoneprov_core.features.templates.recipes import TemplateUses
 from phoneprov_core.features.templates.use_cases import Rendered, TemplateStore
 from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.deployments.ports import RenderingStore
@@ -123,3 +125,13 @@ class SqlRenderings(SqlQueries, RenderingStore):
         if (row[1], row[2]) != (deployment.profile_uuid, deployment.size):
             return False
         return hashlib.sha256(self._opened(row).text.encode()).hexdigest() == deployment.sha256
+
+
+class TemplateStores:
+    """The stores of templates and rendered texts."""
+
+    _connection: Connection
+
+    templates = cached_property(lambda self: SqlTemplates(self._connection))
+    renderings = cached_property(lambda self: SqlRenderings(self._connection))
+    template_uses = cached_property(lambda self: TemplateUses(self))
