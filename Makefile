@@ -98,43 +98,43 @@ bench-batch: $(VENV)/installed-dev  ## a batch of 1,000 simulated phones compare
 	$(BIN)/python -m bench.batch_rate
 
 bench-pages: $(VENV)/installed-dev  ## pages by key from a thousand to four million rows
-	$(BIN)/python -m bench.pages --rows 1000 --rows 100000 --rows 4000000
+	$(BIN)/python -m bench.questions.pages --rows 1000 --rows 100000 --rows 4000000
 
 # The databases are kept, 15 GB of them; make clean removes them with build.
 SCALE := $(CURDIR)/build/scale
 
 bench-scale: $(VENV)/installed-dev  ## one million phones and four million deployments; writes docs/explanation/scale.md
 	for database in sqlite postgresql; do \
-	  { test -e $(SCALE)/$$database/filled.json || $(BIN)/python -m bench.scale fill $(SCALE)/$$database --database $$database; } \
-	  && $(BIN)/python -m bench.scale measure $(SCALE)/$$database --database $$database --write || exit 1; done
+	  { test -e $(SCALE)/$$database/filled.json || $(BIN)/python -m bench.questions.scale fill $(SCALE)/$$database --database $$database; } \
+	  && $(BIN)/python -m bench.questions.scale measure $(SCALE)/$$database --database $$database --write || exit 1; done
 
 bench-search: $(VENV)/installed-dev  ## duration of a search among 100,000 phones
-	$(BIN)/python -m bench.search
+	$(BIN)/python -m bench.questions.search
 
 bench-trail: $(VENV)/installed-dev  ## pages of an audit trail of a million entries, for each combination of filters
-	$(BIN)/python -m bench.trail
+	$(BIN)/python -m bench.questions.trail
 
 bench-retention: $(VENV)/installed-dev  ## retention passes over up to 3,000 deployments a phone: the time grows linearly
-	$(BIN)/python -m bench.retention
+	$(BIN)/python -m bench.questions.retention
 
 bench-rollouts: $(VENV)/installed-dev  ## renderings a second, and a plan over 2,000 phones
-	$(BIN)/python -m bench.rollouts
+	$(BIN)/python -m bench.questions.rollouts
 
 bench-fleet: $(VENV)/installed-dev  ## GET /fleet with 20,000 phones and 300,000 deployments, and a round of the watch over them
 	for part in numbers watch; do for database in sqlite postgresql; do \
-	  $(BIN)/python -m bench.fleet $$part --database $$database || exit 1; done; done
+	  $(BIN)/python -m bench.questions.fleet $$part --database $$database || exit 1; done; done
 
 bench-phone-pages: $(VENV)/installed-dev  ## pages for phones, directory searches, 500 logins in a minute
-	$(BIN)/python -m bench.phone_pages
+	$(BIN)/python -m bench.questions.phone_pages
 
 bench-phone-files: $(VENV)/installed-dev  ## fetches of phones by HTTP beside a read over the API, by TFTP beside tftpd-hpa
 	@{ command -v wrk && command -v in.tftpd && command -v nginx; } >/dev/null \
 	  || { apt-get update && apt-get install --yes --no-install-recommends wrk tftpd-hpa nginx-light curl; }
-	$(BIN)/python -m bench.phone_fetches
-	$(BIN)/python -m bench.phone_files
+	$(BIN)/python -m bench.questions.phone_fetches
+	$(BIN)/python -m bench.questions.phone_files
 
 bench-lists: $(VENV)/installed-dev  ## memory for a list of 100,000 records
-	$(BIN)/python -m bench.list_memory
+	$(BIN)/python -m bench.questions.list_memory
 
 pictures: $(VENV)/installed-dev programs  ## the pictures of README and site: the console in Chromium, a phone's screens
 	PYTHONPATH=tests $(BIN)/python bench/pictures.py

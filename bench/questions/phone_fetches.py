@@ -1,5 +1,5 @@
 """Phones fetch their configurations by HTTP, beside a read over the API: python -m
-bench.phone_fetches.
+bench.questions.phone_fetches.
 
 ``phoneprov provision`` and ``phoneprov serve`` share a database and a processor, and take load in
 turn: fetches of 500 configurations of 4 KB, and ``GET /phones/{mac}``, over connections that are
@@ -19,10 +19,10 @@ from pathlib import Path
 import click
 
 from bench.load import Load, plain
-from bench.phone_files import PASSWORD, PHONES, fill, mac_of
-from bench.phone_office import DATABASES, SERVING, database_for
-from bench.phone_pages import ASKING, READ_GOAL, median_rates
 from bench.process import Server, server
+from bench.questions.phone_files import PASSWORD, PHONES, fill, mac_of
+from bench.questions.phone_office import DATABASES, SERVING, database_for
+from bench.questions.phone_pages import ASKING, READ_GOAL, median_rates
 from phoneprov_adapters.sql.maintenance import migrate
 
 COMMAND = [sys.executable, "-m", "phoneprov_http.main"]

@@ -25,7 +25,7 @@ from urllib.parse import urlencode
 import click
 from msgspec import Struct
 
-from bench.phone_office import PIN, device, office
+from bench.questions.phone_office import PIN, device, office
 from support.records import a_user
 
 BOTH = {0, 1}

@@ -1,4 +1,6 @@
-"""One million phones and four million deployments: python -m bench.scale fill|measure FOLDER.
+"""One million phones and four million deployments.
+
+``python -m bench.questions.scale fill|measure FOLDER``.
 
 ``fill`` creates the database in FOLDER, which takes minutes; ``measure`` starts the service on it,
 sends requests and prints a table. The database is kept until ``remove``. Run ``measure`` alone on
@@ -25,7 +27,7 @@ from typing import Any
 import click
 import msgspec
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from bench.batch_rate import surroundings
 from bench.process import Server, descendants, server

@@ -1,4 +1,4 @@
-"""Duration of a page by key in a short list and in a long one: python -m bench.pages.
+"""Duration of a page by key in a short list and in a long one: python -m bench.questions.pages.
 
 Fills an SQLite database with deployments, phones of one batch and a tenth as many batches, for each
 number of ROWS. Prints the shortest time of a page of 100 at the beginning and in the middle. Exits
@@ -19,13 +19,15 @@ import click
 from bench.world import load_sqlite
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.sql import tables
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance import migrate
+from phoneprov_adapters.sql.tables.fields import SealedColumn
 from phoneprov_core.features.batches.commands import WantedPhones
 from phoneprov_core.switching.deployments.model import DeploymentFilter
 
-KEY = "the-key-of-the-benchmark-0123456789abcdef"
+BOX = SecretBox(SecretKeys.parse("the-key-of-the-benchmark-0123456789abcdef"))
 PAGE = 100
 
 
@@ -46,8 +48,10 @@ def mac(number: int) -> str:
 
 
 def _deployment(number: int, rows: int) -> dict[str, Any]:
+    hashes = SealedColumn(tables.metadata.tables["deployments"], "sha256")
     return {
         "uuid": uuid(number), "mac": mac(number % _phones(rows)), "number": number,
+        **hashes.seal(BOX, bytes(32), uuid(number)),
         "action": "switch",
         "profile_uuid": uuid(0), "profile_name": "Ada", "revision": 1, "size": 1,
         "owner_uuid": uuid(0), "user_uuid": uuid(0), "filename": "x", "outcome": "deployed",
@@ -90,8 +94,14 @@ def _fill(file: Path, rows: int) -> None:
         ("batches", _batch, max(rows // 10, PAGE * 3)),
         ("batch_phones", _batch_phone, rows),
     ):
-        values = (tuple(make(number).values()) for number in range(1, count + 1))
-        load_sqlite(file, table, list(make(1)), values)
+        # The columns without a meaning here.
+        required = {
+            column.name: column.type.python_type()
+            for column in tables.metadata.tables[table].c
+            if not column.nullable
+        }
+        values = (tuple((required | make(number)).values()) for number in range(1, count + 1))
+        load_sqlite(file, table, list(required | make(1)), values)
 
 
 async def _pages(tx: SqlTransaction, rows: int) -> dict[str, Callable[[], Awaitable[list[Any]]]]:
@@ -116,7 +126,7 @@ async def _pages(tx: SqlTransaction, rows: int) -> dict[str, Callable[[], Awaita
 async def _measure(rows: int, rounds: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="phoneprov-bench-") as folder:
         file = Path(folder) / "phoneprov.db"
-        database = SqliteDatabase(file, SecretBox(SecretKeys.parse(KEY)))
+        database = SqliteDatabase(file, BOX)
         await migrate.upgrade(database.url)
         await asyncio.to_thread(_fill, file, rows)
         await database.open()

@@ -1,4 +1,4 @@
-"""Duration of a search in a list of phones, and of a page of it: python -m bench.search.
+"""Duration of a search in a list of phones, and of a page of it: python -m bench.questions.search.
 
 Fills SQLite and PostgreSQL with ROWS phones and prints the shortest time of a page through the use
 case, its total included. Exits with 1 if a search takes more than LIMIT milliseconds longer.
@@ -16,7 +16,7 @@ from pathlib import Path
 import asyncpg
 import click
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys

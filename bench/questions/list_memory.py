@@ -1,4 +1,6 @@
-"""The memory of the service during the response of a long list: python -m bench.list_memory.
+"""The memory of the service during the response of a long list.
+
+``python -m bench.questions.list_memory``.
 
 Serves a SQLite database with ROWS company contacts from a process of its own, requests the list
 several times, and prints the growth of that process's resident memory. Exits with 1 if it grew by

@@ -1,4 +1,4 @@
-"""Where the time of a request goes: python -m bench.hot_paths.
+"""Where the time of a request goes: python -m bench.questions.hot_paths.
 
 Calls the application without a server, one request after another, and shows in which packages the
 thread of the event loop spends its time. A switch is one of a batch of switches. A profiler costs
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from bench import batch_rate
 from bench.report import put_between

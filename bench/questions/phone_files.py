@@ -1,4 +1,4 @@
-"""A fleet of phones that boots at once: ``python -m bench.phone_files``.
+"""A fleet of phones that boots at once: ``python -m bench.questions.phone_files``.
 
 500 phones fetch five names each by TFTP, two of them missing, from ``phoneprov provision`` and from
 Debian's tftpd-hpa in one run; 16 clients fetch configurations of 4 KB one after the other, and

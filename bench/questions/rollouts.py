@@ -1,5 +1,5 @@
 """Renderings a second, a plan and a rollout over 2,000 phones: processor time, memory, and the
-effect on other requests of the same service. ``python -m bench.rollouts``.
+effect on other requests of the same service. ``python -m bench.questions.rollouts``.
 
 A control, a second service without work, gets the same requests at the same time: what the machine
 adds to both is not the plan's."""
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from bench.outside import FTP_PASSWORD, FTP_USER, ftp_process, started
 from faults.served import Served
@@ -46,7 +46,7 @@ from support.records import (
     identifier,
 )
 
-BODY = (Path(__file__).parents[1] / "examples/templates/7945-sccp.cnf.xml").read_text("utf-8")
+BODY = (Path(__file__).parents[2] / "examples/templates/7945-sccp.cnf.xml").read_text("utf-8")
 
 
 async def fill(container: Any, phones: int) -> None:

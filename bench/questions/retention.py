@@ -1,5 +1,5 @@
 """A retention pass over phones with many old deployments: its time grows with their number, not
-with its square. ``python -m bench.retention``."""
+with its square. ``python -m bench.questions.retention``."""
 
 import asyncio
 import sys
@@ -11,10 +11,10 @@ from typing import Any
 
 import click
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from bench import scale
 from bench.process import _cpu, descendants
+from bench.questions import scale
 from bench.world import World
 from phoneprov_adapters.runtime.system import system_clock
 from phoneprov_adapters.sql import tables

@@ -1,5 +1,5 @@
 """Duration of a page of the audit trail for each combination of filters, and of a new entry:
-python -m bench.trail.
+python -m bench.questions.trail.
 
 Fills SQLite and PostgreSQL with ROWS entries. Half of them belong to two accounts, two kinds and
 two phones that never occur together, half to sixty kinds. Prints for each combination of filters
@@ -21,7 +21,7 @@ import click
 import msgspec
 from msgspec.structs import astuple
 
-from bench.search import DATABASES
+from bench.questions.search import DATABASES
 from bench.world import load_sqlite
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase

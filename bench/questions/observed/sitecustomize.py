@@ -1,4 +1,4 @@
-"""Loaded by every process of the service that ``bench.phone_logins`` starts.
+"""Loaded by every process of the service that ``bench.questions.phone_logins`` starts.
 
 Appends a line for each hash to a file of its process in the folder ``BENCH_HASHES``: when the hash
 was queued, begun and finished, and when its caller received the result. All processes use the same

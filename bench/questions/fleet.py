@@ -1,5 +1,5 @@
 """The numbers of a fleet of 20,000 phones with a year of deployments, and the processor time of one
-round of the watch over it, with its files. ``python -m bench.fleet``."""
+round of the watch over it, with its files. ``python -m bench.questions.fleet``."""
 
 import argparse
 import asyncio
@@ -14,12 +14,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from bench import scale
 from bench.outside import FTP_PASSWORD, FTP_USER, ftp_process, started
 from bench.process import Server
-from bench.scale import Asker, Row
+from bench.questions import scale
+from bench.questions.scale import Asker, Row
 from bench.world import KEY, World
 from faults.phones import LOAD, MODEL, Phones, host
 from phoneprov_adapters.composition.lifecycle import prepare, running

@@ -1,11 +1,10 @@
-"""Pages for phones, a read over the API, and many logins: python -m bench.phone_pages.
+"""Pages for phones, a read over the API, and many logins: python -m bench.questions.phone_pages.
 
 One service on one processor answers ``GET /phones/{mac}``, the menu of services, and a directory
 page of 32 among 10,000 contacts, in turn. The pages must reach 60 % of the rate of the read. A
 search among 100,000 contacts may take at most 3 times as long as one among 1,000. Then LOGINS
 phones log in within SECONDS, on two workers: a login waits only for the hashes before it
-(``bench.phone_logins``). Each part runs on SQLite and on PostgreSQL. Exits with 1 if a goal is
-missed.
+(``phone_logins``). Each part runs on SQLite and on PostgreSQL. Exits with 1 if a goal is missed.
 """
 
 import os
@@ -19,9 +18,9 @@ from urllib.parse import urlencode
 import click
 
 from bench.load import Load, plain, round_of
-from bench.phone_logins import BOTH, logins
-from bench.phone_office import DATABASES, device, office
 from bench.process import Server
+from bench.questions.phone_logins import BOTH, logins
+from bench.questions.phone_office import DATABASES, device, office
 from support.records import a_mac
 
 READ_GOAL, SEARCH_GOAL = 0.6, 3.0

@@ -1,0 +1,1 @@
+"""Benchmarks of one question each; see the README of this folder."""
