@@ -1,6 +1,7 @@
 """The core is pure: it imports only the standard library and msgspec, and does no IO."""
 
 import ast
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -151,3 +152,66 @@ def test_diagram_arrows_are_the_imports() -> None:
 
     assert drawn == imported
     assert heads == len(imported)
+
+
+# The rooms of the core
+
+ROOMS = ("features", "switching", "inventory", "people", "kernel")
+
+
+def room_of(module: str) -> str:
+    """``features.desks`` for a module of a feature, else the room."""
+    parts = module.split(".")[1:]
+    return ".".join(parts[:2]) if parts[0] == "features" else parts[0]
+
+
+def rooms() -> dict[str, tuple[int, set[str]]]:
+    """The rooms and features, each with its number of lines and the ones it imports."""
+    found: dict[str, tuple[int, set[str]]] = {}
+    for path in MODULES:
+        name = "phoneprov_core." + path.relative_to(CORE).with_suffix("").as_posix().replace(
+            "/", "."
+        )
+        room = room_of(name)
+        if room.partition(".")[0] not in ROOMS or name.endswith("features.__init__"):
+            continue
+        lines, imported = found.get(room, (0, set()))
+        imported |= {
+            room_of(one)
+            for one in imports_of(path)
+            if one.startswith("phoneprov_core.") and one.split(".")[1] in ROOMS
+        } - {room}
+        found[room] = lines + len(path.read_bytes().splitlines()), imported
+    return found
+
+
+def drawn(found: dict[str, tuple[int, set[str]]]) -> str:
+    """A line for each room, from the top: its name, its lines in hundreds, and what it imports
+    besides the rooms below its own."""
+
+    def place(room: str) -> tuple[int, int]:
+        return ROOMS.index(room.partition(".")[0]), len(found[room][1])
+
+    rows = []
+    for room in sorted(found, key=lambda one: (place(one)[0], -place(one)[1], one)):
+        lines, imported = found[room]
+        others = sorted(one.removeprefix("features.") for one in imported if "." in one)
+        uses = f"  uses {', '.join(others)}" if others else ""
+        rows.append(f"{room:<20} {round(lines, -2):>6,} lines{uses}".rstrip())
+    return "\n".join(rows)
+
+
+def without_lines(text: str) -> str:
+    return re.sub(r" +[\d,]+ lines", "", text)
+
+
+def test_rooms_are_drawn_with_what_they_use() -> None:
+    """The number of lines is a report: it is written, and not compared."""
+    page = PAGE.read_text(encoding="utf-8")
+    before, _, rest = page.partition("<!-- rooms -->\n```text\n")
+    shown_, _, after = rest.partition("\n```")
+    now = drawn(rooms())
+    if os.environ.get("PHONEPROV_WRITE_DOCS") == "1":
+        PAGE.write_text(f"{before}<!-- rooms -->\n```text\n{now}\n```{after}", encoding="utf-8")
+        return
+    assert without_lines(shown_) == without_lines(now)
