@@ -20,6 +20,8 @@ N = TypeVar("N", bound=Enum)
 LONGEST_BASE = 80
 """A URL in a page has at most 256 characters, and most of them are needed after the base."""
 
+_LANGUAGE = re.compile("[A-Za-z]{1,8}(?:[_-][A-Za-z0-9]{1,8}){0,6}")
+
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -146,6 +148,16 @@ def _context(text: str) -> str:
     return text
 
 
+def _language(text: str) -> str:
+    if not _LANGUAGE.fullmatch(text):
+        raise ValueError
+    return text
+
+
+def _languages(text: str) -> tuple[str, ...]:
+    return tuple(_language(part.strip()) for part in text.split(",") if part.strip())
+
+
 TEXT = Form("", str)
 SECRET: Form[str | None] = Form("", lambda text: text or None, is_secret=True)
 SERVICE_TOKEN: Form[str | None] = Form(
@@ -171,6 +183,8 @@ PHONE_URL = Form(
     f"an http or https address without a query, of at most {LONGEST_BASE} characters", _phone_url
 )
 CONTEXT = Form("1 to 79 letters, digits, underscores and dashes", _context)
+LANGUAGE = Form("a language tag such as de or de-CH", _language)
+LANGUAGES = Form("languages as Asterisk names their sounds, separated by commas", _languages)
 BASIC_USER = Form("a text without a colon", _without_colon)
 NETWORKS = Form("networks, separated by commas", _networks)
 PHONE_NETWORKS = Form(NETWORKS.words, PhoneNetworks.parse)

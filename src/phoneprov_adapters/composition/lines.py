@@ -12,8 +12,10 @@ class LinesContainer(SwitchingContainer):
 
     # fmt: off
     lines = singleton(
-        Lines, database=database, clock=clock, context=setting(lambda it: it.asterisk_context))
+        Lines, database=database, clock=clock, context=setting(lambda it: it.asterisk_context),
+        sounds=setting(lambda it: it.asterisk_languages))
     pjsip = singleton(
         PjsipObjects, database=database, clock=clock,
-        context=setting(lambda it: it.asterisk_context))
+        context=setting(lambda it: it.asterisk_context),
+        sounds=setting(lambda it: it.asterisk_languages))
     # fmt: on

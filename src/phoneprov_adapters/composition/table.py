@@ -192,6 +192,11 @@ class Table:
     adopt: bool = setting(one_of({"off": False, "pin": True}), "off",
         "`pin`: a phone that is not in the inventory gets the template `bootstrap`, and asks [who "
         "it belongs to](../how-to/adopt-and-replace.md#a-new-phone-asks-who-it-belongs-to)")
+    language: str = setting(forms.LANGUAGE, "en",
+        "the language of the pages where the phone names none that the service has, and no user is "
+        "logged in: see [languages](../how-to/languages.md)")
+    locale_dir: Path | None = setting(forms.FOLDER, "",
+        "a folder of [catalogs of your own](../how-to/languages.md#texts-of-your-own)")
     clear_call_history: bool = setting(forms.TRUTH, "true",
         "clear the call lists of a phone at each login and logout")
 
@@ -245,4 +250,7 @@ class Table:
         "passwords: see [PJSIP](../how-to/lines.md#pjsip)")
     asterisk_context: str = setting(forms.CONTEXT, "default",
         "the dialplan context of calls from the lines")
+    asterisk_languages: tuple[str, ...] = setting(forms.LANGUAGES, "",
+        "the languages that Asterisk has sounds of, by the names of their folders, as in "
+        "`en,de,fr_CA`: lines and endpoints get that of their user; unset, they get none")
     # fmt: on

@@ -111,6 +111,13 @@ def language(value: str) -> str:
     return _matching(LANGUAGE, required_text(value), "must be a language tag such as en or de-CH")
 
 
+def language_tags(tag: str) -> list[str]:
+    """A language and those that it falls back to: ``de-CH-1996`` or ``de_CH_1996`` as
+    ``de-ch-1996``, ``de-ch``, ``de``. Only the first 64 characters count."""
+    parts = tag[:64].strip().lower().replace("_", "-").split("-")
+    return ["-".join(parts[:end]) for end in range(len(parts), 0, -1)]
+
+
 def timezone(value: str) -> str:
     """The IANA name of a time zone."""
     if value not in _timezones():

@@ -387,3 +387,44 @@ async def test_wrong_tokens_of_an_address_are_counted_and_then_not_compared(
         assert [(one["resource_id"], one["client_ip"]) for one in entries] == [
             ("asterisk", "10.1.2.3")
         ]
+
+
+async def test_prompts_are_in_the_language_of_the_user_of_the_number(tmp_path: Path) -> None:
+    async with opened_api(
+        tmp_path,
+        PHONEPROV_ASTERISK_TOKEN=TOKEN,
+        PHONEPROV_ASTERISK_PJSIP="on",
+        PHONEPROV_ASTERISK_LANGUAGES="en, de,fr_CA",
+    ) as api:
+        admin, ada, bob = [await api.account(name, level=0) for name in ("admin", "ada", "bob")]
+        data_of(await admin.put(f"/users/{ada.uuid}", {"lang": "de-CH"}))
+        data_of(await admin.put(f"/users/{bob.uuid}", {"lang": "fr-CA"}))
+        own, both = await an_extension(admin, "101"), await an_extension(admin, "102")
+        sip = await an_extension(admin, "201", type="chan_pjsip")
+        await an_extension(admin, "103")
+        data_of(await admin.post("/phones", {"mac": MAC}), 201)
+        data_of(await admin.put(f"/phones/{MAC}/desk", {"extension_uuid": own}))
+
+        async def languages() -> list[str | None]:
+            lines = [dict(await got(api, LINE, number)) for number in ("101", "102", "103")]
+            endpoint = await api.client.post(PJSIP[0][0], data={"id": "201"}, headers=HEADERS)
+            return [one.get("language") for one in (*lines, dict(parse_qsl(endpoint.text)))]
+
+        assert await languages() == [None] * 4
+        for user, extension in ((ada, own), (ada, both), (bob, both), (bob, sip)):
+            await link(admin, user, extension)
+        assert await languages() == ["de", None, None, "fr_CA"]
+        (line,) = data_of(await admin.get(f"/phones/{MAC}/lines"))
+        assert line["language"] == "de"
+        data_of(await admin.put(f"/users/{ada.uuid}", {"lang": "en-GB"}))
+        assert (await got(api, LINE, "101"))[-1] == ("language", "en")
+
+
+async def test_prompts_without_the_setting_are_not_sent(
+    api: Api, admin: Caller, ada: Caller
+) -> None:
+    await link(admin, ada, await an_extension(admin, "101"))
+
+    assert (await ask(api, LINE, "101")).text == (
+        "name=101&type=line&label=Line%20101&cid_name=Line%20101&cid_num=101&context=office"
+    )

@@ -112,6 +112,23 @@ class TestLines(DatabaseTests):
         async with self.database.read() as tx:
             assert await tx.lines.held("6", "chan_pjsip") is None
 
+    async def test_languages_are_those_of_the_active_users_of_an_active_line(self) -> None:
+        await self.add(
+            a_user(34, lang="fr"),
+            a_user(35, lang="fr"),
+            a_user(36, lang="de-CH"),
+            *(a_link(320 + n, identifier(33 + n), identifier(204)) for n in (1, 2, 3)),
+            a_link(330, identifier(36), identifier(206)),
+            a_link(331, identifier(36), identifier(207)),
+        )
+        async with self.database.read() as tx:
+            assert sorted(await tx.lines.languages("4", "chan_sccp")) == ["de-CH", "fr"]
+            assert await tx.lines.languages("1", "chan_sccp") == ["en"]
+            assert sorted(await tx.lines.languages("6", "chan_pjsip")) == ["de-CH", "en"]
+            # A line of an inactive user, an inactive line, one of another kind, none.
+            for number in ("3", "7", "6", "a", "9", "%", ""):
+                assert await tx.lines.languages(number, "chan_sccp") == []
+
     async def test_earlier_numbers_are_those_of_the_last_owners_of_the_phone(self) -> None:
         for number, owner in enumerate((ADA, BOB, CARLA, BOB, BOB, BOB), 401):
             await self.deployed(PHONE.mac, owner, number)

@@ -1,6 +1,7 @@
 """Lines of phones: the answers to the exchange, the rules for them, and their store."""
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Protocol
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from phoneprov_core.inventory.phones.model import Phone, bare_model
 from phoneprov_core.inventory.profiles.model import ProfileRecord
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.values import language_tags
 from phoneprov_core.switching.devices.names import device_name
 
 
@@ -43,8 +45,9 @@ class PhoneNumbers(Struct, frozen=True):
     numbers: tuple[tuple[str, Number], ...] = ()
 
 
-class Line(Struct, frozen=True):
-    """A line as the exchange gets it. ``mailbox`` is null without voicemail."""
+class Line(Struct, frozen=True, omit_defaults=True):
+    """A line as the exchange gets it. ``mailbox`` is null without voicemail, ``language`` is left
+    out without ``PHONEPROV_ASTERISK_LANGUAGES``, and where no language is certain."""
 
     name: Annotated[str, schema("Number of the line", examples=["1001"])]
     label: Annotated[str, schema("Text beside the button", examples=["Ada Lovelace"])]
@@ -52,6 +55,9 @@ class Line(Struct, frozen=True):
     cid_num: Annotated[str, schema("Number that called persons see", examples=["1001"])]
     context: Annotated[str, schema("Dialplan context of calls from the line", examples=["default"])]
     mailbox: Annotated[str, schema("Voicemail box", examples=["1001@default"])] | None
+    language: Annotated[str, schema("Language of Asterisk's prompts", examples=["de"])] | None = (
+        None
+    )
 
 
 class LineStore(Protocol):
@@ -67,6 +73,10 @@ class LineStore(Protocol):
 
     async def find(self, number: str, kind: str = CHAN_SCCP) -> Number | None:
         """The extension with exactly this number, linked or not; None if there is none."""
+
+    async def languages(self, number: str, kind: str) -> list[str]:
+        """The languages of the users that the extension with exactly this number is linked to, each
+        once."""
 
     async def uuid_of(self, number: str, kind: str) -> str | None:
         """The uuid of the extension that ``find`` finds."""
@@ -143,8 +153,26 @@ def numbers_of(phone: PhoneNumbers, now: str) -> tuple[Number, ...]:
     return tuple(number for user, number in phone.numbers if user == holder)
 
 
-def line_of(number: Number, context: str) -> Line:
-    """The line of a number. ``context`` is the dialplan context of calls from it."""
+def prompts_for(langs: Iterable[str], sounds: Iterable[str]) -> str | None:
+    """The language of the prompts for users of these languages, as the exchange names it in
+    ``sounds``; None if it has none for one of them, or different ones."""
+    named = {language_tags(one)[0]: one for one in sounds}
+    found = {
+        next((named[tag] for tag in language_tags(lang) if tag in named), None) for lang in langs
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+async def prompts_of(
+    tx: LinesTransaction, number: str, kind: str, sounds: Sequence[str]
+) -> str | None:
+    """The language of the prompts at an extension; None without ``sounds``."""
+    return prompts_for(await tx.lines.languages(number, kind), sounds) if sounds else None
+
+
+def line_of(number: Number, context: str, language: str | None = None) -> Line:
+    """The line of a number. ``context`` is the dialplan context of calls from it, ``language`` that
+    of its prompts."""
     return Line(
         name=number.number,
         label=number.name,
@@ -152,6 +180,7 @@ def line_of(number: Number, context: str) -> Line:
         cid_num=number.number,
         context=context,
         mailbox=mailbox_of(number.number) if number.voicemail else None,
+        language=language,
     )
 
 

@@ -8,6 +8,7 @@ from phoneprov_core.features.lines.model import (
     Options,
     mailbox_of,
     numbers_of,
+    prompts_of,
 )
 from phoneprov_core.inventory.extensions import CHAN_PJSIP
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -47,12 +48,14 @@ def auth_options(number: str, password: str) -> Options:
 class PjsipObjects:
     """The objects of active extensions of chan_pjsip, by their number. Endpoint and auth of an
     extension exist while it is linked to an active user, or to no user. ``context`` is the dialplan
-    context of all endpoints. Every method returns None for an object that does not exist, and
+    context of all endpoints, ``sounds`` are the languages that the exchange has prompts in. Every
+    method returns None for an object that does not exist, and
     raises ``Unavailable``."""
 
     database: ReadAndWrite[LinesTransaction]
     clock: Clock
     context: str
+    sounds: tuple[str, ...] = ()
 
     async def endpoint(self, name: str) -> Options | None:
         """The endpoint of an extension; or of a phone (``SEP001BD4123456``), to which restarts are
@@ -60,8 +63,13 @@ class PjsipObjects:
         is registered as the last of them."""
         if mac := mac_of_device(name):
             return await self._phone(mac)
-        of, _ = await self._held(name)
-        return None if of is None else [("id", of.number), *endpoint_options(of, self.context)]
+        async with self.database.read() as tx:
+            held = await tx.lines.held(name, CHAN_PJSIP)
+            language = await prompts_of(tx, name, CHAN_PJSIP, self.sounds) if held else None
+        if held is None:
+            return None
+        prompts = [("language", language)] if language else []
+        return [("id", held[0].number), *endpoint_options(held[0], self.context), *prompts]
 
     async def aor(self, number: str) -> Options | None:
         """The AOR of an extension. It stays when its user leaves: a restart reaches the phone."""
@@ -77,10 +85,6 @@ class PjsipObjects:
         if extension is None:
             return None
         return [("id", number), *auth_options(number, extension.password)]
-
-    async def _held(self, number: str) -> tuple[Number | None, str]:
-        async with self.database.read() as tx:
-            return await tx.lines.held(number, CHAN_PJSIP) or (None, "")
 
     async def _phone(self, mac: str) -> Options | None:
         async with self.database.read() as tx:

@@ -7,6 +7,7 @@ from phoneprov_core.features.lines.model import (
     ExchangeLines,
     Line,
     LinesTransaction,
+    Number,
     Options,
     PhoneNumbers,
     device_options,
@@ -14,6 +15,7 @@ from phoneprov_core.features.lines.model import (
     line_of,
     line_options,
     numbers_of,
+    prompts_of,
 )
 from phoneprov_core.inventory.extensions import CHAN_SCCP
 from phoneprov_core.inventory.phones.model import speaks_sip
@@ -39,11 +41,13 @@ async def lacks_line(tx: LinesTransaction, mac: str, owner_uuid: str) -> bool:
 
 @dataclass(frozen=True)
 class Lines:
-    """Devices and lines for the exchange. ``context`` is the dialplan context of all lines."""
+    """Devices and lines for the exchange. ``context`` is the dialplan context of all lines,
+    ``sounds`` are the languages that the exchange has prompts in."""
 
     database: ReadAndWrite[LinesTransaction]
     clock: Clock
     context: str
+    sounds: tuple[str, ...] = ()
 
     async def device(self, name: str) -> Options | None:
         """The device of this name (``SEP001BD4123456``); None for a phone that is not in the
@@ -57,14 +61,15 @@ class Lines:
         """The line of this number; None without such an extension. Raises ``Unavailable``."""
         async with self.database.read() as tx:
             known = await tx.lines.find(number)
-        return None if known is None else line_options(line_of(known, self.context))
+            return None if known is None else line_options(await self._line(tx, known))
 
     async def of_phone(self, actor: Actor, mac: str, page: Page = None) -> Listing[Line]:
         """The lines of a phone as the exchange gets them, by button. Raises ``NotFound``."""
         require_superadmin(actor)
         phone = require(await self._phone(known_mac(mac)), "phone")
         numbers = numbers_of(phone, timestamp(self.clock()))
-        return page_of([line_of(one, self.context) for one in numbers], page)
+        async with self.database.read() as tx:
+            return page_of([await self._line(tx, one) for one in numbers], page)
 
     async def showing(self, actor: Actor, user_uuid: str, extension_uuid: str) -> list[str]:
         """The MACs of the phones that have the lines of this user, if the extension is one of
@@ -110,6 +115,10 @@ class Lines:
             default = phone.used.desk.default_profile_uuid if phone else None
             profile = await tx.profiles.find(default) if default else None
             return profile is not None and await lacks_line(tx, mac, profile.user_uuid)
+
+    async def _line(self, tx: LinesTransaction, of: Number) -> Line:
+        language = await prompts_of(tx, of.number, CHAN_SCCP, self.sounds)
+        return line_of(of, self.context, language)
 
     async def _phone(self, mac: str) -> PhoneNumbers | None:
         if not mac:

@@ -14,6 +14,7 @@ from phoneprov_core.features.lines.model import (
     line_of,
     line_options,
     numbers_of,
+    prompts_for,
 )
 from support.phone_records import a_phone
 
@@ -110,6 +111,29 @@ def test_device_has_a_button_for_each_line_and_leaves_out_what_is_not_known() ->
 )
 def test_device_type_is_the_bare_model(model: str | None, kind: str | None) -> None:
     assert device_type(model) == kind
+
+
+@pytest.mark.parametrize(
+    ("langs", "sounds", "language"),
+    [
+        (["de"], ["en", "de"], "de"),
+        (["de-CH"], ["en", "de"], "de"),
+        (["fr-CA"], ["fr", "fr_CA"], "fr_CA"),
+        (["fr-ca"], ["fr", "fr_CA"], "fr_CA"),
+        (["fr"], ["fr_CA"], None),
+        (["pt"], ["en", "de"], None),
+        (["de"], [], None),
+        ([], ["en"], None),
+        (["de", "fr"], ["de", "fr"], None),
+        (["de", "pt"], ["de"], None),
+        (["de-CH", "de-AT"], ["de"], "de"),
+        (["de"], ["DE"], "DE"),
+    ],
+)
+def test_prompts_are_in_the_language_that_all_users_of_a_line_have(
+    langs: list[str], sounds: list[str], language: str | None
+) -> None:
+    assert prompts_for(langs, sounds) == language
 
 
 def test_line_has_a_mailbox_with_voicemail_only() -> None:

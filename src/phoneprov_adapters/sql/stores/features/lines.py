@@ -74,6 +74,16 @@ HELD: Select[Any] = FIND.where(
         ),
     )
 )
+LANGUAGES: Select[Any] = (
+    select(users.c.lang)
+    .distinct()
+    .select_from(
+        extensions.join(
+            user_extensions, user_extensions.c.extension_uuid == extensions.c.uuid
+        ).join(users, and_(users.c.uuid == user_extensions.c.user_uuid, users.c.is_active))
+    )
+    .where(extensions.c.extension == bindparam("number"), _is_line(extensions))
+)
 OF_USER: Select[Any] = (
     select(*_number(extensions))
     .select_from(
@@ -154,6 +164,9 @@ class SqlLines(SqlQueries, LineStore):
 
     async def find(self, number: str, kind: str = CHAN_SCCP) -> Number | None:
         return await self._one(lambda *row: Number(*row[:-1]), FIND, number=number, kind=kind)
+
+    async def languages(self, number: str, kind: str) -> list[str]:
+        return await self._all(str, LANGUAGES, number=number, kind=kind)
 
     async def uuid_of(self, number: str, kind: str) -> str | None:
         return await self._one(lambda *row: str(row[-1]), FIND, number=number, kind=kind)
