@@ -21,11 +21,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def checked(data: Path, files: Path | None, name: str = LOAD) -> tuple[int, str]:
+def checked(data: Path, files: Path | None, name: str = LOAD, *options: str) -> tuple[int, str]:
     environment = {"PHONEPROV_DATA_DIR": str(data)}
     if files is not None:
         environment["PHONEPROV_FILES_DIR"] = str(files)
-    done = CliRunner(env=environment).invoke(main, ["load", "check", name])
+    done = CliRunner(env=environment).invoke(main, ["load", "check", name, *options])
     return done.exit_code, done.output
 
 
@@ -122,3 +122,65 @@ def test_list_of_a_load_is_read_in_bounded_time() -> None:
     assert listed_files(b"a" * 10_000_000) == []
     assert listed_files(b"a.sbn" * 10_000_000) == []
     assert listed_files(LIST + LIST) == PARTS
+
+
+def put(folder: Path, name: str, content: bytes = b"x") -> None:
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("load", "file"),
+    [
+        ("SCCP45.9-4-2SR3-1S", "mk-sccp.jar"),
+        ("SIP42.9-4-2SR3-1S", "mk-sip.jar"),
+        ("SCCP11.9-4-2SR3-1S", "tc-sccp.jar"),
+        ("sip88xx.14-3-1-0101-121", "sl-be-sip.jar"),
+        ("sip8845_65.14-3-1-0101-121", "sl-be-sip.jar"),
+    ],
+)
+def test_load_check_names_the_missing_files_of_languages(
+    data: Path, tmp_path: Path, load: str, file: str
+) -> None:
+    """Phones of an office that needs no other language work without them."""
+    put(tmp_path, f"{load}.loads", LIST)
+    for part in PARTS:
+        put(tmp_path, part)
+    put(tmp_path, f"german_germany/{file}")
+
+    code, text = checked(data, tmp_path, load)
+
+    assert code == 0
+    assert f"German_Germany/{file}: present\n" in text
+    for locale in ("Dutch_Netherlands", "French_France", "Italian_Italy", "Spanish_Spain"):
+        assert f"{locale}/{file}: missing\n" in text
+
+
+def test_load_check_fails_for_a_wanted_locale_that_is_missing(data: Path, tmp_path: Path) -> None:
+    put(tmp_path, f"{LOAD}.loads", LIST)
+    for part in PARTS:
+        put(tmp_path, part)
+    put(tmp_path, "Polish_Poland/mk-sccp.jar")
+    wanted = ("--locale", "Polish_Poland", "--locale", "German_Germany")
+
+    code, text = checked(data, tmp_path, LOAD, *wanted)
+    assert (code, "German_Germany/mk-sccp.jar: missing" in text) == (1, True)
+    assert "French_France" not in text
+    assert checked(data, tmp_path, LOAD, *wanted[:2])[0] == 0
+
+    put(tmp_path, "German_Germany/mk-sccp.jar")
+    assert checked(data, tmp_path, LOAD, *wanted)[0] == 0
+    assert checked(data, tmp_path, LOAD, "--locale", "../German_Germany")[0] == 2
+
+
+def test_load_check_says_when_the_files_of_languages_are_not_known(
+    data: Path, tmp_path: Path
+) -> None:
+    put(tmp_path, "CP7925G-1.4.1SR1.LOADS", LIST)
+    for part in PARTS:
+        put(tmp_path, part)
+
+    code, text = checked(data, tmp_path, "CP7925G-1.4.1SR1")
+    assert (code, "Germany" in text) == (0, False)
+    code, text = checked(data, tmp_path, "CP7925G-1.4.1SR1", "--locale", "German_Germany")
+    assert (code, "not known for CP7925G-1.4.1SR1" in text) == (1, True)

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.rendering.renderer import check, render
+from phoneprov_core.features.serving.loads import LOCALES
 from phoneprov_core.features.templates.model import CreateTemplate
 from phoneprov_core.features.templates.use_cases import TemplateValues
 from phoneprov_core.inventory.configuration.findings import Severity
@@ -68,6 +70,38 @@ def test_template_has_no_findings(name: str, urls: dict[str, str]) -> None:
     if "sip" in name:
         assert text.count("<line button=") == 3
         assert text.count("<messagesNumber>") == 1
+
+
+@pytest.mark.parametrize("name", [one for one in TEMPLATES if one != "bootstrap.cnf.xml"])
+@pytest.mark.parametrize(
+    ("lang", "values", "locale", "code"),
+    [
+        ("de-CH", {}, "German_Germany", "de"),
+        ("fr", {}, "French_France", "fr"),
+        ("es", {}, "Spanish_Spain", "es"),
+        ("IT-it", {}, "Italian_Italy", "it"),
+        ("nl", {}, "Dutch_Netherlands", "nl"),
+        ("en-GB", {}, "English_United_States", "en"),
+        ("pt", {}, "English_United_States", "en"),
+        ("pt", {"locale": "Portuguese_Portugal"}, "Portuguese_Portugal", "pt"),
+    ],
+)
+def test_template_sets_the_locale_of_the_user(
+    name: str, lang: str, values: dict[str, str], locale: str, code: str
+) -> None:
+    body = (FOLDER / name).read_text(encoding="utf-8")
+    given = TemplateValues(
+        {"phone": PHONE, "user": {**USER, "lang": lang}, "urls": URLS},
+        {"lines": lines(1), "modules": [], "services": []},
+        values,
+    )
+
+    root = ElementTree.fromstring(render(body, given, 512 * 1024).text.encode())  # noqa: S314
+
+    assert root.findtext("userLocale/name") == locale
+    assert root.findtext("userLocale/langCode") == code
+    if not values and locale != "English_United_States":
+        assert locale in LOCALES
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

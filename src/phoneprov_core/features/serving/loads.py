@@ -1,5 +1,7 @@
 """Whether all files of a firmware load are in the folder of files."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from msgspec import Struct
@@ -49,6 +51,31 @@ class LoadFiles(Struct, frozen=True):
         return f"{incomplete} missing {names}."
 
 
+LOCALES = (
+    "Dutch_Netherlands",
+    "French_France",
+    "German_Germany",
+    "Italian_Italy",
+    "Spanish_Spain",
+)
+"""What the ``userLocale`` of the shipped templates may name, English apart: phones have that."""
+
+# As in the locale packages of the vendor, and in requests that phones of these loads send.
+_LOCALE_FILES = {
+    r"sccp(41|42|45|70|75)": "mk-sccp.jar",
+    r"sip(41|42|45|70|75)": "mk-sip.jar",
+    r"sccp(06|11)": "tc-sccp.jar",
+    r"sip88(xx|45_65)": "sl-be-sip.jar",
+}
+
+
+def locale_file(load: str) -> str | None:
+    """The file with the texts of a language that phones with this load fetch, from the folder that
+    ``userLocale`` names. None if it is not known for these phones."""
+    matching = (name for of, name in _LOCALE_FILES.items() if re.match(of, load, re.IGNORECASE))
+    return next(matching, None)
+
+
 @dataclass(frozen=True)
 class CheckLoad:
     """Looks for the files of a load."""
@@ -71,6 +98,13 @@ class CheckLoad:
         for one in names:
             (present if await self._has(one) else missing).append(one)
         return LoadFiles(name, tuple(present), tuple(missing))
+
+    async def locales(self, load: str, locales: Sequence[str] = LOCALES) -> dict[str, bool]:
+        """The file of each locale for phones with this load, and whether it is there; empty if it
+        is not known for these phones."""
+        file = locale_file(load)
+        names = [f"{locale}/{file}" for locale in locales] if file else []
+        return {name: await self._has(name) for name in names}
 
     async def _has(self, name: str) -> bool:
         file = None if plain_name(name) is None else await self.files.open(name)

@@ -17,7 +17,7 @@ from phoneprov_adapters.metrics.counters import count_unrecorded
 from phoneprov_adapters.serving.contents import TftpFiles
 from phoneprov_adapters.serving.records import FetchRecords
 from phoneprov_adapters.tftp.server import Limits, TftpServer
-from phoneprov_core.features.serving.loads import CheckLoad
+from phoneprov_core.features.serving.loads import LOCALES, CheckLoad
 from phoneprov_core.inventory.configuration.findings import ending_of
 from phoneprov_core.switching.devices.names import plain_name
 from phoneprov_http.main.commands.options import PORT
@@ -36,18 +36,28 @@ def load() -> None:
 
 @load.command()
 @click.argument("name")
-def check(name: str) -> None:
+@click.option(
+    "--locale",
+    "locales",
+    multiple=True,
+    help="Name of a userLocale whose file must be there, too; may be repeated.",
+)
+def check(name: str, locales: tuple[str, ...]) -> None:
     """Check that all files of a load are there. Exit with 1 if one is missing.
 
     NAME is that of the load, such as SCCP45.9-4-2SR3-1S. The ending of a file after it is ignored.
+
+    The files with the texts of other languages are named, too. Phones without the file of their
+    language show English menus: a missing one counts only for a --locale.
     """
     settings = settings_of_installation()
     if settings.files_dir is None:
         raise SettingsError("PHONEPROV_FILES_DIR is not set: there are no files to check.")
     name = name.removesuffix(ending_of(name) or "")
-    if plain_name(name) is None:
-        raise click.UsageError("NAME must be a plain name.")
-    files = asyncio.run(CheckLoad(prepare(settings).shared_files())(name))
+    if any(plain_name(one) is None for one in (name, *locales)):
+        raise click.UsageError("NAME and --locale must be plain names.")
+    checking = CheckLoad(prepare(settings).shared_files())
+    files = asyncio.run(checking(name))
     if files.is_damaged:
         raise click.UsageError(str(files.fault))
     if not files.present:
@@ -57,9 +67,15 @@ def check(name: str) -> None:
         click.echo(f"{one}: present")
     for one in files.missing:
         click.echo(f"{one}: missing")
-    if files.missing:
+    texts = asyncio.run(checking.locales(name, locales or LOCALES))
+    for one, is_present in texts.items():
+        click.echo(f"{one}: {'present' if is_present else 'missing'}")
+    if locales and not texts:
+        click.echo(f"The files of locales are not known for {name}.")
+    if not files.missing:
+        click.echo(f"All {len(files.present)} file(s) of {name} are present.")
+    if files.missing or (locales and not (texts and all(texts.values()))):
         sys.exit(1)
-    click.echo(f"All {len(files.present)} file(s) of {name} are present.")
 
 
 @click.command()
