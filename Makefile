@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-retention bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight write-docs
+.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-retention bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile locale lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight write-docs
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -49,6 +49,19 @@ APT := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -qq -o Acquire::Retrie
 
 unit: $(VENV)/installed-dev  ## the unit tests alone, in seconds
 	$(BIN)/python -m pytest -q tests/unit
+
+# The texts of the pages for phones; LANGUAGE=pt begins another language.
+LOCALE := src/phoneprov_http/phone/locale
+POT := $(LOCALE)/phoneprov.pot
+
+locale: $(VENV)/installed-dev  ## extract the texts of the pages for phones, compile the translations, check both
+	$(BIN)/pybabel -q extract --no-default-keywords -k say -k later --omit-header --no-location --no-wrap \
+	  --sort-output --output $(POT) src/phoneprov_http/phone
+	test -z "$(LANGUAGE)" || $(BIN)/pybabel -q init --no-wrap -D phoneprov -i $(POT) -d $(LOCALE) -l "$(LANGUAGE)"
+	$(BIN)/pybabel -q update --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --no-wrap \
+	  -D phoneprov -i $(POT) -d $(LOCALE)
+	$(BIN)/pybabel -q compile -D phoneprov -d $(LOCALE)
+	$(BIN)/python -m pytest -q tests/unit/features/phone_pages/test_catalogs.py
 
 weight: $(VENV)/installed-dev  ## lines of code, and the modules that a request runs through, with their limits
 	$(BIN)/python -m pytest -q -p no:xdist tests/weight

@@ -22,6 +22,7 @@ from phoneprov_http.exchange.app import Exchange
 from phoneprov_http.front import Front
 from phoneprov_http.openapi.document import openapi_config
 from phoneprov_http.phone.app import PhonePages
+from phoneprov_http.phone.language import Languages
 from phoneprov_http.routes.docs import docs_routes
 from phoneprov_http.routes.features.batches import batch_routes
 from phoneprov_http.routes.features.desks import desk_routes
@@ -54,14 +55,16 @@ class HttpSettings(Redacted, frozen=True, kw_only=True):
     """The settings of the HTTP side. ``largest_body`` is in bytes; ``X-Forwarded-For`` is
     believed from ``trusted_proxies`` only. ``console`` is whether ``/console`` is served,
     ``phone_services`` whether the pages of phones are; ``phone_url`` is the base of the URLs in
-    these, empty for the one of the request. Asterisk gets lines if it sends ``asterisk_token``
-    from one of ``asterisk_networks``, with ``asterisk_pjsip`` also endpoints."""
+    these, empty for the one of the request. ``languages`` are those of the pages; None for
+    those of this package. Asterisk gets lines if it sends ``asterisk_token`` from one of
+    ``asterisk_networks``, with ``asterisk_pjsip`` also endpoints."""
 
     largest_body: int = 1024 * 1024
     trusted_proxies: Sequence[Network] = ()
     console: bool = True
     phone_services: bool = True
     phone_url: str = ""
+    languages: Languages | None = None
     asterisk_token: Annotated[str | None, SECRET] = None
     asterisk_networks: Sequence[Network] = ()
     asterisk_pjsip: bool = False
@@ -160,7 +163,11 @@ def create_app(
     app = litestar_app(use_cases, settings, ready=ready, lifespan=lifespan)
     pages = None
     if settings.phone_services:
-        pages = PhonePages(use_cases.phone_services, base=settings.phone_url)
+        pages = PhonePages(
+            use_cases.phone_services,
+            base=settings.phone_url,
+            languages=settings.languages,
+        )
     exchange = Exchange(
         use_cases.lines,
         use_cases.pjsip if settings.asterisk_pjsip else None,

@@ -21,6 +21,7 @@ class Shown:
     kind: str
     title: str
     text: str
+    prompt: str = ""
     items: dict[str, str] = field(default_factory=dict)
     entries: list[tuple[str, str]] = field(default_factory=list)
     keys: dict[str, str] = field(default_factory=dict)
@@ -58,10 +59,18 @@ class PhoneBrowser:
         name = next(name for name in page.items if name.startswith(item))
         return await self.fetch(page.items[name])
 
+    async def follow(self, page: Shown, path: str) -> Shown:
+        """Choose the item that leads to this page, in any language."""
+        return await self.fetch(next(url for url in page.items.values() if f"/{path}?" in url))
+
     async def submit(self, page: Shown, **values: str) -> Shown:
         """Send a form with values for the fields of these names."""
         assert set(values) <= set(page.fields), page.fields
-        sent = {page.fields[name]: values.get(name, "") for name in page.fields}
+        return await self.send(page, {page.fields[name]: values[name] for name in values})
+
+    async def send(self, page: Shown, values: dict[str, str]) -> Shown:
+        """Send a form with values for the parameters of these names."""
+        sent = {name: values.get(name, "") for name in page.fields.values()}
         if page.posts:
             body = urlencode(sent)
             assert len(body) <= 512
@@ -92,6 +101,7 @@ def read(reply: httpx.Response) -> Shown:
         root.tag.removeprefix("CiscoIPPhone"),
         root.findtext("Title") or "",
         root.findtext("Text") or "",
+        root.findtext("Prompt") or "",
         reply=reply,
     )
     for item in root.iter("MenuItem"):

@@ -14,7 +14,9 @@ from phoneprov_core.features.desks.services import PhoneServices
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
 from phoneprov_core.switching.devices.names import mac_of_device
 from phoneprov_http.front import PHONE_PAGES
-from phoneprov_http.phone.pages import CHANGING, POSTED, Pages, Reply, failure
+from phoneprov_http.phone.failures import CHANGING
+from phoneprov_http.phone.language import Languages
+from phoneprov_http.phone.pages import POSTED, Pages, Reply, failure
 from phoneprov_http.phone.request import LARGEST, PhoneRequest
 from phoneprov_http.plain import begin, body_of, end, log_request
 
@@ -31,8 +33,11 @@ class PhonePages:
     passwords travel in it.
     """
 
-    def __init__(self, services: PhoneServices, *, base: str = "") -> None:
+    def __init__(
+        self, services: PhoneServices, *, base: str = "", languages: Languages | None = None
+    ) -> None:
         self._services = services
+        self._languages = languages or Languages()
         pages = Pages(services)
         self._handlers, self._new_handlers = pages.handlers, pages.new_handlers
         self._base = base
@@ -44,7 +49,7 @@ class PhonePages:
             path = path if path in self._handlers else "-"
         has_body = path in POSTED and scope["method"] == "POST"
         body = await body_of(receive, LARGEST) if has_body else None
-        request = PhoneRequest(scope, body or b"", self._base)
+        request = PhoneRequest(scope, body or b"", self._base, self._languages)
         result = "ok"
         try:
             if path == "authentication":
@@ -107,10 +112,14 @@ class PhonePages:
         handler, new_handler = self._handlers.get(path), self._new_handlers.get(path)
         try:
             at = await self._services.identify(request.device, request.ip)
+            if at.user is not None:
+                request.speak_to(at.user)
             if handler is not None:
                 return await handler(request, at)
             if new_handler is None:
-                raise NotFound("There is no such page. Press Services and begin again.")
+                raise NotFound(
+                    "There is no such page. Press Services and begin again.", code="no_page"
+                )
         except NotServed:
             if new_handler is None:
                 raise
@@ -130,7 +139,7 @@ class NotAllowed(PhoneprovError):
     """The page does not take this method."""
 
     code = "method_not_allowed"
-    usual = "This page cannot be requested like this. Press Services and begin again."
+    usual = "This page was opened the wrong way. Press Services and begin again."
 
 
 def _methods(path: str) -> tuple[str, ...]:

@@ -25,19 +25,13 @@ from phoneprov_core.features.desks.pages import (
     displayable,
 )
 from phoneprov_core.features.desks.services import PhoneServices
-from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut, Unavailable
+from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.values import is_phone_url
 from phoneprov_core.people.directory.use_cases import LookupPage
-from phoneprov_core.switching.devices.ports import (
-    OUTCOME_UNKNOWN,
-    AddressNotAllowed,
-    AddressNotConfirmed,
-    NoAddress,
-)
+from phoneprov_http.phone.failures import CHANGING, message, page_again
+from phoneprov_http.phone.language import later, local_time
 from phoneprov_http.phone.request import PhoneRequest
 
-_USER_AND_PIN = (Field("User", "user", "A"), Field("PIN", "pin", "NP"))
-_EXIT = SoftKey("Exit", "SoftKey:Exit", 3)
 _LONGEST_QUERY = 48
 """Characters of an encoded search that leave room for the rest of a URL."""
 
@@ -60,64 +54,29 @@ NewHandler = Callable[[PhoneRequest, NewPhone], Awaitable[Reply]]
 
 def failure(request: PhoneRequest, path: str, error: PhoneprovError) -> Reply:
     """What a phone shows of an error: a text that says what to do."""
-    keys = [_EXIT]
-    again = _AGAIN.get(path)
-    if again and (error.code in _MAY_BE_REPEATED or isinstance(error, _OUTSIDE)):
-        keys.insert(0, SoftKey("Again", request.url(again), 1))
-    return Reply(
-        TextPage("Not possible", "", _message(error), tuple(keys)), fleeting=path in CHANGING
-    )
+    say, keys = request.say, [_exit(request)]
+    if again := page_again(path, error):
+        keys.insert(0, SoftKey(say("Again"), request.url(again), 1))
+    text = TextPage(say("Not possible"), "", message(say, error), tuple(keys))
+    return Reply(text, fleeting=path in CHANGING)
 
 
-def _message(error: PhoneprovError) -> str:
-    """The message for a user. Those of servers name addresses and settings: an administrator
-    reads them in the history and in the log."""
-    if error.code == OUTCOME_UNKNOWN:
-        return "It is not known whether the phone has the new configuration. Try again."
-    if isinstance(error, Refused | TimedOut):
-        return (
-            "The configuration could not be stored. The phone keeps the one that it has."
-            " Try again, or ask an administrator."
-        )
-    if isinstance(error, Unavailable):
-        return "The service is not available now. Try again later."
-    if isinstance(error, NoAddress | AddressNotAllowed | AddressNotConfirmed):
-        return "This phone cannot be configured. Ask an administrator."
-    return error.message
-
-
-_AGAIN = {
-    "login/check": "login",
-    "login/profile": "login",
-    "logout/confirm": "logout",
-    "pin/change": "pin",
-}
-_MAY_BE_REPEATED = frozenset({"wrong_pin", "invalid", "desk_changed"})
-_OUTSIDE = Refused | TimedOut | Unavailable
 POSTED = frozenset({"login/check", "pin/change", "adopt/check"})
 """Forms that some models send in the body of a POST. All other pages are GET."""
-CHANGING = frozenset(_AGAIN) | {"adopt/check", "adopt/profile"}
-"""Pages that have an effect."""
 
-_BY_HAND = "If the phone does not restart within a minute, unplug it and plug it in again."
 _LOGGED_OUT = {
-    FollowUp.START: f"You are logged out. {_BY_HAND}",
-    FollowUp.RESTART: "You are logged out. The phone restarts now.",
-    FollowUp.CALL: "You are logged out. The phone restarts after the call.",
-    FollowUp.NOTHING: "You are logged out. The phone keeps its configuration:"
-    " it has no default profile that fits.",
+    FollowUp.START: later(
+        "You are logged out. If the phone does not restart within a minute, unplug it and plug it"
+        " in again."
+    ),
+    FollowUp.RESTART: later("You are logged out. The phone restarts now."),
+    FollowUp.CALL: later("You are logged out. The phone restarts after the call."),
+    FollowUp.NOTHING: later(
+        "You are logged out. The phone keeps its configuration: it has no default profile that"
+        " fits."
+    ),
 }
-
-
-_NOT_RECORDED = "Not recorded"
-_LOGIN_NOT_RECORDED = (
-    "Your profile is in place and the phone restarts now, but your login could not be recorded. "
-    "If the phone loses your profile later, log in again."
-)
-_LOGOUT_NOT_RECORDED = (
-    "The phone gets its default profile and restarts now, but your logout could not be recorded. "
-    "If you are still logged in then, log out again."
-)
+_LABELS = {"mobile": later("(mobile)"), "home": later("(home)")}
 
 
 class AdoptionPages:
@@ -129,20 +88,22 @@ class AdoptionPages:
     async def form(self, request: PhoneRequest, new: NewPhone) -> Reply:
         """The page that asks."""
         url = request.url("adopt/check", token=self._services.adopt.form(new))
-        form = Input("New phone", "Whose phone is this?", url, _USER_AND_PIN, request.posts)
+        form = _user_and_pin(
+            request, request.say("New phone"), request.say("Whose phone is this?"), url
+        )
         return Reply(form, fleeting=True)
 
     async def check(self, request: PhoneRequest, new: NewPhone) -> Reply:
         """The answer to the form."""
         outcome = await self._services.adopt(new, request["user"], request["pin"], request["token"])
         if isinstance(outcome, ProfileChoice):
-            return _choice(request, "New phone", "adopt/profile", outcome)
-        return _adopted(outcome)
+            return _choice(request, later("New phone"), "adopt/profile", outcome)
+        return _adopted(request, outcome)
 
     async def choose(self, request: PhoneRequest, new: NewPhone) -> Reply:
         """The answer to the menu of profiles."""
         changed = await self._services.adopt.choose(new, request["profile"], request["token"])
-        return _adopted(changed)
+        return _adopted(request, changed)
 
 
 class Pages:
@@ -173,95 +134,106 @@ class Pages:
         }
 
     async def _menu(self, request: PhoneRequest, at: AtPhone) -> Reply:
+        say, prompt = request.say, request.say("Choose a service")
         if at.user is None:
-            items = [MenuItem("Log in", request.url("login"))]
+            items = [MenuItem(say("Log in"), request.url("login"))]
         else:
-            name = f"Log out {at.user.first_name} {at.user.last_name}"
+            name = f"{at.user.first_name} {at.user.last_name}"
             items = [
-                MenuItem(name, request.url("logout")),
-                MenuItem("Change PIN", request.url("pin")),
+                MenuItem(say("Log out {name}", name=name), request.url("logout")),
+                MenuItem(say("Change PIN"), request.url("pin")),
             ]
-        items.append(MenuItem("Directories", request.url("directories")))
+            if at.desk.until and (end := local_time(say, at.desk.until, at.user.timezone)):
+                prompt = say("Logged in until {time}", time=end)
+        items.append(MenuItem(say("Directories"), request.url("directories")))
         for service in await self._services.menu():
             url = _with_device(service.url or "", request.device)
             if url is not None:
-                items.append(MenuItem(service.name or "Service", url))
+                items.append(MenuItem(service.name or say("Service"), url))
         start = _number(request["from"])
         page = items[start : start + MENU_ITEMS]
         if len(items) > start + MENU_ITEMS:
             more = request.url("services", **{"from": str(start + MENU_ITEMS - 1)})
-            page[-1] = MenuItem("More", more)
+            page[-1] = MenuItem(say("More"), more)
         if not page:
             page = items[:1]
-        return Reply(Menu("Services", "Choose a service", tuple(page)))
+        return Reply(Menu(say("Services"), prompt, tuple(page)))
 
     async def _login_form(self, request: PhoneRequest, at: AtPhone) -> Reply:
         token = self._services.log_in.form(at)
         url = request.url("login/check", token=token)
-        form = Input("Log in", "Enter user and PIN", url, _USER_AND_PIN, request.posts)
+        form = _user_and_pin(request, request.say("Log in"), request.say("Enter user and PIN"), url)
         return Reply(form, fleeting=True)
 
     async def _log_in(self, request: PhoneRequest, at: AtPhone) -> Reply:
         outcome = await self._services.log_in(at, request["user"], request["pin"], request["token"])
         if isinstance(outcome, ProfileChoice):
-            return _choice(request, "Log in", "login/profile", outcome)
-        return _logged_in(outcome)
+            return _choice(request, later("Log in"), "login/profile", outcome)
+        return _logged_in(request, outcome)
 
     async def _choose_profile(self, request: PhoneRequest, at: AtPhone) -> Reply:
         changed = await self._services.log_in.choose(at, request["profile"], request["token"])
-        return _logged_in(changed)
+        return _logged_in(request, changed)
 
     async def _logout_form(self, request: PhoneRequest, at: AtPhone) -> Reply:
         token = self._services.log_out.form(at)
+        say = request.say
         items = (
-            MenuItem("Log out", request.url("logout/confirm", token=token)),
-            MenuItem("Cancel", request.url("services")),
+            MenuItem(say("Log out"), request.url("logout/confirm", token=token)),
+            MenuItem(say("Cancel"), request.url("services")),
         )
-        return Reply(Menu("Log out", "Log out at this phone?", items), fleeting=True)
+        return Reply(Menu(say("Log out"), say("Log out at this phone?"), items), fleeting=True)
 
     async def _log_out(self, request: PhoneRequest, at: AtPhone) -> Reply:
         changed = await self._services.log_out.at_phone(at, request["token"])
-        title, text = "Logged out", _LOGGED_OUT[changed.after]
+        title, text = later("Logged out"), _LOGGED_OUT[changed.after]
         if not changed.is_recorded:
-            title, text = _NOT_RECORDED, _LOGOUT_NOT_RECORDED
-        return Reply(TextPage(title, "", text, (_EXIT,)), fleeting=True, changed=changed)
+            title = later("Not recorded")
+            text = later(
+                "The phone gets its default profile and restarts now, but your logout could not be"
+                " recorded. If you are still logged in then, log out again."
+            )
+        return _text(request, title, text, changed)
 
     async def _pin_form(self, request: PhoneRequest, at: AtPhone) -> Reply:
         token = self._services.change_pin.form(at)
         fields = (
-            Field("Old PIN", "old", "NP"),
-            Field("New PIN", "new", "NP"),
-            Field("New PIN again", "again", "NP"),
+            Field(request.say("Old PIN"), "old", "NP"),
+            Field(request.say("New PIN"), "new", "NP"),
+            Field(request.say("New PIN again"), "again", "NP"),
         )
         url = request.url("pin/change", token=token)
-        form = Input("Change PIN", "4 to 32 digits", url, fields, request.posts)
+        title, prompt = request.say("Change PIN"), request.say("4 to 32 digits")
+        form = Input(title, prompt, url, fields, request.posts)
         return Reply(form, fleeting=True)
 
     async def _change_pin(self, request: PhoneRequest, at: AtPhone) -> Reply:
         await self._services.change_pin(
             at, request["old"], request["new"], request["again"], request["token"]
         )
-        text = TextPage("PIN changed", "", "The new PIN is valid from now on.", (_EXIT,))
-        return Reply(text, fleeting=True)
+        return _text(request, later("PIN changed"), later("The new PIN is valid from now on."))
 
     async def _directories(self, request: PhoneRequest, at: AtPhone) -> Reply:  # noqa: ARG002
+        say = request.say
         items = (
-            MenuItem("Company directory", request.url("directories/company")),
-            MenuItem("Personal directory", request.url("directories/personal")),
+            MenuItem(say("Company directory"), request.url("directories/company")),
+            MenuItem(say("Personal directory"), request.url("directories/personal")),
         )
-        return Reply(Menu("Directories", "Choose a directory", items))
+        return Reply(Menu(say("Directories"), say("Choose a directory"), items))
 
     async def _search_form(self, request: PhoneRequest, at: AtPhone) -> Reply:  # noqa: ARG002
-        fields = (Field("Name", "q", "A"), Field("Number", "n", "T"))
+        say = request.say
+        fields = (Field(say("Name"), "q", "A"), Field(say("Number"), "n", "T"))
         url = request.url("directories/company/list")
-        return Reply(Input("Company directory", "Enter a name or number", url, fields))
+        return Reply(Input(say("Company directory"), say("Enter a name or number"), url, fields))
 
     async def _company(self, request: PhoneRequest, at: AtPhone) -> Reply:  # noqa: ARG002
         name = _short(request["q"])
         number = request["n"][:24]
         found = await self._services.look_up.company(name, number, request["after"])
         return _directory(
-            "Company directory",
+            request,
+            request.say("Company directory"),
             found,
             lambda after: request.url("directories/company/list", q=name, n=number, after=after),
         )
@@ -270,46 +242,86 @@ class Pages:
         user = require_own(at)
         found = await self._services.look_up.personal(user.uuid, request["after"])
         return _directory(
-            "Personal directory",
+            request,
+            request.say("Personal directory"),
             found,
             lambda after: request.url("directories/personal", after=after),
         )
 
 
+def _exit(request: PhoneRequest, position: int = 3) -> SoftKey:
+    return SoftKey(request.say("Exit"), "SoftKey:Exit", position)
+
+
+def _user_and_pin(request: PhoneRequest, title: str, prompt: str, url: str) -> Input:
+    fields = (Field(request.say("User"), "user", "A"), Field(request.say("PIN"), "pin", "NP"))
+    return Input(title, prompt, url, fields, request.posts)
+
+
 def _choice(request: PhoneRequest, title: str, path: str, choice: ProfileChoice) -> Reply:
+    """The menu of profiles, in the language of the user whose PIN was right."""
+    request.speak_to(choice.user)
     items = tuple(
         MenuItem(one.name, request.url(path, token=choice.token, profile=one.uuid))
         for one in choice.profiles
     )
-    return Reply(Menu(title, "Choose a profile", items), fleeting=True)
+    return Reply(Menu(request.say(title), request.say("Choose a profile"), items), fleeting=True)
 
 
-def _adopted(changed: Changed) -> Reply:
-    text = "This phone is yours now. It restarts with your profile."
+def _text(request: PhoneRequest, title: str, text: str, changed: Changed | None = None) -> Reply:
+    """What was done, in the language of the user who did it."""
+    if changed is not None and changed.user is not None:
+        request.speak_to(changed.user)
+    page = TextPage(request.say(title), "", request.say(text), (_exit(request),))
+    return Reply(page, fleeting=True, changed=changed)
+
+
+def _adopted(request: PhoneRequest, changed: Changed) -> Reply:
+    text = later("This phone is yours now. It restarts with your profile.")
     if changed.after is FollowUp.START:
-        text = f"This phone is yours now. Your profile comes with its next start. {_BY_HAND}"
-    return Reply(TextPage("New phone", "", text, (_EXIT,)), fleeting=True, changed=changed)
+        text = later(
+            "This phone is yours now. Your profile comes with its next start. If the phone does not"
+            " restart within a minute, unplug it and plug it in again."
+        )
+    return _text(request, later("New phone"), text, changed)
 
 
-def _logged_in(changed: Changed) -> Reply:
-    title, text = "Logged in", "Your profile is in place. The phone restarts now."
+def _logged_in(request: PhoneRequest, changed: Changed) -> Reply:
+    title = later("Logged in")
+    text = later("Your profile is in place. The phone restarts now.")
     if changed.after is FollowUp.START:
-        text = f"Your profile is in place. {_BY_HAND}"
+        text = later(
+            "Your profile is in place. If the phone does not restart within a minute, unplug it and"
+            " plug it in again."
+        )
     if not changed.is_recorded:
-        title, text = _NOT_RECORDED, _LOGIN_NOT_RECORDED
-    return Reply(TextPage(title, "", text, (_EXIT,)), fleeting=True, changed=changed)
+        title = later("Not recorded")
+        text = later(
+            "Your profile is in place and the phone restarts now, but your login could not be"
+            " recorded. If the phone loses your profile later, log in again."
+        )
+    return _text(request, title, text, changed)
 
 
-def _directory(title: str, found: LookupPage, url_after: Callable[[str], str]) -> Reply:
+def _directory(
+    request: PhoneRequest, title: str, found: LookupPage, url_after: Callable[[str], str]
+) -> Reply:
+    say = request.say
     if not found.numbers:
-        return Reply(TextPage(title, "", "No number was found.", (_EXIT,)))
+        return Reply(TextPage(title, "", say("No number was found."), (_exit(request),)))
     next_url = url_after(found.after) if found.after else None
-    keys = [SoftKey("Dial", "SoftKey:Dial", 1), SoftKey("Edit dial", "SoftKey:EditDial", 2)]
+    keys = [
+        SoftKey(say("Dial"), "SoftKey:Dial", 1),
+        SoftKey(say("Edit dial"), "SoftKey:EditDial", 2),
+    ]
     if next_url:
-        keys.append(SoftKey("Next", next_url, 3))
-    keys.append(SoftKey("Exit", "SoftKey:Exit", len(keys) + 1))
-    entries = tuple(Entry(_labelled(one.name, one.label), one.number) for one in found.numbers)
-    return Reply(Directory(title, "Choose a number", entries, tuple(keys)), next_url)
+        keys.append(SoftKey(say("Next"), next_url, 3))
+    keys.append(_exit(request, len(keys) + 1))
+    labels = {"": ""} | {one: f" {say(text)}" for one, text in _LABELS.items()}
+    entries = tuple(
+        Entry(_labelled(one.name, labels[one.label]), one.number) for one in found.numbers
+    )
+    return Reply(Directory(title, say("Choose a number"), entries, tuple(keys)), next_url)
 
 
 def _labelled(name: str, label: str) -> str:

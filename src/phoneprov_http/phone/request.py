@@ -8,6 +8,8 @@ from litestar.types import HTTPScope
 
 from phoneprov_core.features.desks.pages import charset_of
 from phoneprov_core.inventory.phones.model import bare_model
+from phoneprov_core.people.users.model import User
+from phoneprov_http.phone.language import Languages
 
 LARGEST = 2048
 """Bytes of a query or a body. What a phone sends is shorter."""
@@ -22,9 +24,9 @@ _POSTING = re.compile(r"(?:78|88)[0-9]{2}")
 class PhoneRequest:
     """What a phone sent. ``device`` is the device name, empty without one; ``model`` what the phone
     says of itself, None if nothing; ``posts`` tells a phone that can send a form in the body of a
-    POST."""
+    POST; ``say`` gives texts in the language of the reader, at first that of the phone."""
 
-    def __init__(self, scope: HTTPScope, body: bytes, base: str) -> None:
+    def __init__(self, scope: HTTPScope, body: bytes, base: str, languages: Languages) -> None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         self.method = scope["method"]
         self.parameters = {**_fields(scope["query_string"]), **_fields(body)}
@@ -32,6 +34,8 @@ class PhoneRequest:
         self.charset = charset_of(
             headers.get(b"accept-charset", "") or headers.get(b"x-ciscoipphone-accept-charset", "")
         )
+        self._languages = languages
+        self.say = languages.of_phone(headers.get(b"accept-language", ""), self.charset)
         model = headers.get(b"x-ciscoipphonemodelname", "")[:64]
         self.model = model if model and model.isprintable() else None
         self.posts = _POSTING.match(bare_model(model)) is not None
@@ -43,6 +47,10 @@ class PhoneRequest:
     def __getitem__(self, name: str) -> str:
         """A parameter without the blanks around it; empty if it was not sent."""
         return self.parameters.get(name, "").strip()
+
+    def speak_to(self, user: User) -> None:
+        """Show texts in the language of this user from now on."""
+        self.say = self._languages.of_user(user.lang, self.charset)
 
     def url(self, path: str, **parameters: str) -> str:
         """The address of another page of this phone."""

@@ -102,3 +102,34 @@ def test_setting_is_explained_with_its_bounds() -> None:
         "value": "more than 0 and at most 15 seconds",
         "default": "`5`",
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("PHONEPROV_LANGUAGE", "pt", "PHONEPROV_LANGUAGE: there is no catalog for pt, only for "),
+        ("PHONEPROV_LANGUAGE", "d\u00e9", "PHONEPROV_LANGUAGE must be a language tag such as de"),
+        (
+            "PHONEPROV_LOCALE_DIR",
+            "{folder}/no",
+            "PHONEPROV_LOCALE_DIR must be a folder that exists",
+        ),
+        ("PHONEPROV_LOCALE_DIR", "{folder}", "PHONEPROV_LOCALE_DIR: {folder}/de/LC_MESSAGES/"),
+        ("PHONEPROV_ASTERISK_LANGUAGES", "de;en", "PHONEPROV_ASTERISK_LANGUAGES must be languages"),
+    ],
+)
+def test_serve_refuses_languages_that_it_cannot_use_in_one_line(
+    tmp_path: Path, name: str, value: str, message: str
+) -> None:
+    broken = tmp_path / "de" / "LC_MESSAGES" / "phoneprov.mo"
+    broken.parent.mkdir(parents=True)
+    broken.write_bytes(b"msgid")
+    folder = tmp_path / "data"
+    value, message = (text.format(folder=tmp_path) for text in (value, message))
+
+    done = phoneprov("serve", "--port", "0", **{name: value, "PHONEPROV_DATA_DIR": str(folder)})
+
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not folder.exists()

@@ -17,6 +17,10 @@ NOT_LOGGED_IN = "No user is logged in at this phone. Log in first."
 NO_LOGINS = "Users cannot log in at this phone."
 DIFFERENT = "The two new PINs differ. Nothing was changed."
 OUT_OF_DATE = "This page is out of date. Press Services and begin again."
+WEAK = (
+    "The PIN must not be one digit repeated, digits in order, or a number of yours. "
+    "Nothing was changed."
+)
 WRONG_LENGTH = "A PIN has 4 to 32 digits. Nothing was changed."
 
 
@@ -196,7 +200,7 @@ async def test_stale_forms_are_refused_after_a_change_of_the_desk(office: Hotdes
         (PIN, "123", "123", WRONG_LENGTH),
         (PIN, "1" * 33, "1" * 33, WRONG_LENGTH),
         (PIN, "12a4", "12a4", WRONG_LENGTH),
-        (PIN, "8901", "8901", "The PIN must not be one digit repeated, or digits in order."),
+        (PIN, "8901", "8901", WEAK),
         ("00000000", NEW_PIN, NEW_PIN, None),
     ],
 )

@@ -123,16 +123,17 @@ async def test_one_profile_moves_from_a_7945_to_an_8851(
             async def desk_of(mac: str) -> Any:
                 return data_of(await admin.get(f"/phones/{mac}/desk"))["user_uuid"]
 
-            assert (await at_old.log_in("ada", PIN)).title == "Logged in"
+            assert (await at_old.log_in("ada", PIN)).title == "Angemeldet"
             await until(lambda: confirmed(OLD, 1))
             first = file(OLD)
             assert await desk_of(OLD) == ada
-            assert (await at_new.log_in("ada", PIN)).title == "Logged in"
+            assert (await at_new.log_in("ada", PIN)).title == "Angemeldet"
             await until(lambda: confirmed(NEW, 1))
             await api.container.keep_desks()()
             await until(lambda: confirmed(OLD, 2))
 
             assert first.findtext("deviceProtocol") == "SCCP"
+            assert first.findtext("userLocale/name") == "German_Germany"
             assert first.findtext("userLocale/langCode") == "de"
             assert first.findtext(".//processNodeName") == "10.0.0.9"
             second = file(NEW)
@@ -152,6 +153,6 @@ async def test_one_profile_moves_from_a_7945_to_an_8851(
             assert CommandReceived("Init:Services") in new.events
             arrived = [one.name for one in old.events if isinstance(one, FileArrived)]
             assert [name[-8 - 2 : -8] for name in arrived] == ["45", "51", "45"]
-            assert "Log out Ada Lovelace" in (await at_new.first()).items
+            assert "Ada Lovelace abmelden" in (await at_new.first()).items
             assert "Log in" in (await at_old.first()).items
             await api.container.tasks().drain(10)

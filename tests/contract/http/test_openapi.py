@@ -15,7 +15,10 @@ from hypothesis import given, settings, strategies as st
 
 import phoneprov_core
 from phoneprov_core.kernel import addresses, fields, values
+from phoneprov_core.kernel.errors import Refused, TimedOut, Unavailable
+from phoneprov_core.switching.deployments.model import OF_A_SWITCH
 from phoneprov_core.switching.devices.ports import NOT_RECORDED, OUTCOME_UNKNOWN
+from phoneprov_http.phone.failures import FAILURES
 from support.access_table import TABLE
 from support.document import DOCUMENT, problems, resolved
 from support.scale import rounds
@@ -283,9 +286,18 @@ def test_update_bodies_accept_matching_identifiers() -> None:
 
 
 SHOWN_ON_PHONES = {
-    "in_call", "logged_in_elsewhere", "no_hotdesk", "no_profile", "phone_not_served", "wrong_pin",
+    "address_unknown", "in_call", "logged_in_elsewhere", "no_hotdesk", "no_page", "no_profile",
+    "phone_not_served", "pin_length", "pins_differ", "weak_pin", "wrong_pin",
 }  # fmt: skip
 """Codes of errors that a phone shows as text, and that have no JSON."""
+
+
+def test_every_code_that_a_phone_shows_has_a_text_in_its_language() -> None:
+    assert set(FAILURES) >= SHOWN_ON_PHONES
+    kinds = (Refused, TimedOut, Unavailable)
+    assert {
+        one.code for one in OF_A_SWITCH if not issubclass(one, kinds) and one.code not in FAILURES
+    } == set()
 
 
 def test_every_raised_code_is_documented() -> None:

@@ -141,7 +141,7 @@ class AdoptAtPhone:
             return await self._adopt(new, user, fitting[0].uuid)
         pin_hash = await pin_hash_of(self.database, user.uuid)
         proof = self.tokens.issue(Purpose.ADOPT_WITH, new.desk, user.uuid, pin_hash)
-        return ProfileChoice(fitting, proof)
+        return ProfileChoice(fitting, proof, user)
 
     async def choose(self, new: NewPhone, profile_uuid: str, token: str) -> Changed:
         """Adopt the phone with one of the profiles that were offered. Raises like an adoption."""
@@ -185,7 +185,7 @@ class AdoptAtPhone:
                 tx.trail.note(Event("phone.adopted", "phone", phone.mac, fields))
         except AlreadyExists:  # two at once
             raise wrong_pin() from None
-        return await self.change.put_and_answer(actor, order)
+        return await self.change.put_and_answer(actor, order, user)
 
     def _now(self) -> int:
         return millis(self.clock())

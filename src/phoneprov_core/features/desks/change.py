@@ -19,6 +19,7 @@ from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, Pause, millis, timestamp
+from phoneprov_core.people.users.model import User
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import Action, Deployment
 from phoneprov_core.switching.deployments.order import DeploymentRequest, DeskChange
@@ -66,11 +67,12 @@ class FollowUp(Enum):
 class Changed(Struct, frozen=True):
     """A login or logout whose file is in place. ``answered`` is called once the phone has its
     answer; without it the phone is restarted after ``ANSWER_SECONDS``. It ``is_recorded`` unless
-    the database is away."""
+    the database is away. ``user`` is the one who logged in or adopted the phone."""
 
     after: FollowUp
     answered: Callable[[], None]
     is_recorded: bool = True
+    user: User | None = None
 
 
 @dataclass(eq=False)
@@ -105,7 +107,9 @@ class ChangeDesk:
             order = replace(order, desk=replace(order.desk, forget_calls=self.clear_calls))
         return await self.deploy(actor, order)
 
-    async def put_and_answer(self, actor: Actor, order: DeploymentRequest) -> Changed:
+    async def put_and_answer(
+        self, actor: Actor, order: DeploymentRequest, user: User | None = None
+    ) -> Changed:
         """Execute an order until its file is in place; the rest follows. Raises like ``put``."""
         assert order.desk is not None
         answered = asyncio.Event()
@@ -121,7 +125,7 @@ class ChangeDesk:
         if not placed.done():
             await work  # raises
         after = FollowUp.RESTART if order.phone.address_confirmed else FollowUp.START
-        return Changed(after, answered.set, placed.result())
+        return Changed(after, answered.set, placed.result(), user)
 
     async def leave(self, actor: Actor, phone: Phone, turn: int | None) -> Changed:
         """End the use of a phone that has no default profile: it keeps its file, and leaves its

@@ -18,7 +18,13 @@ from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.users.model import User
-from phoneprov_core.people.vendor_users import PinHasher, VendorUser, guess_key, require_good_pin
+from phoneprov_core.people.vendor_users import (
+    PinHasher,
+    VendorUser,
+    WeakPin,
+    guess_key,
+    require_good_pin,
+)
 from phoneprov_core.switching.deployments.model import Action, ProfileNotAllowed
 from phoneprov_core.switching.deployments.order import require_allowed
 
@@ -30,6 +36,7 @@ class ProfileChoice(Struct, frozen=True):
 
     profiles: tuple[ProfileRecord, ...]
     token: str
+    user: User
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,7 @@ class LogInAtPhone:
             return await self._log_in(at, user, fitting[0].uuid)
         pin_hash = await pin_hash_of(self.database, user.uuid)
         proof = self.tokens.issue(Purpose.PROFILE, at.desk, user.uuid, pin_hash)
-        return ProfileChoice(fitting, proof)
+        return ProfileChoice(fitting, proof, user)
 
     async def choose(self, at: AtPhone, profile_uuid: str, token: str) -> Changed:
         """Log in with an offered profile. Raises like a login, and if the PIN was changed since."""
@@ -79,7 +86,7 @@ class LogInAtPhone:
         order = await self.change.order(profile_uuid, at.phone, Action.LOGIN, desk)
         if order is None:
             raise no_profile()
-        return await self.change.put_and_answer(actor_at(at.ip, user), order)
+        return await self.change.put_and_answer(actor_at(at.ip, user), order, user)
 
 
 @dataclass(frozen=True)
@@ -107,13 +114,18 @@ class ChangePin:
         try:
             values.pin_code(new)
         except ValueError:
-            raise Invalid("A PIN has 4 to 32 digits. Nothing was changed.") from None
+            raise Invalid(
+                "A PIN has 4 to 32 digits. Nothing was changed.", code="pin_length"
+            ) from None
         if new != again:
-            raise Invalid("The two new PINs differ. Nothing was changed.")
+            raise Invalid("The two new PINs differ. Nothing was changed.", code="pins_differ")
         if (await self.check_pin(user.username, old, at.phone.mac, at.ip)).uuid != user.uuid:
             raise wrong_pin()
         async with self.database.read() as tx:
-            await require_good_pin(tx, user, new)
+            try:
+                await require_good_pin(tx, user, new)
+            except WeakPin as error:
+                raise Invalid(error.message, code="weak_pin") from None
         hash_ = await self.hasher.hash_pin(new)
         made = VendorUser(self.new_id(), user.uuid, hash_, timestamp(self.clock()))
         async with self.database.write(by=actor_at(at.ip, user)) as tx:
@@ -136,7 +148,9 @@ def require_own(at: AtPhone) -> User:
     ``Forbidden`` at a phone without a recorded address: any device could claim to be it."""
     user = require_user(at)
     if not at.shows_own:
-        raise Forbidden("No address of this phone is recorded. Ask an administrator.")
+        raise Forbidden(
+            "No address of this phone is recorded. Ask an administrator.", code="address_unknown"
+        )
     return user
 
 

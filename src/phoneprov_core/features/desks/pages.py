@@ -189,20 +189,29 @@ _LONGEST_LIST = 512
 
 
 @lru_cache(64)
-def charset_of(accepted: str) -> str:
-    """The known character set with the largest ``q`` in a list such as
-    ``iso-8859-1,utf-8;q=0.8``, the first of equals; UTF-8 if none is known."""
-    best, quality = "utf-8", 0.0
-    for part in accepted[:_LONGEST_LIST].lower().split(","):
-        name, _, parameter = part.partition(";")
-        name = "utf-8" if name.strip() == "*" else name.strip()
+def weighted(accepted: str) -> tuple[str, ...]:
+    """The names in a list such as ``iso-8859-1,utf-8;q=0.8``, in lower case, the largest ``q``
+    first, those of equal ``q`` in their order; without those of ``q=0`` and what cannot be parsed.
+    Names after the first 512 characters are left out."""
+    if len(accepted) > _LONGEST_LIST:
+        accepted = accepted[:_LONGEST_LIST].rpartition(",")[0]
+    names: list[tuple[float, str]] = []
+    for part in accepted.lower().split(","):
+        name, *parameters = (piece.strip() for piece in part.split(";"))
+        of = dict(piece.partition("=")[::2] for piece in parameters)
         try:
-            q = float(parameter.partition("=")[2]) if parameter.strip() else 1.0
+            q = float(of.get("q", 1))
         except ValueError:
             continue
-        if name in CHARSETS and quality < q <= 1:
-            best, quality = name, q
-    return best
+        if name and 0 < q <= 1:
+            names.append((q, name))
+    return tuple(name for _, name in sorted(names, key=lambda one: -one[0]))
+
+
+def charset_of(accepted: str) -> str:
+    """The known character set that a phone prefers; UTF-8 if none is known."""
+    names = ("utf-8" if name == "*" else name for name in weighted(accepted))
+    return next((name for name in names if name in CHARSETS), "utf-8")
 
 
 def render(page: Page, charset: str = "utf-8") -> bytes:
@@ -223,7 +232,7 @@ def _within(value: T, charset: str) -> T:
     """The value with the characters of this set alone. A text that became longer is cut again."""
     made: Any = value
     if isinstance(value, str):
-        made = "".join(c if _has(charset, c) else plain(c) for c in value)
+        made = "".join(c if encodable(c, charset) else plain(c) for c in value)
     elif isinstance(value, tuple):
         made = tuple(_within(one, charset) for one in value)
     elif isinstance(value, Struct):
@@ -232,7 +241,8 @@ def _within(value: T, charset: str) -> T:
     return cast(T, made)
 
 
-def _has(charset: str, character: str) -> bool:
+def encodable(character: str, charset: str) -> bool:
+    """Whether a character set has this character."""
     try:
         character.encode(charset)
     except UnicodeEncodeError:

@@ -128,9 +128,9 @@ def _numbers(contact: FoundContact | PersonalContact) -> list[Dialled]:
     if contact.work and (number := dialled(contact.work)):
         numbers.append(Dialled(contact.name, "", number))
     if contact.mobile and (number := dialled(contact.mobile)):
-        numbers.append(Dialled(contact.name, " (mobile)", number))
+        numbers.append(Dialled(contact.name, "mobile", number))
     if contact.home and (number := dialled(contact.home)):
-        numbers.append(Dialled(contact.name, " (home)", number))
+        numbers.append(Dialled(contact.name, "home", number))
     return numbers
 
 

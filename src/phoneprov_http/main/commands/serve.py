@@ -21,6 +21,7 @@ from phoneprov_adapters.sql.engines.revisions import UnfitSchema
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
 from phoneprov_http.main.commands.options import PORT
 from phoneprov_http.main.commands.settings import settings_of_environment
+from phoneprov_http.main.server.asgi import languages_of
 from phoneprov_http.main.server.connections import LEAST_FILES, raise_file_limit
 from phoneprov_http.main.server.logs import set_up_logs
 from phoneprov_http.main.server.metrics import counts_of, metrics_listeners
@@ -132,6 +133,7 @@ def _server(
 async def _make_ready(settings: Settings, *, migrate_shared: bool) -> None:
     """Make the key and the schema, and check the keys, before any worker starts: workers do
     not race for them, and a failure is reported once."""
+    languages_of(settings)
     container = prepare(settings)
     container.use_cases()  # an adapter that cannot be made is reported here, once
     embedded = is_embedded(settings.database_url)

@@ -11,9 +11,11 @@ from litestar.types import ASGIApp
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import prepare, readiness, running
 from phoneprov_adapters.composition.settings import Settings, check_names, read_settings
+from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_http.app import HttpSettings, create_app
 from phoneprov_http.main.server.logs import set_up_logs
 from phoneprov_http.main.server.metrics import with_metrics
+from phoneprov_http.phone.language import BrokenCatalog, Languages
 
 
 def make_app() -> ASGIApp:
@@ -48,8 +50,18 @@ def http_settings(settings: Settings) -> HttpSettings:
         trusted_proxies=settings.trusted_proxies,
         phone_services=settings.phone_services,
         phone_url=settings.phone_url,
+        languages=languages_of(settings),
         console=settings.console,
         asterisk_token=settings.asterisk_token,
         asterisk_networks=settings.asterisk_networks,
         asterisk_pjsip=settings.asterisk_pjsip,
     )
+
+
+def languages_of(settings: Settings) -> Languages:
+    """The languages of the pages for phones. Raises ``SettingsError``."""
+    try:
+        return Languages(settings.locale_dir, settings.language)
+    except ValueError as error:
+        name = "PHONEPROV_LOCALE_DIR" if isinstance(error, BrokenCatalog) else "PHONEPROV_LANGUAGE"
+        raise SettingsError(f"{name}: {error}.") from None
