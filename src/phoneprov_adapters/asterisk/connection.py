@@ -57,8 +57,8 @@ class ManagerConnection:
         may_repeat: Callable[[], bool] = lambda: True,
     ) -> Result:
         """Perform actions on a session; ``timeout`` bounds the login and all of them together. If
-        the connection is lost, they are repeated once on another one while ``may_repeat`` allows
-        it. Raises ``Refused`` and ``TimedOut``."""
+        the connection is lost, the actions are repeated once on a new connection while
+        ``may_repeat`` allows it. Raises ``Refused`` and ``TimedOut``."""
         deadline = asyncio.get_running_loop().time() + self._settings.timeout
         is_again = False
         while True:

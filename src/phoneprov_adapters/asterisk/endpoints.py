@@ -28,8 +28,8 @@ class Contact(Struct, frozen=True):
     expires: int = 0
 
     def is_at(self, address: str) -> bool:
-        """Whether this address registered. With NAT the URI may have the address of the router,
-        and only the ``via`` that of the phone."""
+        """Whether this address registered. With NAT the URI may have the address of the router, and
+        only ``via`` has the address of the phone."""
         return any(same_address(host, address) for host in (self.host, host_of(self.via)))
 
     @property
@@ -45,7 +45,7 @@ class Endpoint(Struct, frozen=True):
     contacts: tuple[Contact, ...] = ()
 
     def at(self, address: str) -> tuple[Contact, ...]:
-        """The contacts of the phone at this address, the one that expires last first."""
+        """The contacts of the phone at this address; the contact that expires last is first."""
         own = [one for one in self.contacts if one.is_at(address)]
         return tuple(sorted(own, key=lambda one: one.expires, reverse=True))
 

@@ -23,8 +23,8 @@ def singleton(make: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> pro
 def resource(
     make: Callable[P, Iterator[T]], /, *args: P.args, **kwargs: P.kwargs
 ) -> providers.Resource[T]:
-    """Like ``singleton``, for what has to be closed: ``make`` yields it, and ``shutdown`` closes
-    it if it was made."""
+    """Like ``singleton``, for an object that has to be closed: ``make`` yields it, and ``shutdown``
+    closes it if it was made."""
     return providers.Resource(make, *args, **kwargs)
 
 
@@ -33,8 +33,8 @@ def of(provider: providers.Provider[T], /) -> T: ...
 @overload
 def of(provider: providers.Provider[T], part: Callable[[T], U], /) -> U: ...
 def of(provider: providers.Provider[T], part: Callable[[T], U] | None = None, /) -> T | U:
-    """What a provider provides, or a part of it, as an argument of ``singleton``. At runtime it is
-    a provider, which is called when the argument is needed."""
+    """The object of a provider, or a part of the object, as an argument of ``singleton``. At
+    runtime it is a provider, which is called when the argument is needed."""
     return cast(T | U, provider if part is None else providers.Callable(part, provider))
 
 

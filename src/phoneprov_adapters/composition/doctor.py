@@ -57,8 +57,9 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 async def examine(environment: Mapping[str, str], url: str = SERVICE) -> AsyncIterator[CheckResult]:
-    """Check the installation that these variables describe. Changes nothing but for a test file
-    on the FTP server, which is deleted. ``url`` is that of the service as Asterisk reaches it."""
+    """Check the installation that these variables describe. Changes nothing except for a test file
+    on the FTP server, which is deleted. ``url`` is the address under which Asterisk reaches the
+    service."""
     try:
         settings = read_settings(environment)
         check_names(settings)

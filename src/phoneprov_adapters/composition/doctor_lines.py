@@ -1,4 +1,4 @@
-"""Findings of doctor, and those about lines."""
+"""Findings of doctor, and the findings about lines."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -114,7 +114,7 @@ def _asked(url: str, token: str, name: str) -> tuple[int, bytes]:
 
 
 async def compared(container: Container) -> Outcome:
-    """Compare the phones that Asterisk has with those that it is answered."""
+    """Compare the phones registered at Asterisk with the phones that phoneprov reports to it."""
     if not container.settings().serves_lines:
         return skipped("PHONEPROV_ASTERISK_TOKEN is not set.")
     exchange = container.exchange_lines()

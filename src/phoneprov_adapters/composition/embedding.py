@@ -107,8 +107,8 @@ async def open_in_memory(settings: Settings | None = None) -> AsyncIterator[InMe
 
 
 class Run(Protocol):
-    """Runs a coroutine to its end and returns its result. Any thread may call it, also while it
-    runs for another one: the coroutines then run beside each other."""
+    """Runs a coroutine to its end and returns its result. Any thread may call it, also while
+    another thread does: the coroutines then run concurrently."""
 
     def __call__(self, work: Coroutine[Any, Any, R], /) -> R:
         """The result of the coroutine; its exceptions are raised. If the wait is interrupted, the

@@ -1,4 +1,4 @@
-"""Adapters by name: our own, and those of other packages, which declare entry points.
+"""Adapters by name: the adapters of this package, and of other packages with entry points.
 
 A package offers an adapter in one of the groups below, under the name that the setting chooses
 it by. The entry point is a function ("factory") that is given the ``Settings`` and answers the

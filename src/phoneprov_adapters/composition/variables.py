@@ -93,8 +93,8 @@ class Variables:
         return self.value(name, SECRET)
 
     def unknown(self) -> dict[str, str | None]:
-        """The variables that look like settings and were not read so far, each with the name
-        that it is probably a misspelling of."""
+        """Variables that look like settings and were not read so far, each with the setting that
+        was probably meant."""
         known = [name for one in self._readings.values() for name in _names_of(one)]
         found = {}
         for name in self._environment:

@@ -68,8 +68,8 @@ class ConfigurationTable:
         return sorted(one for one in self._path.iterdir() if _OF_PHONE.fullmatch(one.name))
 
     def left_out(self) -> list[str]:
-        """The names in a folder that look like those of configurations and are not imported: a
-        digit is missing, it is a copy, or it is of another kind of device."""
+        """Names in a folder that look like configurations and are not imported: a digit is missing,
+        the file is a copy, or it belongs to another kind of device."""
         if not self._path.is_dir():
             return []
         names = [one.name for one in self._path.iterdir() if not one.name.startswith(".")]

@@ -36,7 +36,7 @@ class OwnedBy:
         self._username = username
 
     async def columns(self) -> tuple[str, ...]:
-        """The columns of the table and that of the owner."""
+        """The columns of the table and the column of the owner."""
         columns = await self._table.columns()
         return columns if OWNER in columns or not columns else (*columns, OWNER)
 

@@ -74,7 +74,7 @@ class FtpClient(aioftp.Client):
         self._extended = True
 
     async def upgrade_to_tls(self, sslcontext: ssl.SSLContext | None = None) -> None:
-        """Explicit TLS on the control connection, with the client's context if none is given."""
+        """Explicit TLS on the control connection, with the client's context by default."""
         self._context = sslcontext or self._context
         try:
             await self._secure()

@@ -19,8 +19,8 @@ _GIVEN_UP = 1024 * 1024
 
 
 class FtpFiles(FilesOnServer):
-    """A session of ``server``. Each call has deadlines of its own, or all together those of the
-    session."""
+    """A session of ``server``. Each call has deadlines of its own, or all calls share the deadlines
+    of the session."""
 
     def __init__(self, server: FtpServer, session: FtpSession, *, has_own_deadlines: bool) -> None:
         self._server = server

@@ -32,21 +32,21 @@ first."""
 
 
 class Names(NamedTuple):
-    """``temporary`` is the name of the content before it is renamed to the final name, ``aside``
-    that of the old file on a server that does not rename onto a file."""
+    """``temporary`` is the name of the new file before its rename to the final name; ``aside`` is
+    the name of the old file on a server that does not rename onto a file."""
 
     temporary: str
     aside: str
 
 
 def hidden_names(upload: Upload) -> Names:
-    """Names that begin with a dot, so that listings and phones do not show them."""
+    """Names that begin with a dot: listings and phones do not show such files."""
     start = f".{upload.filename}.{upload.attempt}"
     return Names(f"{start}.tmp", f"{start}-old.tmp")
 
 
 def plain_names(upload: Upload) -> Names:
-    """Names for a server that refuses those that begin with a dot (vsftpd with ``deny_file``,
+    """Names for a server that refuses names with a leading dot (vsftpd with ``deny_file``,
     Pure-FTPd with ``-x``)."""
     start = f"{upload.filename}.{_MARK}{upload.attempt}"
     return Names(f"{start}.tmp", f"{start}-old.tmp")
@@ -81,8 +81,8 @@ def _moment(found: re.Match[str] | None) -> int:
 
 
 class _Listing:
-    """``names`` are those of temporary files, None while the server lists; ``uploads`` are those
-    that look for leftover files."""
+    """``names`` are the names of temporary files, None while the server lists; ``uploads`` are the
+    uploads that look for leftover files."""
 
     def __init__(self, upload: Upload) -> None:
         self.began = asyncio.get_running_loop().time()

@@ -35,7 +35,7 @@ _LS_LINE = re.compile(r"-([r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-])[+.@]?\s")
 
 
 class FtpSession:
-    """Names are those of files in the configured folder.
+    """Names are names of files in the configured folder.
 
     Every method raises like ``Steps.step``, with the name of the step. ``steps`` has its deadlines.
     ``rename_sent`` is true from the moment RNTO is sent: from then on the target may be the renamed
@@ -104,8 +104,8 @@ class FtpSession:
             return False
 
     async def is_another(self, name: str, content: Content) -> bool:
-        """Whether the file has another content, or the server refuses to send it. After a longer
-        file the session is ``idle`` unless the server has ended it."""
+        """Whether the content of the file differs, or the server refuses to send the file. After a
+        longer file the session is ``idle`` unless the server has ended it."""
         try:
             is_same = await self._is_as_sent(name, content.size, content.sha256, VERIFYING)
         except ServerRefused:

@@ -57,7 +57,7 @@ class _Sqlite:
         self.is_open = True
 
     def _connect(self, image: bytes) -> tuple[sqlite3.Connection, Callable[[], object]]:
-        """A connection to a copy, and its close function, which this object calls when it ends."""
+        """A connection to a copy of the database, and the function that closes it."""
         clock = self._clock
         # Event loops in several threads may use it, one after the other.
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)

@@ -59,8 +59,8 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
         self._failure: tuple[int, PhoneprovError] | None = None
 
     def fail(self, error: PhoneprovError, *, after: int = 0) -> None:
-        """Plan one failure: the next ``after`` commands succeed; the one after them is recorded and
-        raises ``error``."""
+        """Plan one failure: the next ``after`` commands succeed; the following command is recorded
+        and raises ``error``."""
         self._failure = (after, error)
 
     async def execute(

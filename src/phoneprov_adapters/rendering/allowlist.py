@@ -1,4 +1,5 @@
-"""The allowlist over the syntax tree of a template: what is in the language, and what is given."""
+"""The allowlist over the syntax tree of a template: the parts of the language, and the names it
+offers."""
 
 import re
 import unicodedata

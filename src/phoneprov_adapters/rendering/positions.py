@@ -1,6 +1,6 @@
 """Positions in a template: Jinja2 knows lines only. Every token gets its offset in the source, plus
-one, in the place of its line. Nodes, errors and the generated code carry that number unchanged, and
-``position`` makes line and column of it."""
+one, instead of its line. Nodes, errors and the generated code carry this number unchanged, and
+``position`` converts it to line and column."""
 
 import re
 from bisect import bisect_left, bisect_right

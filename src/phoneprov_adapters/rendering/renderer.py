@@ -101,7 +101,8 @@ class _Environment(SandboxedEnvironment):
 
 
 class _Object(dict[str, Any]):
-    """A given object; ``name`` is the one in messages, ``read`` are the fields that were read."""
+    """An object that templates can read; ``name`` is its name in messages, ``read`` the fields that
+    were read."""
 
     def __init__(self, name: str, fields: Mapping[str, Any]) -> None:
         super().__init__(fields)
@@ -148,7 +149,7 @@ def _tree(body: str) -> nodes.Template:
 
 
 class _Bounded:
-    """Replaces the parts of a tree whose cost depends on what is given."""
+    """Replaces the parts of a tree whose cost depends on the input."""
 
     def __call__(self, node: nodes.Node) -> nodes.Node:
         for name, value in list(node.iter_fields()):

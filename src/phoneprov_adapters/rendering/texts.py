@@ -36,7 +36,8 @@ class Missing(StrictUndefined):
 
 
 class NamedText(str):
-    """A given text with its name. What is made of it has its name too, and is secret if it is."""
+    """An input text with its name. A text made of it has the same name, and is secret if the input
+    is."""
 
     __slots__ = ("name", "secret")
 
@@ -131,7 +132,7 @@ def concatenated(context: Context, *parts: Any) -> str:
 
 
 class _Searched(str):
-    """A text that ``in`` searches, which costs what a search may take."""
+    """A text that ``in`` searches; the search pays for its worst case."""
 
     __slots__ = ("work",)
 

@@ -38,8 +38,8 @@ _last = 0
 
 
 def ordered_id() -> str:
-    """A UUID of version 7 (RFC 9562): those of one process are in the order in which they were
-    made, also within a millisecond."""
+    """A UUID of version 7 (RFC 9562): the identifiers of one process are in order of creation, also
+    within a millisecond."""
     global _last  # noqa: PLW0603 - the counter of RFC 9562, section 6.2
     _last = max(_last + 1, (time.time_ns() // 1_000_000) << 12)
     moment, counter = _last >> 12, _last & 0xFFF

@@ -117,8 +117,8 @@ def key_file(folder: Path) -> Path:
 
 
 def load_or_create_keys(folder: Path) -> SecretKeys:
-    """The keys in ``secret.key`` in this folder. If the file does not exist, it is created with one
-    random key and mode 0600. Processes that create it at the same time get the same key.
+    """The keys in ``secret.key`` in this folder. Creates the file with one random key and mode 0600
+    if it does not exist. Processes that create it at the same time get the same key.
 
     The file may hold several keys, separated by commas. Raises ValueError with a message for the
     operator if other users can read the file, it contains no keys, or it cannot be read or created.

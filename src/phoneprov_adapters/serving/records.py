@@ -95,7 +95,8 @@ class FetchRecords:
                 self._group = []
 
     async def _write_each(self) -> None:
-        """Write a group that was refused one by one: one bad record loses no other."""
+        """Write the records of a refused group one by one: a bad record does not affect the
+        others."""
         while self._group:
             try:
                 await self._provide.record(self._group[:1])

@@ -89,7 +89,7 @@ PLACE = "served"
 
 
 class ServedFilesTransaction(Protocol):
-    """The one store that the uploader writes, and the leases that it looks at."""
+    """The store that the uploader writes, and the leases that it checks."""
 
     @property
     def served_files(self) -> ServedFileStore: ...

@@ -80,8 +80,8 @@ class PhoneDriverRig:
 
 @pytest.mark.asyncio
 class PhoneDriverContract:
-    """Subclass it, name it ``Test...``, and give it the fixture ``rig``, a ``PhoneDriverRig``. A
-    test waits for the driver's timeout: 4 seconds are short, and enough on a busy machine."""
+    """Subclass this class as ``Test...`` with a fixture ``rig``, a ``PhoneDriverRig``. A test waits
+    for the driver's timeout: 4 seconds are short, and enough on a busy machine."""
 
     @pytest.fixture
     def rig(self) -> PhoneDriverRig:

@@ -31,8 +31,8 @@ from phoneprov_core.switching.devices.ports import (
 
 @pytest.mark.asyncio
 class UploaderContract:
-    """Subclass it, name it ``Test...``, and give it the fixture ``rig``: an ``UploaderRig`` over
-    an empty folder."""
+    """Subclass this class as ``Test...`` with a fixture ``rig``: an ``UploaderRig`` over an empty
+    folder."""
 
     @pytest.fixture
     def rig(self) -> UploaderRig:
@@ -275,9 +275,9 @@ class UploaderContract:
 
 @pytest.mark.asyncio
 class PhoneUploaderContract:
-    """The rest of the contract, for an uploader that connects to the phone itself. Give it the
-    fixture ``rig`` as well, and ``elsewhere``: an uploader that is not allowed to connect to the
-    phone's address."""
+    """The rest of the contract, for an uploader that connects to the phone itself. It needs the
+    fixtures ``rig`` and ``elsewhere``: an uploader that is not allowed to connect to the phone's
+    address."""
 
     @pytest.fixture
     def elsewhere(self, rig: UploaderRig) -> ConfigUploader:

@@ -156,7 +156,7 @@ class TftpServer(asyncio.DatagramProtocol):
         return True
 
     def _has_room(self, key: str) -> bool:
-        """Whether one more transfer may run; ends another one for it if it must."""
+        """Whether one more transfer may run; may end an older transfer to make room."""
         own = self._by_address.get(key, {})
         if len(own) >= self._limits.transfers_per_address:
             return self._evict(own)

@@ -117,8 +117,8 @@ def _hosts(netloc: str, options: dict[str, str]) -> tuple[Host, ...]:
 
 
 def check_address(url: str) -> None:
-    """Raises ``ValueError`` if the URL is not that of a database. The message does not quote it: it
-    may contain a password."""
+    """Raises ``ValueError`` if the URL does not name a database. The message does not quote the
+    URL, which may contain a password."""
     if url.startswith(POSTGRES):
         PostgresAddress.parse(url)
     elif not is_embedded(url):

@@ -27,7 +27,7 @@ def database_at(url: str, box: SecretBox, data_dir: Path | None = None) -> OwnDa
 
 def processes_at(url: str, data_dir: Path) -> Processes:
     """The processes of this host that use the database of this URL: registered beside the file of
-    an embedded one, and in ``data_dir`` for one that other hosts may use."""
+    an embedded database, and in ``data_dir`` for a database that other hosts may use."""
     file = embedded_file(url)
     if file is not None:
         return Processes(file.with_name(f"{file.name}{PROCESSES}"), several_hosts=False)

@@ -54,8 +54,7 @@ def unique_violation(column: str) -> AlreadyExists:
 
 
 def foreign_key_violation() -> NotFound:
-    """The error of a record that refers to one that does not exist, or would lose the record that
-    it refers to."""
+    """The error of a record whose reference has no target, or would lose its target."""
     return NotFound("A record that this one refers to does not exist.")
 
 
@@ -164,8 +163,8 @@ class JsonCompiler(Compiler):
 
 class Context(NamedTuple):
     """What the stores of a connection need: ``box`` encrypts secrets, ``process`` holds the leases
-    that are acquired, ``trail`` has what this transaction changes; that of a reading connection
-    records nothing."""
+    that are acquired, ``trail`` records the changes of this transaction; the trail of a reading
+    connection records nothing."""
 
     box: SecretBox
     process: str = ""
@@ -194,8 +193,8 @@ class Connection(ABC):
         return first(await self.fetch_all(statement, **values))
 
     async def fetch_alone(self, statement: Statement, **values: Any) -> Row | None:
-        """Run a statement that finds one row. If it is the first of a transaction it may be
-        committed at once, by itself, which saves round trips."""
+        """Run a statement that finds one row. As the first statement of a transaction it may be
+        committed at once, which saves round trips."""
         return await self.fetch_one(statement, **values)
 
     async def execute(self, statement: Statement, **values: Any) -> None:

@@ -210,7 +210,7 @@ def _is_of_server(error: asyncpg.PostgresError) -> bool:
 
 
 def _joint_error(errors: Sequence[Exception]) -> Exception:
-    """The error if no host can be used: that of a standby only if all are standbys."""
+    """The error if no host can be used: the error of a standby only if all hosts are standbys."""
     for error in errors:
         if isinstance(error, NotPostgres):
             return error

@@ -106,14 +106,14 @@ class PostgresPool:
             self._idle.pop()[0].driver.terminate()
 
     def forget_all(self) -> None:
-        """Close every connection, those in use too, since their server must not be used any
+        """Close every connection, also connections in use: their server must not be used any
         longer."""
         self.forget_idle()
         for opened in self._lent:
             opened.driver.terminate()
 
     async def close(self) -> None:
-        """Close idle connections; those in use are closed when they are released."""
+        """Close idle connections. Connections in use are closed when they are released."""
         self._closed = True
         while self._idle:
             opened, _ = self._idle.pop()

@@ -40,7 +40,7 @@ _Step: TypeAlias = tuple[Statement, dict[str, Any]]
 class WriteConnection(Connection):
     """The transaction begins with its first statement. A deferred statement waits for the next one;
     if none follows it is sent with the audit entry, as one statement that is a transaction by
-    itself: one round trip in the place of four (``docs/decisions/database.md``).
+    itself: one round trip instead of four (``docs/decisions/database.md``).
 
     ``usable`` is whether the connection can be used again; ``lost`` is the error after which the
     other connections may have failed as well.

@@ -1,4 +1,4 @@
-"""The processes of this host that use a database, and those of them that were killed.
+"""The processes of this host that use a database, and the killed ones among them.
 
 Each process holds a lock on a file of its own. The system releases a lock when its process ends,
 for any reason: a file that can be locked is that of a process that was killed.
@@ -55,8 +55,8 @@ class Processes:
 
     @contextlib.contextmanager
     def registered(self, process: str) -> Iterator[None]:
-        """Register this process. Without a folder for its file the process works, and what it holds
-        when it is killed expires."""
+        """Register this process. Without a folder for its file the process works; if it is killed,
+        its leases expire."""
         with contextlib.ExitStack() as stack:
             try:
                 self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -74,8 +74,8 @@ class Processes:
             yield
 
     def names(self) -> frozenset[str]:
-        """The files of the processes that are registered; those of killed ones until they are
-        forgotten."""
+        """The files of the registered processes; the file of a killed process stays until
+        ``forget``."""
         return frozenset(path.name for path in self._folder.glob("[!.]*"))
 
     @contextlib.asynccontextmanager

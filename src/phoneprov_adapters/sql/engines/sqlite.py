@@ -1,7 +1,8 @@
 """The embedded database: SQLite, one writer and a few readers over one file, each a connection of
 aiosqlite, which has a thread of its own: the event loop never waits for the disk.
 
-Queries for one row share a connection; longer ones have others, so that they delay no short one.
+Queries for one row share a connection; longer queries have others, so short queries never wait for
+them.
 
 Acknowledged changes survive a crash and a power failure: write-ahead log with ``synchronous=FULL``.
 Every writing transaction begins with ``BEGIN IMMEDIATE``, so that it cannot fail with SQLITE_BUSY
@@ -277,7 +278,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             self._tried_at = now
 
     def _note(self, error: BaseException) -> None:
-        """Remember a failed change: for the readiness check, and for those that wait."""
+        """Remember a failed change for the readiness check and for waiting writers."""
         if isinstance(error, NotWritable):
             self._refused = error
         if isinstance(error, Unavailable) and error.message == BUSY:

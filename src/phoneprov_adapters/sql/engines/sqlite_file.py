@@ -184,8 +184,9 @@ def why_not_writable(path: Path) -> int | None:
 
 
 class UseLock:
-    """The lock of the processes that use a database, beside its file. Each of them shares it; the
-    one that creates, restores or upgrades the database holds it alone. Raises ``Unavailable``."""
+    """The lock of the processes that use a database, beside its file. The processes share it; a
+    process that creates, restores or upgrades the database holds it alone. Raises
+    ``Unavailable``."""
 
     def __init__(self, path: Path) -> None:
         self._database = path

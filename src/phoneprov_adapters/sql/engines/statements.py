@@ -178,8 +178,8 @@ class json_field(_ByDialect):  # noqa: N801 - see above
 
 
 class claimed(_ByDialect):  # noqa: N801 - see above
-    """Whether this transaction has the claim of that name, until it ends: True unless another open
-    transaction has it. SQLite has one writing transaction at a time."""
+    """Whether this transaction holds the claim ``name`` until it ends: True unless another open
+    transaction holds it. SQLite has one writing transaction at a time."""
 
     type = Boolean()
     sqlite = "({} IS NOT NULL)"

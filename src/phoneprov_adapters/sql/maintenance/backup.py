@@ -146,8 +146,8 @@ def copy(
     name: str,
     target: IO[bytes] | None = None,
 ) -> None:
-    """Read a file of a backup, and write it to ``target``. Raises ``Refused`` if it is not what the
-    manifest describes."""
+    """Read a file of a backup, and write it to ``target``. Raises ``Refused`` if the file differs
+    from the manifest."""
     entry, described = archive.getmember(name), manifest.files[name]
     # A sparse entry of 10 kB can claim a TiB of zeros.
     is_whole = entry.isreg() and not entry.issparse() and entry.size == described.size
@@ -308,8 +308,8 @@ def _schema_of(connection: sqlite3.Connection, place: Path) -> str:
 
 @contextlib.contextmanager
 def _draft_folder(target: Path) -> Iterator[Path]:
-    """A folder beside the target that is removed at the end. The lock on it ends with the
-    process: folders without one are of processes that were killed, and are removed."""
+    """A folder beside the target that is removed at the end. The lock on the folder ends with the
+    process. Folders without a lock belong to killed processes and are removed."""
     prefix = f".{target.name}-new-"
     for left in target.parent.glob(f"{prefix}*"):
         with contextlib.suppress(OSError), _locked(left):

@@ -39,8 +39,8 @@ class MissingKeys(Exception):
 
 
 class KeyStatus(Struct, frozen=True):
-    """The ids of the configured keys, the first of them the one that encrypts, and the number of
-    secrets per key. Those of ``pins_only`` verify PINs and decrypt nothing."""
+    """The ids of the configured keys, and the number of secrets per key. The first key encrypts.
+    The keys in ``pins_only`` verify PINs and decrypt nothing."""
 
     configured: tuple[str, ...]
     uses: tuple[KeyUse, ...]
@@ -53,14 +53,14 @@ class KeyStatus(Struct, frozen=True):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Keys that are needed and not configured; also those of sealed values that are configured
-        for PINs only. An API token without its key is not valid; nothing else needs it."""
+        """Keys that are needed and not configured, or are needed for sealed values and configured
+        for PINs only. An API token without its key is not valid; nothing else needs that key."""
         needed = (use for use in self.uses if use.what != TOKENS)
         return tuple(sorted({use.key_id for use in needed if not self._serves(use)}))
 
     @property
     def outdated(self) -> tuple[KeyUse, ...]:
-        """The values that need another key than the one that encrypts."""
+        """Values encrypted with an old key."""
         return tuple(use for use in self.uses if use.key_id != self.current)
 
     def of(self, key_id: str) -> tuple[KeyUse, ...]:
@@ -73,8 +73,8 @@ class KeyStatus(Struct, frozen=True):
 
 
 class Rotated(Struct, frozen=True):
-    """The result of a rotation: the number of secrets that were sealed again, the places of those
-    that cannot be decrypted and were not changed, and the new status."""
+    """The result of a rotation: the number of secrets that were sealed again, the places of
+    unchanged secrets that cannot be decrypted, and the new status."""
 
     count: int
     unreadable: tuple[str, ...]

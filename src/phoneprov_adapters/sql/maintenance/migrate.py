@@ -140,7 +140,7 @@ async def current(url: str) -> str | None:
 
 async def upgrade(url: str, tell: Tell = lambda _: None) -> None:
     """Upgrade the database at ``url`` to the newest revision; ``tell`` is called with what it waits
-    for. Of concurrent processes and hosts one does it, and the others wait. If it fails or is
+    for. One of several processes and hosts upgrades, the others wait. If the upgrade fails or is
     killed, the database is unchanged. Raises ``Unavailable``."""
     file = embedded_file(url)
     if file is None:

@@ -43,7 +43,7 @@ _ADD_TERM = insert(contact_terms).values(contact_uuid=_PAIR[0], term=_PAIR[1])
 
 
 def derive(connection: Connection) -> None:
-    """Write the search texts and terms that differ from those of this version."""
+    """Write search texts and terms again that this version would write differently."""
     for records in _SEARCHED:
         _derive_texts(connection, records)
     for rows in _pieces(connection, company_contacts, "uuid", _CONTACT):

@@ -1,4 +1,4 @@
-"""What a batch would change on a phone, without what differs from person to person."""
+"""The changes that a batch would make on a phone, without personal values."""
 
 import re
 from collections.abc import Sequence
@@ -53,8 +53,8 @@ def known_values(phone: Phone, *texts: Rendered | None) -> dict[str, str]:
 
 
 def named(old: Rendered | None, new: Rendered, known: dict[str, str]) -> tuple[str, str]:
-    """Both texts with given values replaced by their names. A value that itself differs between
-    the two shows in which of them it is; a text of ``values`` that differs is shown."""
+    """Both texts with known values replaced by their names. A value that differs between the texts
+    is marked with its side; a text of ``values`` that differs is shown."""
     before, after = old or Rendered(""), new
     was, is_now = _values(before), _values(after)
     both = was.keys() & is_now.keys()
@@ -109,7 +109,7 @@ def _replaced(rendered: Rendered, same: set[str], differ: set[str], side: str) -
 
 
 def _is_value(mark: ValuePlace) -> bool:
-    """Whether it is a text of the profile, which is shown when it changes."""
+    """Whether this is a text of the profile; a changed text is shown."""
     return mark.name.startswith("values.")
 
 
@@ -212,8 +212,8 @@ async def _phone_at(tx: BatchesTransaction, batch: Batch, position: int) -> Batc
 
 
 async def add_undo(tx: BatchesTransaction, stopped: Batch, now: str, new_id: NewId) -> None:
-    """Add the batch that gives the phones that a stopped one changed back what was there. It is
-    part of the transaction in which that one ends: it is added once."""
+    """Create the batch that restores the phones changed by a stopped batch. It is part of the
+    transaction in which the stopped batch ends, so it is created once."""
     undo = replace(
         stopped,
         uuid=new_id(),

@@ -83,7 +83,7 @@ class Reasons:
 
 
 class Differences:
-    """Phones by the difference between what they run and what they would get."""
+    """Phones grouped by the difference between their current and their new configuration."""
 
     def __init__(self, compare: Compare) -> None:
         self._compare = compare

@@ -118,7 +118,7 @@ class BatchLease(Struct, frozen=True):
 
 class Transition(Struct, frozen=True):
     """A change of a phone in the state ``of``: the new state, the fields that are set, the attempts
-    that are added, and the seconds after which it is due (None leaves that as it is)."""
+    that are added, and the seconds until the phone is due (None changes nothing)."""
 
     of: PhoneState
     to: PhoneState
@@ -195,9 +195,9 @@ class BatchStore(NewestRows[Batch], Protocol):
     async def pin(
         self, batch: Batch, variants: Sequence[PlannedVariant], *, revisions: bool
     ) -> None:
-        """Keep the variants of templates that there are, and for each phone of the batch the
-        profile that it gets: its own, that of the batch, or else that of its current deployment;
-        with ``revisions`` also the newest one of that profile."""
+        """Keep all variants of templates, and for each phone of the batch its new profile: its own,
+        else the profile of the batch, else the profile of its current deployment; with
+        ``revisions`` also the newest revision of this profile."""
 
     async def pinned(self, batch_uuid: str) -> list[PlannedVariant]:
         """The variants that were kept; none for a batch that was not pinned."""
@@ -243,9 +243,9 @@ class BatchStore(NewestRows[Batch], Protocol):
     async def claim(
         self, hold: BatchLease, most: int, transition: Transition, *, first: int | None = None
     ) -> list[Claim]:
-        """Apply a transition to at most ``most`` phones that are due, in one statement: those never
-        tried first, then those that were due first, then by position; with ``first`` only of the
-        phones up to this position. Returns them by position. To be called after ``keep`` in its
+        """Apply a transition to at most ``most`` phones that are due, in one statement: phones
+        never tried first, then by due time, then by position; with ``first`` only of the phones up
+        to this position. Returns them by position. To be called after ``keep`` in its
         transaction."""
 
     async def first_phones(self, batch_uuid: str, first: int, now: str) -> list[FirstPhones]:

@@ -13,9 +13,9 @@ _PIECE = 16
 
 
 async def pin(tx: BatchesTransaction, batch: Batch, *, is_given: bool) -> None:
-    """Pin the phones of a batch, unless it deploys the newest texts. With a revision that
-    ``is_given``, or the one that a batch without a plan has for all its phones, later ones of the
-    profile do not matter."""
+    """Pin the phones of a batch, unless it deploys the newest texts. With a named revision
+    (``is_given``), or the revision of a batch without a plan for all its phones, later revisions do
+    not matter."""
     if batch.action is not BatchAction.SWITCH or batch.newest:
         return
     variants, last = [], None
@@ -73,9 +73,9 @@ _LAG = timedelta(seconds=0.1)
 
 
 class Pace:
-    """The time when the next phone may be started. The intervals are equal, but for those after a
-    phone that was counted and not started; at most ``per_minute`` are started in any minute. None
-    is no limit. ``last`` is when another worker started the last phone of the batch."""
+    """The time when the next phone may be started. The intervals are equal, except after a phone
+    that was counted and not started; at most ``per_minute`` are started in any minute. None is no
+    limit. ``last`` is when another worker started the last phone of the batch."""
 
     def __init__(self, per_minute: int | None, clock: Clock, last: str | None = None) -> None:
         self._most = per_minute or 0
@@ -108,8 +108,8 @@ class Pace:
         return now
 
     def spared(self, at: datetime) -> None:
-        """A phone that was counted at this time was not started: it was busy, or is left as it is.
-        Another one may be started instead."""
+        """A phone that was counted at this time was not started: it was busy or stays unchanged.
+        Another phone may be started instead."""
         if self._distance is not None:
             self._next -= self._distance
             if at in self._began:

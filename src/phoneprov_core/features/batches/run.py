@@ -245,8 +245,8 @@ class _Run:
         return claims
 
     async def _has_right(self, batch: Batch) -> bool:
-        """Whether the account that started the batch may still do so. An undo restores what was
-        there before: it goes on."""
+        """Whether the account that started the batch still has the right to. An undo continues
+        without the right: it restores the earlier state."""
         if batch.action is BatchAction.UNDO:
             return True
         async with self.database.read() as tx:

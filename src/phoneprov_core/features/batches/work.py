@@ -92,7 +92,8 @@ class PhoneWork:
 
     async def __call__(self, actor: Actor, batch: Batch, claim: Claim) -> bool:
         """Work on a phone for the account that started the batch, and record the result. Returns
-        whether it was started: not if it was busy, or is left as it is. Raises ``Unavailable``."""
+        whether the phone was started: False if it was busy or stays unchanged. Raises
+        ``Unavailable``."""
         async with self.database.read() as tx:
             phone = await tx.phones.find(claim.mac)
         if phone is None or not _is_in(batch, phone):
@@ -200,8 +201,8 @@ class PhoneWork:
     async def _order(
         self, actor: Actor, batch: Batch, claim: Claim, phone: Phone
     ) -> DeploymentRequest:
-        """The revision that the phone gets. Raises ``NotFound``, and ``_LeftAlone`` if it is not
-        what the batch was created for."""
+        """The revision that the phone gets. Raises ``NotFound``, and ``_LeftAlone`` if the batch
+        was created for another revision."""
         if claim.undoes is not None:
             return await self._undo(actor, claim, phone)
         profile_uuid = claim.profile_uuid or batch.profile_uuid
@@ -216,8 +217,8 @@ class PhoneWork:
         self, claim: Claim, phone: Phone
     ) -> tuple[Holding[BatchesTransaction] | None, str | None]:
         """The lease of the phone, None while another process holds it; and the firmware family of
-        the phone, as far as is known. Raises ``LeaseLost`` if another worker took over the phone:
-        it may have restarted it already."""
+        the phone, as far as is known. Raises ``LeaseLost`` if another worker took over the phone,
+        which may have been restarted already."""
         until = self.clock() + timedelta(seconds=LEASE_SECONDS)
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             fence = await tx.leases.take(phone.mac, claim.attempt_uuid, LEASE_SECONDS)
@@ -321,7 +322,7 @@ class PhoneWork:
 
 
 def _is_in(batch: Batch, phone: Phone | None) -> bool:
-    """Whether a phone is still the one of its batch."""
+    """Whether a phone is still the phone that the batch was created for."""
     # One that was created since has the MAC of a deleted phone, and maybe another address.
     return phone is not None and phone.is_active and phone.created_at <= batch.created_at
 
@@ -345,7 +346,7 @@ def result_of(record: Deployment) -> tuple[PhoneState, str | None]:
 
 def runs(current: Deployment | None, clock: Clock) -> bool:
     """Whether the phone runs its current deployment, as far as is known. A phone that has the file
-    and was not restarted, or was not seen to restart, may run with the one before."""
+    but was not restarted, or not seen to restart, may run the earlier configuration."""
     if current is None or not current.is_certain:
         return False
     missed = current.as_of(timestamp(clock())).confirmation is Confirmation.NOT_CONFIRMED
@@ -354,7 +355,7 @@ def runs(current: Deployment | None, clock: Clock) -> bool:
 
 def is_unchanged(in_place: Deployment | None, order: DeploymentRequest, clock: Clock) -> bool:
     """Whether an order, once rendered, would change nothing: the phone runs exactly this text, as a
-    profile of the same user. Lines that the exchange has are those of the user, not of the text."""
+    profile of the same user. Lines at the exchange belong to the user, not to the text."""
     if in_place is None or in_place.owner_uuid != order.profile.user_uuid:
         return False
     sha256 = hashlib.sha256(order.cnf_xml.encode()).hexdigest()
