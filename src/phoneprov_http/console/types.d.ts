@@ -220,6 +220,15 @@ export interface MeProfile {
   vendor_user: VendorUser | null;
 }
 
+export interface OpenSession {
+  uuid: string;
+  created_at: string;
+  refreshed_at: string | null;
+  expires_at: string;
+  ends_at: string;
+  is_current: boolean;
+}
+
 export interface OwnPermission {
   level: number;
   perm_name: string;

@@ -58,7 +58,7 @@ def test_api_token_is_shown_once_and_works_until_it_is_deleted(
     assert page.get_by_text(token).count() == 0
     page.get_by_role("row", name=re.compile("nightly export")).get_by_role("button").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(page.get_by_text("You have no tokens.")).to_be_visible()
+    expect(page.get_by_text("There are no API tokens.")).to_be_visible()
     assert httpx.get(read, headers=headers, trust_env=False).status_code == 401
 
 

@@ -38,6 +38,7 @@ NOT_CALLED = {
 }  # fmt: skip
 # Which module sends each writing request; records.js and its like through record-dialog.js.
 WRITTEN_BY = {
+    "about.js": ["PUT /me/password"],
     "batch.js": ["DELETE /batches/{uuid}"],
     "contacts.js": [
         "POST /personal-directory/{userUuid}", "PUT /personal-directory/contact/{uuid}",
@@ -77,13 +78,18 @@ WRITTEN_BY = {
     ],
     "replace.js": ["POST /phones/{mac}/replace"],
     "roll-back.js": ["POST /phones/{mac}/rollback"],
+    "sessions.js": [
+        "DELETE /me/sessions/{uuid}", "DELETE /users/{uuid}/sessions/{session_uuid}",
+    ],
     "switch.js": ["POST /phone-profiles/switch"],
     "template.js": [
         "POST /configuration-templates", "POST /configuration-templates/check",
         "POST /configuration-templates/{uuid}/render",
         "PUT /configuration-templates/{uuid}", "DELETE /configuration-templates/{uuid}",
     ],
-    "tokens.js": ["POST /me/tokens", "DELETE /me/tokens/{uuid}"],
+    "tokens.js": [
+        "POST /me/tokens", "DELETE /me/tokens/{uuid}", "DELETE /users/{uuid}/tokens/{token_uuid}",
+    ],
 }  # fmt: skip
 CALLS = {"POST": ["api.post("], "PUT": ["api.put("], "DELETE": ["api.remove(", " removed("]}
 

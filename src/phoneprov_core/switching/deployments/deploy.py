@@ -51,6 +51,7 @@ from phoneprov_core.switching.deployments.steps import (
 from phoneprov_core.switching.deployments.use import begin_change, change_use
 from phoneprov_core.switching.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
 from phoneprov_core.switching.devices.ports import (
+    NO_UPLOAD,
     OUTCOME_UNKNOWN,
     AddressNotConfirmed,
     ConfigUploader,
@@ -301,7 +302,9 @@ class Deploy:
         try:
             return await self.uploader.upload(upload)
         except NoAddress:
-            raise NoAddress if phone.address_confirmed else AddressNotConfirmed from None
+            if phone.phone_ip == phone.login_ip:
+                raise
+            raise AddressNotConfirmed(NO_UPLOAD) from None
 
     async def _clear_session(
         self, actor: Actor, order: DeploymentRequest, record: Deployment, holding: Held

@@ -13,7 +13,7 @@ from phoneprov_core.features.templates.use_cases import Rendered, secrets_of
 from phoneprov_core.inventory.configuration.comparison import Compare, Comparison
 from phoneprov_core.inventory.configuration.findings import Finding, Severity
 from phoneprov_core.inventory.configuration.well_formed import device_xml_rule
-from phoneprov_core.inventory.phones.model import software_type_of, speaks_sip
+from phoneprov_core.inventory.phones.model import Phone, software_type_of, speaks_sip
 from phoneprov_core.inventory.profiles.model import (
     PreviewRequest,
     ProfileName,
@@ -46,6 +46,7 @@ from phoneprov_core.switching.deployments.order import (
 )
 from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
 from phoneprov_core.switching.deployments.use_cases import may_read, may_see, shown_to
+from phoneprov_core.switching.devices.ports import NO_UPLOAD, NoAddress, ReadsFiles
 
 NO_LINE = (
     "With this default profile the phone has no line while no user is logged in, and cannot call "
@@ -210,11 +211,24 @@ class PreviewSwitch:
             return OnServer(_NOT_ASKED)
         async with self.database.read() as tx:
             in_place = await tx.deployments.in_place(order.phone.mac)
+        if self._is_unconfirmed_server(order.phone):
+            return OnServer(Reach(None, NO_UPLOAD, 0))
         limit, ip = self.deploy.rendering.largest, order.phone.login_ip
         current = before.deployment
         is_shown = before.may_read and in_place and current and current.uuid == in_place.uuid
         text = before.text if is_shown else None
         return await on_server(self.reachability, self.compare, ip, in_place, text, limit)
+
+    def _is_unconfirmed_server(self, phone: Phone) -> bool:
+        """Whether the phone is its own FTP server, at an address that level 0 has not confirmed."""
+        uploader = self.deploy.uploader
+        if phone.phone_ip == phone.login_ip or not isinstance(uploader, ReadsFiles):
+            return False
+        try:
+            uploader.server_of(None)
+        except NoAddress:
+            return True
+        return False
 
     async def _lines(self, order: DeploymentRequest) -> tuple[Finding, ...]:
         """A warning about a default profile without any line."""

@@ -40,6 +40,12 @@ class AddressNotConfirmed(Conflict):
     )
 
 
+NO_UPLOAD = (
+    "Nothing is uploaded to the phone's own FTP server until level 0 has confirmed its address "
+    "(address_confirmed)."
+)
+
+
 class AddressNotAllowed(Conflict):
     """The address of the phone is outside the allowed networks."""
 

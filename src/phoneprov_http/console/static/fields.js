@@ -111,6 +111,17 @@ export const TOKEN = [
   field("read_only", { kind: "checkbox" }),
 ];
 
+export const PASSWORD = [
+  required("current_password", { kind: "password", autocomplete: "current-password" }),
+  required("password", {
+    label: texts.newPassword,
+    kind: "password",
+    autocomplete: "new-password",
+    hint: texts.ownPasswordHint,
+  }),
+  checkbox("end_tokens"),
+];
+
 export const PIN = [required("pin_code", { kind: "password", hint: texts.pinHint })];
 
 export const ROLLOUT = [

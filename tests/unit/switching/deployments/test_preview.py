@@ -13,7 +13,7 @@ from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound, TimedOut
 from phoneprov_core.switching.deployments.model import Outcome
 from phoneprov_core.switching.deployments.observation import Reach, ServerFile
 from phoneprov_core.switching.deployments.preview import Preview
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN
+from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, AddressNotConfirmed
 from support.switching import MAC, NOWHERE, XML, Desk
 
 LOGIN = "<device>\n<userPassword>{}</userPassword>\n</device>"
@@ -231,6 +231,23 @@ async def test_preview_checks_server_and_phone(desk: Desk) -> None:
     address, phone = sorted(desk.reachability.asked, key=lambda one: not isinstance(one, str))
     assert address == "10.20.30.40"
     assert getattr(phone, "mac", "") == MAC
+
+
+async def test_preview_and_switch_of_an_unconfirmed_own_server_say_what_is_missing(
+    desk: Desk,
+) -> None:
+    await desk.change_phone(address_confirmed=False)
+
+    server = (await preview(desk)).server
+    with pytest.raises(AddressNotConfirmed) as refused:
+        await desk.switched()
+
+    assert (server.reachable, server.message) == (None, refused.value.message)
+    assert server.message == (
+        "Nothing is uploaded to the phone's own FTP server until level 0 has confirmed its address "
+        "(address_confirmed)."
+    )
+    assert not [one for one in desk.reachability.asked if isinstance(one, str | None)]
 
 
 async def test_preview_has_no_open_transaction_during_checks(

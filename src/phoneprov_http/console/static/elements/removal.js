@@ -12,15 +12,15 @@ import { notice } from "./notice.js";
  *
  * @param {string} path
  * @param {string} title
- * @param {{question?: string, confirmation?: string, details?: Node}} [options]
+ * @param {{question?: string, confirmation?: string, details?: Node, said?: string}} [options]
  */
 export async function removed(path, title, options = {}) {
-  const { question = texts.deleteQuestion(title), confirmation = texts.remove, details } = options;
+  const { question = texts.deleteQuestion(title), confirmation = texts.remove, details, said = texts.deleted(title) } = options;
   const isHere = here();
   if (!(await ask(question, confirmation, { isDangerous: true, details }))) return false;
   try {
     await api.remove(path);
-    notice(texts.deleted(title));
+    notice(said);
     return isHere();
   } catch (error) {
     notice(messageOf(error), "failed");

@@ -56,15 +56,32 @@ export const people = {
   department: labels.department,
   newPassword: "New password",
   ownPasswordHint: "Your other sessions end.",
-  askForPassword: "An account of permission level 0 changes your password: ask the administrator of the telephones.",
   passwordSaved: "Your password is changed. Your other sessions have ended.",
+  passwordSavedTokensEnded: "Your password is changed. Your other sessions and your API tokens have ended.",
+
+  // Sessions
+  sessions: labels.sessions,
+  access: "Sessions and API tokens",
+  signedIn: "Signed in",
+  renewed: "Last renewed",
+  endsUnused: "Ends if not renewed",
+  endsLatest: "Ends at the latest",
+  thisSession: "This session",
+  endSession: "End",
+  /** @param {string} time */
+  sessionSince: (time) => `Session since ${time}`,
+  /** @param {string} session */
+  endQuestion: (session) => `End the ${session.replace(/^S/, "s")}?`,
+  /** @param {string} session */
+  ended_: (session) => `${session} ended.`,
+  noSessions: "No session is open.",
 
   // API tokens
   token: labels.token,
   tokens: "API tokens",
   newToken: "New token",
   tokensHint: "A script acts for you with a token, without your password. A token changes no passwords, PINs and tokens.",
-  noTokens: "You have no tokens.",
+  noTokens: "There are no API tokens.",
   tokenNameHint: "What the token is for.",
   tokenOnce: "Copy the token now: it is not shown again",
   deleteTokenHint: "Scripts that use it are refused at once.",

@@ -10,6 +10,19 @@ export const phones = {
   model: labels.model,
   location: labels.location,
   address: labels.phone_ip,
+  /** @param {string} address */
+  notConfirmed: (address) => `${address} (not confirmed)`,
+  addressNotConfirmed: "The address of this phone is not confirmed",
+  adoptedWithPin: "A user adopted the phone with a PIN.",
+  notConfirmedHint:
+    "Until level 0 confirms the address, the phone gets no login of this installation: nothing is uploaded to its own FTP server, and it restarts through the manager interface or by hand.",
+  fewProfiles: "It gets only profiles that level 0 made or that come from a shared template.",
+  confirmAddress: "Confirm the address",
+  /** @param {string} address @param {string} phone */
+  confirmQuestion: (address, phone) => `Is ${address} the address of ${phone}?`,
+  confirmHint: "Commands and uploads then go to this address, with the login of the phones.",
+  /** @param {string} phone */
+  addressConfirmed: (phone) => `Address of ${phone} confirmed.`,
   vlan: labels.phone_vlan,
   softwareType: labels.software_type,
   softwareVersion: labels.software_version,

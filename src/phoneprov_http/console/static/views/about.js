@@ -1,14 +1,16 @@
-/** The caller's account, password and PIN; the state of the service and its version. */
+/** The caller's account, password, PIN, API tokens and sessions; the state of the service. */
 
 import { api } from "../api.js";
 import { fill, h } from "../dom.js";
 import { facts } from "../elements/facts.js";
 import { heading, section } from "../elements/heading.js";
 import { recordForm } from "../elements/record-form.js";
+import { PASSWORD } from "../fields.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { fullName } from "./people.js";
 import { pinPart } from "./person.js";
+import { sessionsPart } from "./sessions.js";
 import { tokensPart } from "./tokens.js";
 
 /** @type {import("../router.js").View} */
@@ -18,7 +20,9 @@ export async function view({ element, signal }) {
   const pin = h("div");
   pinPart(pin, me);
   const tokens = h("section", { className: "panel" });
-  await tokensPart(tokens, signal);
+  const sessions = h("section", { className: "panel" });
+  const drawAccess = () => Promise.all([tokensPart(tokens, signal), sessionsPart(sessions, signal)]);
+  await drawAccess();
   fill(
     element,
     heading(texts.account),
@@ -34,7 +38,7 @@ export async function view({ element, signal }) {
           [texts.email, me.email],
           [texts.permission, me.permission ? `${me.permission.perm_name} (${me.permission.level})` : texts.none],
         ]),
-        section(texts.password, session.isAdmin ? password(me.uuid) : h("p", {}, texts.askForPassword)),
+        section(texts.password, password(() => void drawAccess())),
         pin,
       ),
       section(
@@ -55,25 +59,21 @@ export async function view({ element, signal }) {
       ),
     ),
     tokens,
+    sessions,
   );
 }
 
-/** @param {string} uuid */
-function password(uuid) {
+/** @param {() => void} saved */
+function password(saved) {
+  let said = "";
   const { form } = recordForm(
-    [
-      {
-        name: "password",
-        label: texts.newPassword,
-        kind: "password",
-        isRequired: true,
-        autocomplete: "new-password",
-        hint: texts.ownPasswordHint,
-      },
-    ],
+    PASSWORD,
     {},
-    (values) => api.put(`users/${uuid}`, values),
-    { said: () => texts.passwordSaved },
+    (values) => {
+      said = values.end_tokens ? texts.passwordSavedTokensEnded : texts.passwordSaved;
+      return api.put("me/password", values);
+    },
+    { said: () => said, saved },
   );
   return form;
 }

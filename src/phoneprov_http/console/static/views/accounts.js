@@ -81,3 +81,8 @@ export const phoneChoice = ({ mac, name, model, location }) => ({
 
 /** A phone as people name it. @param {{mac: string, name?: string | null}} phone */
 export const phoneTitle = ({ mac, name }) => (name ? `${name} (${mac})` : mac);
+
+/** The address of a phone; the API names `address_confirmed` only of one that is not confirmed.
+ * @param {{phone_ip: string | null, address_confirmed?: boolean}} phone */
+export const addressOf = ({ phone_ip: ip, address_confirmed: isConfirmed }) =>
+  ip !== null && isConfirmed === false ? texts.notConfirmed(ip) : ip;

@@ -18,6 +18,8 @@ import { phoneTitle } from "./accounts.js";
 import { contactsPart } from "./contacts.js";
 import { extensionsPart, levelForm } from "./person-parts.js";
 import { fullName } from "./people.js";
+import { sessionsPart } from "./sessions.js";
+import { tokensPart } from "./tokens.js";
 
 const MOST_PHONES = 4;
 
@@ -42,6 +44,9 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     { name: "profiles", title: texts.profiles, show: (/** @type {HTMLElement} */ panel) => profilesPart(panel, user, signal) },
     { name: "pin", title: texts.pin, show: (/** @type {HTMLElement} */ panel) => pinPart(panel, user) },
     { name: "contacts", title: texts.personalDirectory, show: (/** @type {HTMLElement} */ panel) => contactsPart(panel, user.uuid) },
+    ...(admin
+      ? [{ name: "access", title: texts.access, show: (/** @type {HTMLElement} */ panel) => accessPart(panel, path, signal) }]
+      : []),
   ];
   fill(
     element,
@@ -85,6 +90,14 @@ async function accountPart(panel, path, user) {
     said: ({ data }) => texts.saved(fullName(data)),
   });
   fill(panel, form, await levelForm(user));
+}
+
+/** @param {HTMLElement} panel @param {string} path @param {AbortSignal} signal */
+async function accessPart(panel, path, signal) {
+  const sessions = h("section");
+  const tokens = h("section");
+  await Promise.all([sessionsPart(sessions, signal, `${path}/sessions`), tokensPart(tokens, signal, `${path}/tokens`)]);
+  fill(panel, sessions, tokens);
 }
 
 /** @param {HTMLElement} panel @param {User} user */

@@ -2,20 +2,23 @@
 
 import { NEWEST, api, withQuery } from "../api.js";
 import { fill, h, update } from "../dom.js";
-import { show } from "../elements/dialog.js";
+import { ask, show } from "../elements/dialog.js";
+import { messageOf } from "../elements/error-box.js";
 import { badge, facts } from "../elements/facts.js";
 import { auditLink, heading, help } from "../elements/heading.js";
+import { notice } from "../elements/notice.js";
 import { recordForm } from "../elements/record-form.js";
 import { removed } from "../elements/removal.js";
 import { tabs } from "../elements/tabs.js";
 import { phoneFields } from "../fields.js";
 import { ago } from "../format.js";
-import { go, readdress } from "../navigation.js";
+import { icon } from "../icons.js";
+import { go, here, readdress } from "../navigation.js";
 import { showAgain } from "../router.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
-import { phoneTitle } from "./accounts.js";
+import { addressOf, phoneTitle } from "./accounts.js";
 import { isOver } from "./deployment.js";
 import { onPhone } from "./on-phone.js";
 import { deskPart, fetchesPart, historyPart, linesPart, modulesPart } from "./phone-parts.js";
@@ -91,12 +94,13 @@ export async function view({ element, parameters: [mac], query, signal }) {
       h("div", {}, facts([
         [texts.model, phone.model],
         [texts.location, phone.location],
-        [texts.address, phone.phone_ip],
+        [texts.address, addressOf(phone)],
         [texts.softwareType, phone.software_type],
         [texts.softwareVersion, phone.software_version],
         ...seenFacts(seen),
       ], "twofold"), seen?.since === null && h("p", { className: "quiet" }, texts.notLookedAt), phone.description && h("p", { className: "quiet" }, phone.description)),
     ),
+    phone.address_confirmed === false && unconfirmed(path, phone),
     parts,
   );
   update(state, ...(await onPhone(deployed, seen, isSip)));
@@ -112,6 +116,34 @@ export async function view({ element, parameters: [mac], query, signal }) {
       rollBackButton.hidden = now.current === null;
       update(state, ...(await onPhone(now, seen, isSip)));
     }
+  }
+}
+
+/** What it means that the address of a phone is not confirmed; level 0 confirms it.
+ * @param {string} path @param {Phone} phone */
+function unconfirmed(path, phone) {
+  const withPin = phone.adopted_with_pin === true;
+  return h(
+    "div",
+    { className: "state wait" },
+    h("p", {}, icon("wait"), h("strong", {}, texts.addressNotConfirmed)),
+    h("p", {}, [withPin && texts.adoptedWithPin, texts.notConfirmedHint, withPin && texts.fewProfiles].filter(Boolean).join(" ")),
+    session.isAdmin && h("button", { onclick: () => confirmAddress(path, phone) }, texts.confirmAddress),
+  );
+}
+
+/** The address goes with it: the one that was read is confirmed.
+ * @param {string} path @param {Phone} phone */
+async function confirmAddress(path, phone) {
+  const question = texts.confirmQuestion(phone.phone_ip ?? "", phoneTitle(phone));
+  const isHere = here();
+  if (!(await ask(question, texts.confirmAddress, { details: h("p", {}, texts.confirmHint) }))) return;
+  try {
+    await api.put(path, { phone_ip: phone.phone_ip, address_confirmed: true });
+    notice(texts.addressConfirmed(phoneTitle(phone)));
+    if (isHere()) showAgain();
+  } catch (error) {
+    notice(messageOf(error), "failed");
   }
 }
 

@@ -14,7 +14,7 @@ import { go } from "../navigation.js";
 import { session } from "../session.js";
 import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
-import { phoneTitle } from "./accounts.js";
+import { addressOf, phoneTitle } from "./accounts.js";
 import { batchButton } from "./chosen-phones.js";
 
 /** @typedef {import("../elements/search-bar.js").Filter} Filter */
@@ -117,7 +117,7 @@ function columns() {
     },
   ];
   const more = [
-    { title: texts.address, field: "phone_ip", cell: (/** @type {any} */ one) => one.phone_ip, sort: "phone_ip", width: "8.5rem" },
+    { title: texts.address, field: "phone_ip", cell: addressOf, sort: "phone_ip", width: "8.5rem" },
     { title: texts.softwareType, field: "software_type", cell: (/** @type {any} */ one) => one.software_type, sort: "software_type" },
     { title: texts.softwareVersion, field: "software_version", cell: (/** @type {any} */ one) => one.software_version },
     { title: texts.description, field: "description", cell: (/** @type {any} */ one) => one.description },

@@ -1,4 +1,4 @@
-/** The caller's API tokens: each is shown once, when it is created. */
+/** API tokens of an account: each is shown once, when its user creates it. */
 
 import { api } from "../api.js";
 import { fill, h, uniqueId } from "../dom.js";
@@ -16,20 +16,23 @@ import { momentOf } from "./deployments.js";
 
 /** @typedef {import("../../types").ApiToken} ApiToken */
 
-/** @param {HTMLElement} panel @param {AbortSignal} signal */
-export async function tokensPart(panel, signal) {
-  const tokens = /** @type {ApiToken[]} */ ((await api.get("me/tokens", signal)).data);
-  const redraw = () => void tokensPart(panel, signal);
+const OWN = "me/tokens";
+
+/** `list` is the path of the tokens of the caller, or of any account.
+ * @param {HTMLElement} panel @param {AbortSignal} signal @param {string} [list] */
+export async function tokensPart(panel, signal, list = OWN) {
+  const tokens = /** @type {ApiToken[]} */ ((await api.get(list, signal)).data);
+  const redraw = () => void tokensPart(panel, signal, list);
   fill(
     panel,
     h(
       "div",
       { className: "heading" },
       h("h2", {}, texts.tokens),
-      h("button", { onclick: () => add(redraw) }, texts.newToken),
+      list === OWN && h("button", { onclick: () => add(redraw) }, texts.newToken),
       help("how-to/api-tokens"),
     ),
-    h("p", { className: "quiet" }, texts.tokensHint),
+    list === OWN && h("p", { className: "quiet" }, texts.tokensHint),
     simpleTable(
       texts.tokens,
       [texts.name, texts.rights, texts.expires, texts.lastUsed, texts.created_, texts.action],
@@ -39,7 +42,7 @@ export async function tokensPart(panel, signal) {
         when(one.expires_at) || texts.noEnd,
         ago(one.last_used_at) || texts.never,
         ago(one.created_at),
-        h("button", { className: "danger", onclick: () => remove(one, redraw) }, texts.remove),
+        h("button", { className: "danger", onclick: () => remove(list, one, redraw) }, texts.remove),
       ]),
       texts.noTokens,
     ),
@@ -54,7 +57,7 @@ function add(changed) {
       { read_only: true },
       async ({ expires_at, ...values }) => {
         const end = expires_at ? { expires_at: momentOf(expires_at) } : {};
-        const reply = await api.post("me/tokens", { ...values, ...end });
+        const reply = await api.post(OWN, { ...values, ...end });
         close();
         // Also if the view was left meanwhile: the token is in no other answer.
         reveal(reply.data.token);
@@ -97,8 +100,8 @@ function reveal(token) {
   });
 }
 
-/** @param {ApiToken} token @param {() => void} changed */
-async function remove(token, changed) {
+/** @param {string} list @param {ApiToken} token @param {() => void} changed */
+async function remove(list, token, changed) {
   const details = h("p", {}, texts.deleteTokenHint);
-  if (await removed(`me/tokens/${token.uuid}`, token.name, { details })) changed();
+  if (await removed(`${list}/${token.uuid}`, token.name, { details })) changed();
 }
