@@ -109,7 +109,8 @@ class Office:
     async def user(self, name: str, number: str) -> None:
         """A user with a PIN, a profile and a line."""
         body = {"first_name": name.title(), "last_name": "Lovelace", "username": name,
-                "email": f"{name}@example.com", "password": "analytical engine 1843"}  # fmt: skip
+                "email": f"{name}@example.com", "password": "analytical engine 1843",
+                "lang": "en-GB"}  # fmt: skip
         uuid = str(data_of(await self.admin.post("/users", body), 201)["uuid"])
         await self.admin.put(f"/vendor-users/{uuid}", {"pin_code": PIN})
         profile = {"user_uuid": uuid, "name": name, "cnf_xml": f"<device><n>{name}</n></device>"}
@@ -148,6 +149,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     made = Served(
         tmp_path_factory.mktemp("office"),
         PHONEPROV_ASTERISK_TOKEN=TOKEN,
+        PHONEPROV_ASTERISK_LANGUAGES="en_GB",
         PHONEPROV_UPLOADER="served",
         PHONEPROV_PHONE_NETWORKS="127.0.0.0/8",
         PHONEPROV_RESTART="ami",
@@ -214,6 +216,8 @@ async def test_call_follows_the_user_and_no_other_phone_restarts(office: Office)
     assert await office.rings_at("902") == set()
     assert {phone.registrations for phone in others} == {1}
     assert await office.rings_at("505") == {others[5].mac}
+    shown = await office.exchange.command(f"sccp show line {NUMBER}")
+    assert re.search(r"^Language +: en_GB$", shown, re.MULTILINE)
 
 
 async def test_deployment_has_the_lines_that_asterisk_has(office: Office) -> None:

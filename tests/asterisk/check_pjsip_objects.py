@@ -2,6 +2,7 @@
 users with them (``make test-asterisk-lines``, with Asterisk 16 and 22)."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -29,6 +30,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         tmp_path_factory.mktemp("office"),
         PHONEPROV_ASTERISK_TOKEN=TOKEN,
         PHONEPROV_ASTERISK_PJSIP="on",
+        PHONEPROV_ASTERISK_LANGUAGES="en,de",
         PHONEPROV_UPLOADER="served",
         PHONEPROV_PHONE_NETWORKS="127.0.0.0/8",
         PHONEPROV_RESTART="ami",
@@ -56,7 +58,8 @@ class SipOffice(Office):
                     "password": PASSWORD, "voicemail": name == "cy"}  # fmt: skip
             extension = data_of(await self.admin.post("/extensions", body), 201)["uuid"]
             user = {"first_name": name.title(), "last_name": "Lovelace", "username": name,
-                    "email": f"{name}@a.example", "password": "analytical engine 1843"}  # fmt: skip
+                    "email": f"{name}@a.example", "password": "analytical engine 1843",
+                    "lang": "de-CH" if name == "ada" else "en"}  # fmt: skip
             uuid = data_of(await self.admin.post("/users", user), 201)["uuid"]
             link = {"user_uuid": uuid, "extension_uuid": extension}
             data_of(await self.admin.post("/user-extensions", link), 201)
@@ -138,6 +141,7 @@ async def test_phone_registers_with_an_extension_that_asterisk_asks_for(office: 
     assert f"{number}/sip:{number}@127.0.0.1" in shown
     assert "(g722|alaw|ulaw)" in shown
     assert "Zoë" in shown
+    assert re.search(r"^ *language +: de$", shown, re.MULTILINE)
     assert PASSWORD not in office.exchange.log()
 
     ringing = asyncio.create_task(phone.rings())
