@@ -12,6 +12,7 @@ from phoneprov_core.features.desks.model import AtPhone
 from phoneprov_core.features.desks.pages import (
     ENTRY_NAME,
     MENU_ITEMS,
+    MENU_NAME,
     URL,
     Directory,
     Entry,
@@ -138,7 +139,9 @@ class Pages:
         if at.user is None:
             items = [MenuItem(say("Log in"), request.url("login"))]
         else:
-            name = f"{at.user.first_name} {at.user.last_name}"
+            # The verb may follow the name: a long name is cut, not the verb.
+            room = MENU_NAME - len(say("Log out {name}", name=""))
+            name = displayable(f"{at.user.first_name} {at.user.last_name}", room)
             items = [
                 MenuItem(say("Log out {name}", name=name), request.url("logout")),
                 MenuItem(say("Change PIN"), request.url("pin")),

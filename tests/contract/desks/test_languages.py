@@ -137,6 +137,19 @@ async def test_french_user_at_a_german_phone_reads_each_page_in_the_right_langua
     assert (menu.title, list(menu.items)) == ("Dienste", ["Anmelden", "Verzeichnisse"])
 
 
+@pytest.mark.parametrize("lang", ["de", "en"])
+async def test_logout_of_a_user_with_a_long_name_keeps_the_verb(office: Hotdesk, lang: str) -> None:
+    body = {"lang": lang, "first_name": "Ada " * 20 + "Ada", "last_name": "Lovelace " * 9 + "L"}
+    await office.admin.put(f"/users/{office.ada.uuid}", body)
+    await log_in(office.phone())
+    await office.settled()
+
+    (item, *_) = (await office.phone().first()).items
+
+    assert len(item) <= 64
+    assert item.startswith("Log out Ada") if lang == "en" else item.endswith(" abmelden")
+
+
 async def test_choice_of_profiles_is_in_the_language_of_the_user(office: Hotdesk) -> None:
     await office.admin.put(f"/users/{office.ada.uuid}", {"lang": "fr-CA"})
     await a_profile_of(office.ada, office.admin, name="Evening", cnf_xml="<device><e/></device>")
