@@ -83,8 +83,8 @@ OTHERS = 3
 
 
 class PastDeployment(Struct, frozen=True):
-    """What retention has to know of a deployment. ``revision`` is None if its file was never in
-    place, else the name of what it deployed."""
+    """A deployment as retention sees it. ``revision`` is None if its file was never in place, else
+    the name of the deployed revision."""
 
     uuid: str
     created_at: str
@@ -144,7 +144,8 @@ class Pruned(Struct, frozen=True):
 
 
 def limits(keep: KeepDays, now: datetime) -> Mapping[Expiring, Moment]:
-    """The moment before which records of each kind may be removed; not of those kept for ever."""
+    """The moment before which records of each kind may be removed; kinds kept for ever are left
+    out."""
     days = {
         Expiring.DEPLOYMENTS: keep.deployments,
         Expiring.BATCHES: keep.deployments,
@@ -216,8 +217,8 @@ class RetentionTransaction(Protocol):
 
 @dataclass(frozen=True)
 class Prune:
-    """Removes what is older than the settings say. Other transactions run between two pieces:
-    each piece that removes something is followed by a pause as long as it took."""
+    """Removes records that are older than the settings allow. A pause follows each piece that
+    removes something, as long as the piece took, so that other transactions run in between."""
 
     database: ReadAndWrite[RetentionTransaction]
     keep: KeepDays

@@ -79,8 +79,8 @@ Active = Annotated[bool, schema("Whether the extension is in use", examples=[Tru
 
 
 class Extension(Redacted, frozen=True):
-    """A telephone extension of the exchange. ``created_by`` and ``updated_by`` are the
-    accounts that created it and that last changed it, the latter None until then."""
+    """A telephone extension of the exchange. ``created_by`` is the account that created it,
+    ``updated_by`` the account that last changed it, or None."""
 
     uuid: RecordUuid
     type: ExtensionType

@@ -103,7 +103,7 @@ class Kems:
         page: Page = None,
         wanted: WantedKems | None = None,
     ) -> Listing[Kem]:
-        """Every KEM, or those of one phone, oldest first."""
+        """Every KEM, or the KEMs of one phone, oldest first."""
         phone = wanted.connected_phone if wanted else None
         return await listing(self.database.read, lambda tx: tx.kems, page, owner=phone)
 

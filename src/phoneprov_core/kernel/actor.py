@@ -76,7 +76,7 @@ class Actor(Struct, frozen=True):
 def system_actor(level_rule: LevelRule) -> Actor:
     """The local administrator, who holds level 0 and has no account: for scripts and for the
     command line. Changes are recorded as made by ``SYSTEM``, from 127.0.0.1. ``level_rule`` must be
-    the one of the service's settings: it decides whether another account holds level 0."""
+    the rule of the service's settings: it decides whether another account holds level 0."""
     return Actor(SYSTEM, SUPERADMIN, level_rule=level_rule, username="system")
 
 

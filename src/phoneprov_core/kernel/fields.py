@@ -86,7 +86,7 @@ def _rule_of(note: object) -> Rule | None:
 
 
 def _notes(annotation: Any) -> Iterator[Any]:
-    """The metadata of a type, that of the outermost, the most specific one first."""
+    """The metadata of a type; the outermost, most specific metadata is first."""
     if get_origin(annotation) is Annotated:
         yield from reversed(annotation.__metadata__)
         yield from _notes(annotation.__origin__)

@@ -132,7 +132,7 @@ Whether = Annotated[bool, schema("Only rows with this value")]
 ORDER = schema(
     "Order by this field, with a `-` backwards; otherwise the oldest first, or the best match"
 )
-"""Of a command's field ``sort``. Capital and small letters are the same in such an order."""
+"""Of a command's field ``sort``. Sorting ignores case."""
 
 
 def search_for(wanted: Struct | None) -> Search | None:

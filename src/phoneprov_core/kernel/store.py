@@ -16,7 +16,7 @@ class Rows(Protocol[E]):
     """Records to count and to list."""
 
     async def count(self, owner: str | None = None) -> int:
-        """Number of records, or of those that belong to ``owner``."""
+        """Number of records, or number of records of ``owner``."""
 
     async def rows(
         self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
@@ -27,8 +27,8 @@ class Rows(Protocol[E]):
     async def page(
         self, limit: int, *, offset: int = 0, owner: str | None = None
     ) -> tuple[list[E], int | None]:
-        """The records that ``rows`` returns, and the number that ``count`` returns; None in its
-        place, as here, if it would have to be counted."""
+        """The result of ``rows``, and of ``count`` if it costs nothing; None, as here, if the
+        records would have to be counted."""
         return await self.rows(limit, offset=offset, owner=owner), None
 
 

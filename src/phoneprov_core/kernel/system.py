@@ -1,4 +1,4 @@
-"""The clock, identifiers, pauses and counted rates that the core is given."""
+"""Ports for the clock, identifiers, pauses and counted rates."""
 
 import re
 from collections.abc import Awaitable, Callable

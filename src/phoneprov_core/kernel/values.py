@@ -60,8 +60,8 @@ def _plain(value: str, longest: int, allowed: frozenset[str]) -> str:
 
 
 def text(value: str, *, longest: int = 255, allowed: frozenset[str] = frozenset()) -> str:
-    """One line of text, in Unicode form NFC, of at most ``longest`` characters. Of the control
-    characters it may have those that are ``allowed``."""
+    """One line of text, in Unicode form NFC, of at most ``longest`` characters. It may contain only
+    the control characters in ``allowed``."""
     if not (value.isascii() and value.isprintable()):
         value = _plain(value, longest, allowed)
     if len(value) > longest:

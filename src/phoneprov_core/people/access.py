@@ -95,8 +95,8 @@ class AssignmentStore(Protocol):
 
     async def assign(self, assignment: Assignment) -> None:
         """Replace the user's current assignment in one statement: of concurrent callers exactly one
-        assignment remains. Level and name are stored as those of the permission, not as those
-        given. Raises ``NotFound`` if the user or the permission does not exist, ``Conflict`` (code
+        assignment remains. Level and name are copied from the permission, not from the request.
+        Raises ``NotFound`` if the user or the permission does not exist, ``Conflict`` (code
         ``already_exists``) if another user's assignment has this uuid."""
 
     async def remove(self, user_uuid: str) -> bool:

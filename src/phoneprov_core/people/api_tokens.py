@@ -139,8 +139,8 @@ class TooManyTokens(Conflict):
 
 @dataclass(frozen=True)
 class ApiTokens:
-    """Tokens: every caller creates, reads and ends their own; level 0 reads and ends those of
-    all."""
+    """Tokens: every caller creates, reads and ends their own tokens; level 0 reads and ends the
+    tokens of all users."""
 
     database: ReadAndWrite[ApiTokensTransaction]
     secrets: TokenSecrets

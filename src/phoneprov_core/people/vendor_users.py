@@ -71,7 +71,8 @@ class VendorUserStore(Protocol):
 
 
 class PinHasher(Protocol):
-    """Slow hashes of PINs with a secret key; bounded like those of passwords, and after them."""
+    """Slow hashes of PINs with a secret key; bounded like hashes of passwords, and computed after
+    them."""
 
     async def hash_pin(self, pin: str) -> str:
         """A salted hash that cannot be verified without the key."""

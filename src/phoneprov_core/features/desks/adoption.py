@@ -127,7 +127,7 @@ class AdoptAtPhone:
     async def __call__(
         self, new: NewPhone, name: str, pin: str, token: str
     ) -> Changed | ProfileChoice:
-        """Adopt the phone with the only profile that fits, or offer those that do.
+        """Adopt the phone with the only fitting profile, or offer the fitting profiles.
 
         Raises ``Unauthenticated`` like ``CheckPin``, also if the phone is another one;
         ``Conflict`` for an old token and for a user without a fitting profile;
@@ -152,8 +152,8 @@ class AdoptAtPhone:
         return await self._adopt(new, user, profile_uuid)
 
     async def _confirmed(self, new: NewPhone) -> NewPhone:
-        """The phone with the model that it reports, if none is known. Raises ``Unauthenticated`` if
-        it does not confirm its MAC."""
+        """The phone, with the model that it reports if none is recorded. Raises ``Unauthenticated``
+        if the phone does not confirm its MAC."""
         found = await identity_at(self.information, new.ip, new.mac)
         if not found.is_confirmed:
             log.warning("%s was not adopted: %s", new.mac, found.message)

@@ -130,7 +130,7 @@ class ChangeDesk:
     async def leave(self, actor: Actor, phone: Phone, turn: int | None) -> Changed:
         """End the use of a phone that has no default profile: it keeps its file, and leaves its
         services after the answer. It restarts if the exchange asks for its lines, so that it loses
-        those of the user. Raises ``Conflict`` (code ``desk_changed``)."""
+        the lines of the user. Raises ``Conflict`` (code ``desk_changed``)."""
         not_before = millis(self.clock()) + LEAVING_SECONDS * 1000
         async with self.database.write(by=actor) as tx:
             desk = (await tx.desks.find(phone.mac)).in_turn(turn).left(not_before=not_before)

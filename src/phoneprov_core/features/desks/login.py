@@ -58,8 +58,8 @@ class LogInAtPhone:
     async def __call__(
         self, at: AtPhone, name: str, pin: str, token: str
     ) -> Changed | ProfileChoice:
-        """Log in with the only profile that fits, or offer those that do. Raises ``Conflict`` for
-        an old token, a phone without logins, a phone in a call, and a user without a fitting
+        """Log in with the only fitting profile, or offer the fitting profiles. Raises ``Conflict``
+        for an old token, a phone without logins, a phone in a call, and a user without a fitting
         profile; ``Unauthenticated`` like ``CheckPin``; and everything that ``Deploy`` raises."""
         _require_hotdesk(at)
         self.tokens.read(Purpose.LOGIN, at.desk, token)

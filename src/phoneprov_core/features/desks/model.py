@@ -44,8 +44,8 @@ class Desk(Struct, frozen=True):
 
 
 class ListedDesk(Struct, frozen=True):
-    """A desk, its position in lists, which is the creation of its phone, and what its identifiers
-    name: the number of the desk itself, its default profile, and the owner of that profile."""
+    """A desk, the creation time of its phone (its position in lists), and the records that it
+    names: its own number, its default profile, and the owner of the default profile."""
 
     created_at: str
     mac: str
@@ -64,8 +64,8 @@ class DeskPatch(Command, frozen=True, kw_only=True):
 
 
 class PhoneState(Struct, frozen=True):
-    """A phone as a request from it finds it. ``vendor`` is its flag, None without one; ``user``
-    is the account that is logged in, None without one."""
+    """A phone as a request of the phone finds it. ``vendor`` is its flag, ``user`` the account that
+    is logged in; each may be None."""
 
     phone: Phone
     vendor: bool | None
@@ -74,8 +74,8 @@ class PhoneState(Struct, frozen=True):
 
 
 class AtPhone(Struct, frozen=True):
-    """A phone that may use the services, the user that is logged in there, and the address that
-    the request came from. ``shows_own`` is whether it shows the records of that user."""
+    """A phone that may use the services, the user who is logged in there, and the address of the
+    request. ``shows_own`` is whether the phone shows the records of this user."""
 
     phone: Phone
     desk: DeskRecord
@@ -114,8 +114,8 @@ class DeskStore(DeskRecords, Protocol):
     """The records of desks, and the phones that they belong to."""
 
     async def at(self, mac: str) -> PhoneState | None:
-        """A phone of the inventory with its flag, its desk and the user that is logged in there,
-        by one query; None for a phone that is not in the inventory."""
+        """A phone of the inventory with its flag, its desk and the user who is logged in, by one
+        query; None if the phone is not in the inventory."""
 
 
 class DesksTransaction(DeploymentsTransaction, NumbersTransaction, Protocol):
@@ -136,7 +136,7 @@ class DesksTransaction(DeploymentsTransaction, NumbersTransaction, Protocol):
 
 
 class PageSigner(Protocol):
-    """Signs what a page says, so that a phone cannot change it."""
+    """Signs the values of a page, so that a phone cannot change them."""
 
     def sign(self, text: str) -> str:
         """A signature under the secret key: 22 characters of ``[A-Za-z0-9_-]``."""

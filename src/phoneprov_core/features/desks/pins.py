@@ -148,9 +148,8 @@ class CheckPin:
         return counted
 
     async def _decide(self, guess: _Guess, counted: list[str]) -> None:
-        """Count a guess as wrong. A name that no account has is not kept: it may be a PIN that
-        was typed into the wrong field; nor is a phone that is not in the inventory, of which there
-        may be any number."""
+        """Count a guess as wrong. An unknown username is not stored: it may be a PIN in the wrong
+        field. An unknown phone is not stored either: clients can invent any number of phones."""
         async with self.database.write(by=guess.actor) as tx:
             uuid = guess.user.uuid if guess.user else None
             tx.trail.note(Event("login.failed", "user", uuid, {"mac": guess.mac}))

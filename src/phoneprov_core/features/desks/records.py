@@ -162,8 +162,8 @@ class DeskRecord(Struct, frozen=True):
 
 
 class DeskRecords(Protocol):
-    """The records of desks, by canonical MAC. A phone without a record has the one that
-    ``DeskRecord`` makes of its MAC. What a record names need not exist, now or later."""
+    """The records of desks, by canonical MAC. A phone without a record counts as ``DeskRecord`` of
+    its MAC. Users and profiles that a record names need not exist."""
 
     async def find(self, mac: str) -> DeskRecord:
         """The record. In a writing transaction no other changes it until the end, or adds it."""
@@ -171,14 +171,12 @@ class DeskRecords(Protocol):
     async def of(
         self, *, user: str = "", default: str = "", extension: str = ""
     ) -> list[DeskRecord]:
-        """The desks that a user uses or is just logging in at, those with a default profile, or
-        those with a number, by MAC. In a writing transaction no other changes them until the
-        transaction ends."""
+        """Desks by MAC: the desks that a user uses or is logging in at, the desks with a default
+        profile, or the desks with a number. A writing transaction locks them until it ends."""
 
     async def unused(self, owner_uuid: str, profile_uuid: str = "") -> list[DeskRecord]:
-        """The desks that no user uses, and whose phones have a profile that had this owner when it
-        was deployed, or only this profile, by MAC. In a writing transaction no other changes them
-        until the transaction ends."""
+        """Unused desks by MAC whose phones have a profile that had this owner when it was deployed,
+        or only this profile. A writing transaction locks them until it ends."""
 
     async def unsettled(self, now: str, now_ms: int, limit: int) -> list[DeskRecord]:
         """At most ``limit`` desks, by MAC, where a logout is due, or where a change is recorded
@@ -189,7 +187,7 @@ class DeskRecords(Protocol):
         """Store the record."""
 
     async def remove(self, mac: str) -> bool:
-        """Remove the record. Returns whether it differed from that of a phone without one."""
+        """Remove the record. Returns whether it differed from the record of an unused desk."""
 
 
 class EndsUses(Protocol):
@@ -202,7 +200,7 @@ class EndsUses(Protocol):
 
 
 async def end_uses(tx: EndsUses, user_uuid: str, *, besides: str = "") -> None:
-    """End the use of every phone by the user but that of ``besides``; a logout is due there."""
+    """End the use of every phone by the user except ``besides``; a logout is due there."""
     for desk in await tx.desks.of(user=user_uuid):
         if desk.user_uuid == user_uuid and desk.mac != besides:
             await end_use(tx, desk, Due.LOGOUT)

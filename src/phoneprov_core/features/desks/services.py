@@ -36,9 +36,9 @@ class ServiceMenu:
 
 
 class PhoneCredentials:
-    """The login that this service uses on phones, checked for a phone that was sent it. A phone
-    asks whether a command may be carried out. Only the phone networks get an answer. 200 wrong
-    answers for one client address in 15 minutes block the address for the rest of them."""
+    """Checks the login that this service uses on phones: a phone asks whether a command may be
+    carried out. Only the phone networks get an answer. After 200 wrong logins from one client
+    address within 15 minutes the address is refused for the rest of this time."""
 
     def __init__(
         self,

@@ -127,8 +127,9 @@ class KeepDesks:
     async def _order(
         self, desk: DeskRecord, phone: Phone, interrupted: Deployment | None
     ) -> DeploymentRequest | None:
-        """The order that brings the phone to what the desk says; None if nothing can be put
-        onto it. A logout that was interrupted is completed: its file may be in place."""
+        """The order that gives the phone the configuration recorded at the desk; None if there is
+        no such configuration. A logout that was interrupted is completed: its file may be in
+        place."""
         use = DeskUse(desk.user_uuid, desk.profile_uuid, desk.until)
         if interrupted is not None and interrupted.action is Action.LOGOUT:
             use = DeskUse()
@@ -146,8 +147,8 @@ class KeepDesks:
     async def _known_content(
         self, desk: DeskRecord, phone: Phone, use: DeskUse, interrupted: Deployment | None
     ) -> DeploymentRequest | None:
-        """For a phone without a default profile: what is known to be on it. If that is not known,
-        what the interrupted deployment brought, with its user."""
+        """For a phone without a default profile: the configuration known to be on it. If none is
+        known, the configuration of the interrupted deployment, with its user."""
         async with self.database.read() as tx:
             current = await current_of(tx.deployments, phone)
         content = current or interrupted

@@ -103,7 +103,7 @@ class NotALine(Conflict):
 
 @dataclass(frozen=True)
 class Desks:
-    """Desks: level 0 sees and configures all of them, other callers see those where they are
+    """Desks: level 0 sees and configures all desks, other callers see the desks where they are
     logged in."""
 
     database: ReadAndWrite[DesksTransaction]
@@ -111,7 +111,7 @@ class Desks:
     clock: Clock
 
     async def all(self, actor: Actor, page: Page = None) -> Listing[Desk]:
-        """The desk of every phone, the oldest phone first; without level 0 those where the
+        """The desk of every phone, the oldest phone first; without level 0 only desks where the
         caller is logged in."""
         return (await self.listed(actor, page)).mapped(lambda one: one.desk)
 

@@ -63,8 +63,8 @@ def needs_reading(file: WatchedFile, stamp: int | None, same: Same | None, numbe
 
 @dataclass(eq=False)
 class FilesRound:
-    """A round of ``seconds``, and what it did: contents that were read, and the reasons of
-    servers and files that could not be read."""
+    """The result of a round of ``seconds``: the number of files read, and why servers and files
+    could not be read."""
 
     seconds: float
     keep: Keep
@@ -226,8 +226,8 @@ class CompareFiles:
     async def _decide(
         self, file: WatchedFile, state: FileState | None, stamp: int | None, done: FilesRound
     ) -> None:
-        """Store what was found of a file; ``state`` is None if the server is away. What was known
-        of it stays then, and a changed file does not become a fine one because it is refused."""
+        """Store the state of a file; ``state`` is None if the server is away, and the earlier state
+        stays. A refused file that was changed stays changed."""
         if state is None or state == "unknown":
             is_known = self._about.get(file.mac, file.deployment_uuid) == file.deployment_uuid
             if is_known and (state is None or file.file != "as_deployed"):

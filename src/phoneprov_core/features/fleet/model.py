@@ -1,4 +1,4 @@
-"""What is known of the phones of the inventory, its numbers, and the stores that keep it."""
+"""What was observed of the phones of the inventory, their numbers, and the stores for both."""
 
 from collections.abc import Mapping
 from typing import Annotated, Protocol
@@ -86,8 +86,8 @@ class AlreadyReplaced(Conflict):
 
 
 def address_of_new(seen: DiscoveredPhone | None, named: str | None, since: str) -> str | None:
-    """The address of a new phone: the named one, else the one that asked for its files; None
-    without any. Raises ``SeveralAddresses`` if several asked since a moment; ``Invalid`` if a
+    """The address of a new phone: the named address, else the address that requested its files,
+    else None. Raises ``SeveralAddresses`` if several asked since a moment; ``Invalid`` if a
     discovered phone never asked from the named one."""
     if seen is None:
         return named
@@ -108,9 +108,9 @@ def address_of_new(seen: DiscoveredPhone | None, named: str | None, since: str) 
 def successor(
     old: Phone, mac: str, now: str, *, ip: str | None, model: str | None, confirmed: bool = True
 ) -> Phone:
-    """The phone that takes the place of ``old``: what is true of the place, not of the device. Its
-    address and its firmware are those of the device: ``ip`` and ``model`` are known if it was
-    discovered, else it counts as the same model."""
+    """The phone that replaces ``old``: it takes over the facts of the place, not of the device.
+    Address and firmware are those of the new device: ``ip`` and ``model`` are known if it was
+    discovered, else the model stays."""
     hostname = old.hostname
     if hostname is not None:
         hostname = hostname.replace(old.mac.replace(":", ""), mac.replace(":", ""))
@@ -164,12 +164,12 @@ class FleetStore(SignsOfLife, Protocol):
         """The active phones in numbers."""
 
     async def summed_until(self) -> str | None:
-        """The day before which deployments are counted by ``sum_days``: that of the oldest one if
-        none are, None if there is no deployment either."""
+        """The day before which deployments are counted by ``sum_days``: the day of the oldest
+        deployment if none is counted, None without a deployment."""
 
     async def sum_days(self, begin: str, until: str) -> None:
-        """Count the deployments of each day from ``begin``, which is ``summed_until``, to the one
-        before ``until``, and store the numbers. Two at once have the effect of one."""
+        """Count the deployments of each day from ``begin``, which is ``summed_until``, up to the
+        day before ``until``, and store the numbers. Concurrent calls have the effect of one."""
 
     async def days(self, since: str, until: str) -> Days:
         """The deployments of the days from ``since`` to ``until``: as ``sum_days`` stored them,

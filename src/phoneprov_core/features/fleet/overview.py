@@ -125,7 +125,7 @@ async def count_days(database: ReadAndWrite[DaysTransaction], now: datetime) -> 
 
 
 def _by(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """Phones by value, the most first; without those of no value."""
+    """Number of phones per value, the largest first; phones without a value are left out."""
     total: Counter[str] = Counter()
     for value, phones in counts:
         if value:

@@ -1,4 +1,4 @@
-"""Which states a phone is in, from what was recorded and what was seen of it."""
+"""The states of a phone, computed from its records and from observations."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -192,16 +192,16 @@ def _is_other_model(phone: Phone, seen: SeenPhone) -> bool:
 
 
 def _is_other(phone: Phone, seen: SeenPhone) -> bool:
-    """Whether the phone runs another firmware than is recorded. What its configuration names is
-    newer than what was recorded by hand."""
+    """Whether the firmware of the phone differs from the expected load. The load of its
+    configuration is newer than the load recorded by hand."""
     recorded = (phone.software_version or "").strip()
     is_named = seen.expected_load is not None
     return not is_named and states_load(seen.reported_load, recorded) is False
 
 
 class CountedFleet(Struct, frozen=True):
-    """Numbers of active phones: by last outcome and model, and of those with states by these and
-    load."""
+    """Number of active phones by last outcome and model, and number of phones with states by state,
+    model and load."""
 
     recorded: list[tuple[str, str | None, int]]
     observed: list[tuple[tuple[FleetState, ...], str | None, int]]

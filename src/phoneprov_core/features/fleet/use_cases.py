@@ -45,9 +45,9 @@ def _shown(phone: Phone, identity: Identity) -> PlacedPhone:
 
 @dataclass(frozen=True)
 class ChangeFleet:
-    """Each change is one transaction. It holds the leases of its phones, so that no switch of them
-    runs at the same time. The desk says what is to be on the phone, and the upkeep of desks puts it
-    there, as after a change that a crash interrupted."""
+    """Each change is one transaction. It holds the leases of its phones, so no switch runs at the
+    same time. The desk records the configuration of the phone, and the upkeep of desks deploys it,
+    as after a crash."""
 
     database: ReadAndWrite[FleetTransaction]
     information: PhoneInformation
@@ -55,10 +55,10 @@ class ChangeFleet:
     new_id: NewId
 
     async def adopt(self, actor: Actor, mac: str, new: AdoptPhone) -> PlacedPhone:
-        """Make a discovered phone one of the inventory, with the model that it was seen with and
-        the address that the call names or that asked for its files. The phone is asked for its MAC
-        address; unless it states it or the call names the address, the address is not confirmed.
-        With a profile it gets that one.
+        """Add a discovered phone to the inventory, with its observed model, and the address that
+        the caller names or that requested its files. The phone is asked for its MAC address; if it
+        does not state it and the caller names no address, the address is not confirmed. A profile
+        becomes its default profile.
 
         Raises ``Forbidden``; ``NotFound`` if the phone is not discovered, or the profile does not
         exist; ``Conflict`` if it is in the inventory, or the profile does not fit;

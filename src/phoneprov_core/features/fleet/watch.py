@@ -57,10 +57,9 @@ log = logging.getLogger("phoneprov.fleet")
 
 
 class Registered(Struct, frozen=True):
-    """What the exchange says: for each phone that it knows, by canonical MAC, whether it is
-    registered, and the addresses of phones that registered over SIP. ``lists_sccp`` and
-    ``lists_sip`` are whether SCCP and SIP phones that are not among them are not registered.
-    Without ``answers`` it did not answer."""
+    """The registrations at the exchange: for each known phone, by canonical MAC, whether it is
+    registered, and the addresses of SIP phones. With ``lists_sccp`` and ``lists_sip``, SCCP and SIP
+    phones without an entry are not registered. Without ``answers`` the exchange did not answer."""
 
     phones: Mapping[str, bool]
     addresses: frozenset[Address] = frozenset()
@@ -145,7 +144,8 @@ class WatchFleet:
             await self.pause(min(left, RENEW_MS) / 1000)
 
     async def _compare_files(self, seconds: float) -> None:
-        """Rounds over the files, beside those over the phones, which no slow file server delays."""
+        """Rounds over the files. They run concurrently with the rounds over the phones, so a slow
+        file server does not delay the checks of phones."""
         while self.files is not None:
             end = millis(self.clock()) + seconds * 1000
             left = 0.0

@@ -27,9 +27,9 @@ class Number(Struct, frozen=True):
 
 
 class UsedPhone(Struct, frozen=True):
-    """A phone, and what decides whose lines it has. ``deployed_owner`` is the owner of the profile
-    of its current deployment, and ``deployed_at`` the time of that deployment; None without one.
-    ``own`` is the number of the desk itself."""
+    """A phone, and the records that decide whose lines it has. ``deployed_owner`` is the owner of
+    the profile of its current deployment, and ``deployed_at`` the time of that deployment; None
+    without one. ``own`` is the number of the desk itself."""
 
     phone: Phone
     desk: DeskRecord
@@ -82,19 +82,19 @@ class LineStore(Protocol):
         """The uuid of the extension that ``find`` finds."""
 
     async def held(self, number: str, kind: str) -> tuple[Number, str] | None:
-        """The extension that ``find`` finds and its uuid, if it is linked to an active user, or to
-        no user at all: that of a user who left belongs to no phone."""
+        """The extension that ``find`` finds and its uuid, if it is linked to an active user or to
+        none. An extension of an inactive user belongs to no phone."""
 
     async def earlier_numbers(self, mac: str, kind: str) -> list[str]:
         """The numbers linked to the owners of the last five deployments that brought a file to this
         canonical MAC, the newest first; of inactive users, too. A number may be repeated."""
 
     async def phones_of(self, user_uuid: str) -> list[UsedPhone]:
-        """The phones whose desk or whose current deployment is that of this user, by MAC."""
+        """The phones whose desk or current deployment belongs to this user, by MAC."""
 
     async def phones_of_leavers(self) -> list[Phone]:
-        """The active phones whose current deployment is that of a user who is inactive or deleted,
-        by MAC."""
+        """The active phones whose current deployment belongs to an inactive or deleted user, by
+        MAC."""
 
 
 class LinesTransaction(Protocol):

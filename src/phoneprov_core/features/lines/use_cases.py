@@ -1,5 +1,5 @@
-"""Devices and lines for the exchange and for an administrator, and whether the exchange has those
-that it should have."""
+"""Devices and lines for the exchange and for an administrator, and their comparison with the
+exchange."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,5 @@
-"""The configuration of phones that belong to no user yet: it opens the page that asks for one."""
+"""The configuration of phones that belong to no user yet: it opens the page that asks for a
+user."""
 
 import logging
 from dataclasses import dataclass
@@ -25,7 +26,8 @@ log = logging.getLogger("phoneprov.provisioning")
 
 
 class AdoptableTransaction(RecipeTransaction, Protocol):
-    """Stores that say whether a phone may be adopted at the phone, and what it gets until then."""
+    """Stores for the decision whether a phone may be adopted at the phone, and for its
+    configuration until then."""
 
     @property
     def phones(self) -> Store[Phone]: ...
@@ -58,8 +60,9 @@ class Bootstrap:
     filename_template: str = DEFAULT_FILENAME_TEMPLATE
 
     async def __call__(self, name: str, mac: str, ip: str, model: str | None) -> bytes | None:
-        """The configuration of an adoptable phone, if ``name`` is that of its configuration; else
-        None, also if no variant fits or the template fails (logged). Raises ``Unavailable``."""
+        """The configuration of an adoptable phone, if ``name`` is the name of its configuration;
+        else None, also if no variant fits or the template fails (logged). Raises
+        ``Unavailable``."""
         if name.lower() != config_filename(self.filename_template, mac).lower():
             return None
         async with self.database.read() as tx:

@@ -83,8 +83,8 @@ class CheckLoad:
     files: SharedFiles
 
     async def __call__(self, name: str) -> LoadFiles:
-        """The files of the list; without a list, the one file that is the load. A list that cannot
-        be read is missing."""
+        """The files of the list; without a list, the single file of the load. An unreadable list
+        counts as missing."""
         listing = name + LIST
         content = await self._content(listing)
         if content is None:

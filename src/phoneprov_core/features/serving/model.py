@@ -110,7 +110,8 @@ class DiscoveredPhone(Struct, frozen=True, omit_defaults=True):
         return tuple(one for one in all_ if one.client_ip != client_ip)[:MOST_ADDRESSES]
 
     def addresses(self, since: str) -> tuple[str, ...]:
-        """The address of the latest request, and those that asked at ``since`` or later."""
+        """The address of the latest request, and the addresses with a request at ``since`` or
+        later."""
         others = (one.client_ip for one in self.other_addresses if one.last_seen_at >= since)
         return (self.client_ip, *others)
 
@@ -252,7 +253,7 @@ _HOUR_MS = 3_600_000
 
 
 class Repeats:
-    """Counts the rows of the current window, in memory: the bounds are those of one process."""
+    """Counts the rows of the current window in memory: each process has bounds of its own."""
 
     def __init__(self) -> None:
         self._ends_at = 0

@@ -29,7 +29,8 @@ _MACS: Mapping[str, Callable[[str], str]] = {
 
 
 class Learned(Struct, frozen=True):
-    """A template, and for each configuration, by its name, the values that give it back."""
+    """A template, and for each configuration, by its name, the values from which the template
+    renders it."""
 
     body: str
     values: Mapping[str, Mapping[str, str]]
@@ -82,7 +83,7 @@ def learn(texts: Mapping[str, str], macs: Mapping[str, str]) -> list[Learned]:
 def _of_alike(
     group: Sequence[_Files], tokens: Sequence[Token], macs: Mapping[str, str]
 ) -> tuple[list[Learned], list[_Files]]:
-    """Templates of shapes that are alike, and the shapes that have another order of elements."""
+    """Templates of similar shapes, and the shapes with another order of elements."""
     order: Sequence[int] = ()
     fit: list[_Files] = []
     misfits: list[_Files] = []
@@ -110,7 +111,8 @@ def _of_alike(
 
 
 def _with(order: Sequence[int], shape: Sequence[int], tokens: Sequence[Token]) -> list[int] | None:
-    """The order of tokens with those of one shape, or None if it has another order."""
+    """The order of tokens merged with the tokens of one shape; None if the shape has another
+    order."""
     places = {number: at for at, number in enumerate(order)}
     longer: list[int] = []
     done = 0

@@ -87,8 +87,8 @@ async def recipe_for(
     tx: RecipeTransaction, name: str, values: dict[str, str], owner: str, phone: Phone,
     family: str | None,
 ) -> Recipe:  # fmt: skip
-    """The recipe of a template for a phone. ``family`` is that of the profile. Raises ``NotFound``
-    if template or owner do not exist, ``NoTemplateFits``."""
+    """The recipe of a template for a phone. ``family`` is the firmware family of the profile.
+    Raises ``NotFound`` if template or owner do not exist, ``NoTemplateFits``."""
     variants = await tx.templates.variants(name)
     if not variants:
         raise NotFound(f"There is no template {name}.")
@@ -132,8 +132,9 @@ async def recipe_without_user(tx: RecipeTransaction, name: str, phone: Phone) ->
 
 
 def best(variants: Sequence[V], model: str | None, family: str | None) -> V | None:
-    """The variant that fits a phone best: that of its model before one without a model, that of its
-    family before one without. If the family is not known, the only one of a model fits."""
+    """The variant that fits a phone best: a variant for its model before a variant without a model,
+    a variant for its family before a variant without a family. If the family is not known, the only
+    one of a model fits."""
     bare, known = bare_model(model or ""), family_of(family)
     for wanted in ([bare] if bare else []) + [None]:
         of_model = [one for one in variants if one.model == wanted]

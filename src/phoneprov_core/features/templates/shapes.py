@@ -35,7 +35,7 @@ class Token(NamedTuple):
 
 
 class _Open(NamedTuple):
-    """An element that is read, and its children, by what makes them the same."""
+    """An element while it is read, and its children by identity."""
 
     place: int
     name: str

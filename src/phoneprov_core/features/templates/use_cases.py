@@ -30,8 +30,8 @@ from phoneprov_core.people.access import require_superadmin
 
 
 class TemplateValues(Redacted, frozen=True):
-    """What a template is rendered with; the names are those of ``language``. ``secret`` names the
-    values that are masked, besides the passwords of lines."""
+    """The input of a template; the names are declared in ``language``. ``secret`` names the values
+    that are masked, besides the passwords of lines."""
 
     objects: Annotated[Mapping[str, Mapping[str, str]], SECRET]
     lists: Annotated[Mapping[str, Sequence[Mapping[str, str | bool]]], SECRET]
@@ -73,8 +73,8 @@ def secrets_of(rendered: Rendered | None) -> tuple[tuple[int, int], ...]:
 
 
 class TemplateFault(Exception):
-    """A template that cannot be rendered with what is given: the position in its text, both from 1,
-    and the reason as a sentence."""
+    """A template that cannot be rendered with its input: line and column in its text, from 1, and
+    the reason as a sentence."""
 
     def __init__(self, line: int, column: int, reason: str) -> None:
         super().__init__(reason)
@@ -221,7 +221,7 @@ async def _added(work: Awaitable[None], template: Template) -> None:
 
 
 async def _held(templates: TemplateStore, name: str, uuid: str) -> tuple[list[Template], Template]:
-    """The variants of a name, locked, and the one of this uuid. Raises ``NotFound``."""
+    """The variants of a name, locked, and the variant with this uuid. Raises ``NotFound``."""
     variants = await templates.variants(name)
     same = next((one for one in variants if one.uuid == known_id(uuid)), None)
     return variants, require(same, "template")

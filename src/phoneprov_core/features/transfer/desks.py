@@ -1,5 +1,5 @@
-"""Desks as rows of a table: the default profile is named by its owner and its name, so that the
-table can be brought to another installation."""
+"""Desks as rows of a table: the default profile is named by its owner and its name, so that another
+installation can import the table."""
 
 from msgspec import UNSET, Struct, UnsetType
 

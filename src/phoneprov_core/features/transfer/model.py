@@ -28,8 +28,8 @@ OWNER = "username"
 
 
 def is_note(column: str) -> bool:
-    """Whether a column is for readers only, as those that the console adds to an export: its name
-    is in parentheses. An import ignores it."""
+    """Whether a column is for readers only, such as the columns that the console adds to an export:
+    its name is in parentheses. An import ignores it."""
     return column.startswith("(") and column.endswith(")")
 
 
@@ -86,9 +86,9 @@ class Table(Protocol):
 
 
 class Imported(Struct, frozen=True):
-    """The result of an import; what it would change if ``written`` is False. ``problems`` are those
-    of the rows that were left out; ``total`` counts every row. ``notes`` are of rows without a
-    problem: numbers of a contact that are not kept, or that no phone can dial."""
+    """The result of an import; what it would change if ``written`` is False. ``problems`` belong to
+    rows that were left out; ``total`` counts every row. ``notes`` belong to rows without a problem:
+    numbers of a contact that are not kept, or that no phone can dial."""
 
     total: int = 0
     created: int = 0

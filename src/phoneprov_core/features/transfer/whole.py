@@ -24,8 +24,8 @@ from phoneprov_core.kernel.store import ReadAndWrite
 
 
 class WholeTable(Struct, frozen=True):
-    """One kind of such a table: its columns, those that it needs, and the beginning of the names of
-    further columns, if there may be any."""
+    """One kind of table: its columns, the required columns, and the prefix of the names of further
+    columns, if allowed."""
 
     columns: tuple[str, ...]
     needed: tuple[str, ...]

@@ -40,7 +40,7 @@ class _Piece(NamedTuple):
 
 def unified_diff(old: str, new: str, *, old_label: str, new_label: str) -> str:
     """A unified diff, empty if the texts are equal; its lines end in a line feed. Lines are
-    compared without their ends. If only those differ, the diff says so."""
+    compared without their line ends. If only the line ends differ, the diff says so."""
     if old == new:
         return ""
     old_lines, new_lines = _lines(old), _lines(new)
@@ -188,7 +188,7 @@ def _values(xml: str) -> dict[str, list[str]]:
 
 
 class Comparison(Redacted, frozen=True, kw_only=True):
-    """A configuration, and the one to compare it with (None: no diff).
+    """A configuration, and the configuration to compare it with (None: no diff).
 
     Both are without a fault (see ``well_formed``). ``mac`` and ``family`` are those of ``lint``,
     ``old_secrets`` and ``new_secrets`` the ``known`` places of ``masked``. With ``is_private`` the

@@ -1,4 +1,4 @@
-"""Findings of the linter, and those about the values of elements."""
+"""Findings of the linter, and the checks of element values."""
 
 import re
 from enum import Enum

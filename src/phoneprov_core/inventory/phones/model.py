@@ -144,7 +144,7 @@ def is_multiplatform(software_type: str | None) -> bool:
 
 
 def software_type_of(phone: Phone, profile: str | None) -> str | None:
-    """The software type of a phone: as recorded, otherwise that of the profile it is given."""
+    """The software type of a phone: the recorded type, otherwise the type of its new profile."""
     return (phone.software_type or "").strip() or profile
 
 

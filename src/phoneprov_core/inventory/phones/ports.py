@@ -1,4 +1,4 @@
-"""The stores that the use cases of phones use, and phones with what other records say of them."""
+"""Stores of the use cases of phones, and phones together with related records."""
 
 from collections.abc import Sequence
 from typing import Annotated, Protocol
@@ -30,7 +30,7 @@ class HoldPhone(Protocol):
         """Release the lease."""
 
     async def continue_after(self, mac: str, fence: int) -> None:
-        """Let the next fence of a phone be greater than this one, too: that of another phone."""
+        """Make the next fence of a phone greater than ``fence``, the fence of another phone."""
 
 
 class SignsOfLife(Protocol):
@@ -72,7 +72,7 @@ class ForgetDesk(Protocol):
     """The part of the store of desks that phones use."""
 
     async def remove(self, mac: str) -> bool:
-        """Remove the record. Returns whether it differed from that of a phone without one."""
+        """Remove the record. Returns whether it differed from the record of an unused desk."""
 
 
 class PhonesTransaction(KemsTransaction, VendorPhonesTransaction, Protocol):

@@ -150,8 +150,8 @@ class Profile(Redacted, frozen=True):
 
 class Content(Redacted, frozen=True):
     """What a revision holds: a configuration, or a template's name and its values in JSON.
-    ``by_level_0`` is whether level 0 saved it, or a user changed the values of one that level 0
-    saved."""
+    ``by_level_0`` is whether level 0 saved it, or a user changed the values of a revision that
+    level 0 saved."""
 
     text: Annotated[str, SECRET]
     template: str | None = None

@@ -75,7 +75,7 @@ class CreateAdminTransaction(UsersTransaction, Protocol):
 
 
 class AdminCreated(Struct, frozen=True):
-    """The superadmin, whether this call created the account, and whether the account has the given
+    """The superadmin, whether this call created the account, and whether the account has this
     password now."""
 
     user: User

@@ -122,8 +122,8 @@ class Guesses:
             raise address_closed(wait)
 
     async def count_wrong(self, caller: Caller, user: User | None) -> None:
-        """Count a guess as wrong. A name that no account has is not kept: it may be a password
-        that was typed into the wrong field."""
+        """Count a guess as wrong. An unknown username is not stored: it may be a password in the
+        wrong field."""
         by, uuid = anonymous(caller.ip), None
         if user is not None:
             by, uuid = replace(by, username=user.username), user.uuid
@@ -147,7 +147,7 @@ class Guesses:
 
 
 class _Proven(Redacted, frozen=True):
-    """An account whose password was right, the verified hash, and the one that replaces it."""
+    """An account whose password was right, the verified hash, and the hash that replaces it."""
 
     user: User
     hash: Annotated[str, SECRET]

@@ -265,7 +265,8 @@ class Logout:
 
 @dataclass(frozen=True)
 class Sessions:
-    """The sessions of an account: every caller reads and ends their own, level 0 those of all."""
+    """Sessions: every caller reads and ends their own sessions; level 0 reads and ends the sessions
+    of all users."""
 
     database: ReadAndWrite[AuthTransaction]
     clock: Clock

@@ -78,7 +78,7 @@ class EndSessions(Protocol):
     """The part of the session store that accounts use."""
 
     async def end_all(self, user_uuid: str, *, besides: str | None = None) -> list[str]:
-        """End every session of the user but the one named ``besides``; returns those."""
+        """End every session of the user except ``besides``; returns the ended sessions."""
 
 
 class EndTokens(Protocol):

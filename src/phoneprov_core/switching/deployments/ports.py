@@ -55,8 +55,7 @@ class DeploymentStore(Protocol):
         a place and a smaller number the last one that ``brought_other_than`` the current one."""
 
     async def placed_before(self, deployment: Deployment) -> Deployment | None:
-        """The deployment of the phone that has a place and the largest number below that of this
-        one, or None."""
+        """The latest deployment of the phone with a place before this deployment, or None."""
 
     async def keep_use(self, following: Deployment, use: EarlierUse) -> None:
         """Keep who used the phone until this deployment, with the one before it whose file was
@@ -106,7 +105,7 @@ class LeaseStore(Protocol):
         """Release the lease. Returns False and changes nothing if it was lost."""
 
     async def continue_after(self, mac: str, fence: int) -> None:
-        """Let the next fence of a phone be greater than this one, too: that of another phone. It
+        """Make the next fence of a phone greater than ``fence``, the fence of another phone. It
         must have had a lease, and have none now."""
 
     async def is_held(

@@ -45,8 +45,8 @@ class SwitchProfile:
 
 @dataclass(frozen=True)
 class Deployments:
-    """Reads the record. Holders of level 0 see all deployments; other users those that they
-    requested, and those of profiles that they owned at the time."""
+    """Reads the record. Level 0 sees all deployments; other users see deployments that they
+    requested, and deployments of profiles that they owned at the time."""
 
     database: ReadAndWrite[DeploymentsTransaction]
     clock: Clock

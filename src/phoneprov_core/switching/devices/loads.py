@@ -65,7 +65,7 @@ def states_load(stated: str | None, load: str, files: Iterable[str] = ()) -> boo
 
 def stated_load(app: str | None, version: str | None) -> str | None:
     """The firmware that a phone states as ``appLoadID`` and ``versionID``: the name of a load
-    rather than that of one of its files, which may have another version."""
+    rather than the name of one of its files, which may have another version."""
     for one in (app, version):
         if one and ending_of(one) is None and _VERSIONED.fullmatch(one):
             return one
@@ -91,9 +91,9 @@ class NamedLoads(Struct, frozen=True):
 
 
 def loads_to_fetch(new: str, old: str | None) -> NamedLoads:
-    """The loads that a phone with the configuration ``old`` fetches for ``new``: those that ``old``
-    does not name, and none if another server (``loadServer``) has them. Both texts are without a
-    fault (see ``well_formed``). Cost is linear."""
+    """The loads that a phone with the configuration ``old`` fetches for ``new``: the loads that
+    ``old`` does not name; none if another server (``loadServer``) has them. Both texts are without
+    a fault (see ``well_formed``). Cost is linear."""
     named, server = _named(new)
     if server or not (named.phone or named.modules):
         return NamedLoads()

@@ -89,7 +89,7 @@ def batch() -> None:
     default=25,
     show_default=True,
     metavar="PERCENT",
-    help="Stop when this share of the phones failed, from the 10th phone on; 0 is never.",
+    help="Stop once this percentage of phones has failed; checked from the 10th phone; 0 = never.",
 )
 @click.option(
     "--wait-minutes",

@@ -78,12 +78,12 @@ def plan(*, as_json: bool, **fields: Any) -> None:
 @click.option("--first-minutes", type=int, default=10, show_default=True,
               help="Time to wait for the first phones.")  # fmt: skip
 @click.option("--undo-on-stop", is_flag=True, help="After a stop, restore the changed phones.")
-@click.option("--all-phones", is_flag=True, help="Switch phones too whose configuration is equal.")
+@click.option("--all-phones", is_flag=True, help="Also switch phones whose configuration would not change.")
 @newest
 @click.option("--at-once", type=int, default=10, show_default=True, help="Phones at a time.")
 @per_minute
 @click.option("--stop-after-failures", type=int, default=25, show_default=True, metavar="PERCENT",
-              help="Stop when this share of the phones failed; 0 is never.")  # fmt: skip
+              help="Stop once this percentage of phones has failed; 0 = never.")  # fmt: skip
 @click.option(
     "--resume", metavar="UUID", help="Continue a rollout that was begun, and show its progress."
 )

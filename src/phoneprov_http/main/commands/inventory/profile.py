@@ -39,7 +39,7 @@ _fields = together(
         "--model", "models", multiple=True, help="Model that the profile fits; can be repeated."
     ),
     software_type("Firmware family that the profile fits."),
-    click.option("--template", help="Name of a template, in the place of FILE."),
+    click.option("--template", help="Template to use instead of FILE."),
     click.option(
         "--value",
         "values",
