@@ -50,7 +50,7 @@ _STILL_BUSY = (
     "The phone was not called: it did not answer earlier requests of this service in time; "
     f"{_CHECK}"
 )
-_NOT_KNOWN = "It is not known whether the phone carries out the command."
+_NOT_KNOWN = "The phone did not confirm the command; it may still carry it out."
 
 
 Scheme = Literal["http", "https"]

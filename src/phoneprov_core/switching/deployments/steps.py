@@ -125,7 +125,7 @@ def unexpected(step: StepName, error: OSError) -> PhoneprovError:
     if step is StepName.UPLOAD:
         end = "It is not known whether the phone's file is the new one or the old one."
         return (TimedOutMidway if late else RefusedMidway)(f"The uploader {reason}. {end}")
-    end = "It is not known whether the phone carries out the command."
+    end = "The phone did not confirm the command; it may still carry it out."
     return (TimedOut if late else Refused)(f"The phone driver {reason}. {end}", code=REPLY_LOST)
 
 

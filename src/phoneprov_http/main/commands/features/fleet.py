@@ -79,8 +79,8 @@ def _show_numbers(numbers: Fleet, *, as_json: bool) -> None:
 def watch(minutes: int | None) -> None:
     """Look at every phone, round after round.
 
-    It ends at SIGTERM or Ctrl-C. Of several processes and hosts one looks at a time; another one
-    continues within minutes when that one ends.
+    It ends at SIGTERM or Ctrl-C. Only one process of the installation checks the phones; if it
+    stops, another process takes over within minutes.
     """
     set_up_logs()
     with suppress(KeyboardInterrupt):

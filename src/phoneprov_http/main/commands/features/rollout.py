@@ -78,7 +78,9 @@ def plan(*, as_json: bool, **fields: Any) -> None:
 @click.option("--first-minutes", type=int, default=10, show_default=True,
               help="Time to wait for the first phones.")  # fmt: skip
 @click.option("--undo-on-stop", is_flag=True, help="After a stop, restore the changed phones.")
-@click.option("--all-phones", is_flag=True, help="Also switch phones whose configuration would not change.")
+@click.option(
+    "--all-phones", is_flag=True, help="Also switch phones whose configuration would not change."
+)
 @newest
 @click.option("--at-once", type=int, default=10, show_default=True, help="Phones at a time.")
 @per_minute
