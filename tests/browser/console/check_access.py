@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from browser.console_rig import ORDINARY, ORDINARY_PASSWORD, Console, Service
 from support.polling import wait_for
@@ -203,3 +203,43 @@ def test_adopt_and_replace_ask_for_one_of_several_addresses(
     expect(page.get_by_role("heading", name="00:1B:D4:00:00:71", level=1)).to_be_visible()
     assert service.api("GET", "phones/00:1B:D4:00:00:71")["phone_ip"] == "127.0.1.71"
     service.api("DELETE", "phones/00:1B:D4:00:00:71")
+
+
+def test_state_of_firmware_sharing_and_newest_are_shown(
+    console: Console, service: Service, picture: Picture
+) -> None:
+    page = console.page
+    body = {"name": "shared office", "body": "<device/>", "shared": True}
+    template = service.api("POST", "configuration-templates", body)["uuid"]
+    console.open("#/templates")
+    expect(page.get_by_role("row", name="shared office").get_by_text("Yes")).to_be_visible()
+    console.open(f"#/templates/{template}")
+    expect(page.get_by_label("Shared with users")).to_be_checked()
+    picture(page, "template-shared")
+    service.api("DELETE", f"configuration-templates/{template}")
+
+    (profile,) = [p for p in service.api("GET", "phone-profiles") if p["name"] == "Front desk"]
+    order = {"action": "switch", "profile_uuid": profile["uuid"], "macs": [MAC], "newest": True}
+    batch = service.api("POST", "batches", order)["uuid"]
+    console.open(f"#/batches/{batch}")
+    expect(page.locator(".summary, .view").first).to_contain_text("Later changes too")
+    expect(page.get_by_text("1 of 1 done").first).to_be_visible(timeout=40_000)
+    picture(page, "batch-newest")
+
+    service.look_at_phones()
+    page.route(re.compile("/state$"), with_an_old_load)
+    console.open(f"#/phones/{MAC}")
+    expect(page.get_by_text("Firmware did not arrive").first).to_be_visible()
+    expect(page.get_by_text("CP-7945G, SCCP45.9-3-1S")).to_be_visible()
+    picture(page, "phone-load")
+
+
+def with_an_old_load(route: Route) -> None:
+    """The answer of the API once the phone had the time to fetch its firmware."""
+    reply = route.fetch()
+    state = reply.json()
+    state["data"] |= {
+        "state": "wrong_load", "states": ["wrong_load"], "reported_load": "SCCP45.9-3-1S",
+        "expected_load": "SCCP45.9-4-2SR3-1S",
+    }  # fmt: skip
+    route.fulfill(response=reply, json=state)

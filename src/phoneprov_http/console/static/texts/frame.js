@@ -1,5 +1,7 @@
 /** Texts of the frame, of lists and of forms. */
 
+import { labels } from "../labels.js";
+
 const number = new Intl.NumberFormat();
 
 export const frame = {
@@ -114,6 +116,8 @@ export const frame = {
   pinHint: "4 to 32 digits.",
   modelsHint: "Separated by commas. Empty means all models.",
   perMinuteHint: "Leave empty for no limit.",
+  shared: labels.shared,
+  newest: labels.newest,
   sharedHint: "Users without level 0 may make profiles of it, and read what it gives for them.",
   newestHint: "Without it, phones whose profile or template changes meanwhile are left alone.",
   stopAfterHint: "Leave empty to go on in any case.",

@@ -60,6 +60,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
           : [/** @type {[string, any]} */ ([texts.started, when(batch.created_at)])]),
         ...(batch.first ? [/** @type {[string, string]} */ ([texts.first, String(batch.first)])] : []),
         ...(batch.undo_on_stop ? [/** @type {[string, string]} */ ([texts.undoOnStop, texts.yes])] : []),
+        ...(batch.newest ? [/** @type {[string, string]} */ ([texts.newest, texts.yes])] : []),
         ...(batch.undo_of
           ? [/** @type {[string, any]} */ ([texts.undoes, h("a", { href: `#/batches/${batch.undo_of}` }, texts.batch)])]
           : []),

@@ -22,6 +22,7 @@ export async function view({ element }) {
     { title: texts.model, sort: "model", cell: (one) => one.model ?? texts.any, width: "8rem" },
     { title: texts.softwareType, sort: "software_type", cell: (one) => one.software_type ?? texts.any, isOptional: true, width: "9rem" },
     { title: texts.description, sort: "description", cell: (one) => one.description, isOptional: true },
+    { title: texts.shared, sort: "shared", cell: (one) => (one.shared ? texts.yes : texts.no), isOptional: true, width: "10rem" },
     { title: texts.revision, sort: "revision", cell: (one) => String(one.revision), isOptional: true, width: "6rem" },
     {
       title: texts.changed,
