@@ -183,6 +183,7 @@ export interface Line {
   cid_num: string;
   context: string;
   mailbox: string | null;
+  language: string | null;
 }
 
 export interface LinkedUser {

@@ -240,6 +240,6 @@ def with_an_old_load(route: Route) -> None:
     state = reply.json()
     state["data"] |= {
         "state": "wrong_load", "states": ["wrong_load"], "reported_load": "SCCP45.9-3-1S",
-        "expected_load": "SCCP45.9-4-2SR3-1S",
+        "expected_load": "SCCP45.9-4-2SR3-1S", "message": "The load did not arrive.",
     }  # fmt: skip
     route.fulfill(response=reply, json=state)
