@@ -17,6 +17,7 @@ from phoneprov_core.features.transfer.use_cases import Transfer
 from phoneprov_core.inventory.extensions import Extensions
 from phoneprov_core.inventory.kems import Kems
 from phoneprov_core.inventory.links import Links
+from phoneprov_core.inventory.locations import Locations
 from phoneprov_core.inventory.phones.ports import EnrichedPhone
 from phoneprov_core.inventory.phones.use_cases import Phones
 from phoneprov_core.inventory.profiles.reading import ReadConfigurations
@@ -84,6 +85,7 @@ class UseCases:
     company_directory: CompanyDirectory
     kems: Kems
     vendor_services: VendorServices
+    locations: Locations
     personal_directory: PersonalDirectory
     vendor_phones: VendorPhones
     vendor_users: VendorUsers

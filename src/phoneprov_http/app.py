@@ -34,6 +34,7 @@ from phoneprov_http.routes.features.transfer import import_routes
 from phoneprov_http.routes.handlers import ApiRequest, Authentication, guard, require_known_query
 from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.inventory.extensions import extension_routes
+from phoneprov_http.routes.inventory.locations import location_routes
 from phoneprov_http.routes.inventory.phone_profiles import profile_routes
 from phoneprov_http.routes.inventory.phones import phone_routes
 from phoneprov_http.routes.inventory.user_extensions import user_extension_routes
@@ -107,6 +108,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         company_directory_routes(of.company_directory, shared_write),
         kem_routes(of.kems, shared_write),
         vendor_service_routes(of.vendor_services, shared_write),
+        location_routes(of.locations),
         personal_directory_routes(of.personal_directory),
         vendor_phone_routes(of.vendor_phones, shared_write),
         vendor_user_routes(of.vendor_users),

@@ -40,7 +40,7 @@ from support.access_targets import (
     the_owners_profile,
 )
 from support.api import PASSWORD
-from support.kinds import STANDARD, TEMPLATES, Kind
+from support.kinds import LOCATIONS, STANDARD, TEMPLATES, Kind
 
 ACCOUNT = {
     "first_name": "Ada",
@@ -229,6 +229,14 @@ def table() -> Iterator[Route]:
         ("POST", "", "level 0", a_new_phone, a_restart, 202),
         ("POST", "/plan", "level 0", a_new_phone, a_restart),
         ("DELETE", "/{uuid}", "level 0", a_new_batch),
+    )
+    yield from of(
+        f"{V1}/locations",
+        ("GET", "", "account", nothing),
+        ("GET", "/{uuid}", "account", a_new(LOCATIONS)),
+        ("POST", "", "level 0", nothing, sending(name="Hamburg/{n}"), 201),
+        ("PUT", "/{uuid}", "level 0", a_new(LOCATIONS), sending(emergency_place="Hall {n}")),
+        ("DELETE", "/{uuid}", "level 0", a_new(LOCATIONS)),
     )
     yield from of(
         f"{V1}/company-directory",

@@ -32,6 +32,7 @@ from support.keys import NEW_KEYS
 from support.phone_records import (
     a_flag,
     a_kem,
+    a_location,
     a_phone,
     a_profile,
     a_template,
@@ -175,6 +176,14 @@ EXTENSIONS = Kind(
 )
 
 
+LOCATIONS = Kind(
+    "locations",
+    lambda tx: tx.locations,
+    a_location,
+    {"name": "K\u00f6ln/2", "emergency_number": None, "emergency_place": "\u00e9\U0001f4de; & %="},
+)
+
+
 def _sample(records: Records[Any], number: int, *, changed: bool = False) -> dict[str, Any]:
     """Values of the fields of a record that belongs to none, by type and name."""
     values: dict[str, Any] = {}
@@ -248,6 +257,7 @@ _NAMED = [
     VENDOR_PHONES,
     TEMPLATES,
     EXTENSIONS,
+    LOCATIONS,
     API_TOKENS,
 ]
 

@@ -8,6 +8,7 @@ from phoneprov_core.features.batches.model import Batch, BatchAction, BatchState
 from phoneprov_core.features.serving.model import Fetch, FetchResult, Transport
 from phoneprov_core.features.templates.model import Template
 from phoneprov_core.inventory.kems import Kem
+from phoneprov_core.inventory.locations import Location
 from phoneprov_core.inventory.profiles.model import ProfileRecord, Revision
 from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
 from phoneprov_core.switching.deployments.model import Action, Confirmation, Deployment, Outcome
@@ -18,6 +19,12 @@ def a_profile(number: int, user_uuid: str = OWNER, **changes: Any) -> ProfileRec
     """A profile that fits every phone."""
     values = {"name": "Ada at the front desk", "compatible_models": ()}
     return made(ProfileRecord, number, changes, user_uuid=user_uuid, **values)
+
+
+def a_location(number: int, **changes: Any) -> Location:
+    """A location with a number and a place."""
+    values = {"name": f"Berlin/{number}", "emergency_number": f"+4930{number:04}"}
+    return made(Location, number, changes, **values, emergency_place=f"Floor {number}")
 
 
 CNF_XML = "<device><deviceProtocol>SCCP</deviceProtocol></device>"

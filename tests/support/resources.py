@@ -166,6 +166,38 @@ RESOURCES = [
         ],
     ),
     Resource(
+        path="/locations",
+        noun="Location",
+        fields=_names("uuid name emergency_number emergency_place created_at updated_at"),
+        new={"name": "Berlin"},
+        full={
+            "name": "Berlin/3",
+            "emergency_number": "+493012345",
+            "emergency_place": "Hauptstr. 1; third floor & 100 %",
+        },
+        change={"emergency_number": None, "name": "Berlin/3/301"},
+        refused=[
+            ({"name": None, "emergency_number": "493012345"}, {"name", "emergency_number"}),
+            ({"name": "a//b", "emergency_number": "+12"}, {"name", "emergency_number"}),
+            ({"name": "/a", "emergency_number": "+" + "1" * 21}, {"name", "emergency_number"}),
+            ({"name": "a / /b", "emergency_number": "+1 23"}, {"name", "emergency_number"}),
+            ({"name": "", "emergency_place": " "}, {"name", "emergency_place"}),
+            ({"emergency_place": "${EXTEN}"}, {"emergency_place"}),
+            ({"emergency_place": 'the "Annex"'}, {"emergency_place"}),
+            ({"emergency_place": "A\\B"}, {"emergency_place"}),
+            ({"emergency_place": "A\nB"}, {"emergency_place"}),
+            ({"emergency_place": "x" * 256}, {"emergency_place"}),
+            ({"emergency_number": "+\u0663\u0663\u0663"}, {"emergency_number"}),
+            ({"parent": "Berlin"}, {"parent"}),
+        ],
+        accepted=[
+            {"emergency_place": "M\u00fcnchen; Lager & K\u00fcche = 50 %"},
+            {"emergency_place": "\u00fc" * 255},
+            {"emergency_number": "+123"},
+            {"name": "BERLIN"},
+        ],
+    ),
+    Resource(
         path="/extensions",
         noun="Extension",
         fields=_names(

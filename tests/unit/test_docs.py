@@ -166,6 +166,8 @@ def test_settings_targets_and_commands_that_are_named_exist() -> None:
 
 OTHER_SETTINGS = {
     "PHONEPROV_AUDIT",
+    "PHONEPROV_EMERGENCY",  # channel variables of Asterisk
+    "PHONEPROV_PLACE",
     "PHONEPROV_OUTLETS",
     "PHONEPROV_OUTLETS_PORT",  # of an example
     "PHONEPROV_TESTS",

@@ -1,6 +1,6 @@
 """Import and export of tables."""
 
-from phoneprov_adapters.composition.adapters import database
+from phoneprov_adapters.composition.adapters import clock, database
 from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.composition.inventory import InventoryContainer
 from phoneprov_adapters.composition.people import PeopleContainer
@@ -18,6 +18,7 @@ class TransferContainer(TemplatesContainer):
         Transfer, database=database, users=of(PeopleContainer.users),
         extensions=of(InventoryContainer.extensions),
         phones=of(InventoryContainer.phones), kems=of(InventoryContainer.kems),
+        locations=of(InventoryContainer.locations), clock=clock,
         company_directory=of(PeopleContainer.company_directory),
         personal_directory=of(PeopleContainer.personal_directory),
         pins=of(PeopleContainer.vendor_users), links=of(InventoryContainer.links),

@@ -196,6 +196,15 @@ export interface LinkedUser {
   created_at: string;
 }
 
+export interface Location {
+  uuid: string;
+  name: string;
+  emergency_number: string | null;
+  emergency_place: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
 export interface MeProfile {
   uuid: string;
   first_name: string;

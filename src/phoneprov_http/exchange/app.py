@@ -33,6 +33,10 @@ LARGEST = 4096
 SECONDS = 5.0
 """Deadline of an answer; the phone waits for the ``httptimeout`` of res_curl.conf."""
 
+PJSIP_SECONDS = 1.0
+"""Deadline for an object of PJSIP: a call asks for some ten of them, and then takes the last
+export."""
+
 _MOST_FIELDS = 20
 _LOGGED = re.compile(r"[ -~]{1,80}")
 _OTHERS = ("multi", "update", "store", "destroy", "require")
@@ -82,7 +86,7 @@ class Exchange:
         route = path if path in self._asking or path in self._empty else "-"
         scope["path_template"] = route
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(_seconds(path)):
                 answer = await self._answer(scope, path, route, receive)
         except (TimeoutError, Unavailable):
             answer = Answer(503)
@@ -143,6 +147,10 @@ class Exchange:
     def _is_near(self, ip: str) -> bool:
         address = address_of(ip)
         return address is not None and any(address in network for network in self._networks)
+
+
+def _seconds(path: str) -> float:
+    return PJSIP_SECONDS if path.startswith("/asterisk/ps_") else SECONDS
 
 
 def written(options: Options) -> bytes:

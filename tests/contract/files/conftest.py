@@ -10,6 +10,7 @@ from phoneprov_core.features.transfer.use_cases import Transfer
 from phoneprov_core.inventory.extensions import Extensions
 from phoneprov_core.inventory.kems import Kems
 from phoneprov_core.inventory.links import Links
+from phoneprov_core.inventory.locations import Locations
 from phoneprov_core.inventory.phones.use_cases import Phones
 from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.people.access import SharedWrite
@@ -34,10 +35,12 @@ def transfer_over(database: Database) -> Transfer:
         extensions=Extensions(database, clock, new_id),
         phones=Phones(database, shared, clock),
         kems=Kems(database, shared, clock, new_id),
+        locations=Locations(database, clock, new_id),
         company_directory=CompanyDirectory(database, shared, clock, new_id),
         personal_directory=PersonalDirectory(database, clock, new_id),
         pins=VendorUsers(database, PlainHasher(), clock, new_id),
         links=Links(database, clock, new_id),
         profile_use_cases=Profiles(database, clock, new_id),
         template_use_cases=Templates(database, JinjaRenderer(), clock, new_id),
+        clock=clock,
     )

@@ -31,8 +31,8 @@ NOT_CALLED = {
     # The same as lists that the console reads.
     "/me/phones", "/me/vendor-services/company", "/user-extensions",
     # One record of a list that holds it whole.
-    "/company-directory/{uuid}", "/extensions/{uuid}", "/permissions/{uuid}", "/vendor-kem/{uuid}",
-    "/vendor-phones/{mac}", "/vendor-users/by-user/{userUuid}",
+    "/company-directory/{uuid}", "/extensions/{uuid}", "/locations/{uuid}", "/permissions/{uuid}",
+    "/vendor-kem/{uuid}", "/vendor-phones/{mac}", "/vendor-users/by-user/{userUuid}",
     *(f"/{kind.path}/{{uuid}}" for kind in STANDARD),
     *(f"/{path}" for path in NOT_SHOWN),
 }  # fmt: skip
@@ -72,7 +72,9 @@ WRITTEN_BY = {
     ],
     "records.js": [
         operation
-        for kind in ("extensions", "permissions", "vendor-kem", *(one.path for one in STANDARD))
+        for kind in (
+            "extensions", "locations", "permissions", "vendor-kem", *(one.path for one in STANDARD)
+        )
         if kind not in NOT_SHOWN
         for operation in (f"POST /{kind}", f"PUT /{kind}/{{uuid}}", f"DELETE /{kind}/{{uuid}}")
     ],

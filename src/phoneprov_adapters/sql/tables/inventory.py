@@ -2,11 +2,12 @@
 
 from sqlalchemy import BigInteger, Column, Index, UniqueConstraint
 
-from phoneprov_adapters.sql.tables.records import Records, string, table_of
+from phoneprov_adapters.sql.tables.records import Records, string, table_of, text
 from phoneprov_core.features.fleet.model import Replacement
 from phoneprov_core.inventory.extensions import EXTENSION_FIELDS, Extension, ExtensionSearch
 from phoneprov_core.inventory.kems import Kem
 from phoneprov_core.inventory.links import Link
+from phoneprov_core.inventory.locations import Location
 from phoneprov_core.inventory.phones.model import Phone, PhoneSearch
 from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
 from phoneprov_core.inventory.vendor_services import VendorService
@@ -63,6 +64,9 @@ KEMS = Records(Kem, kems, owner="connected_phone", one_name="KEM")
 VENDOR_SERVICES = Records(
     VendorService, table_of(VendorService, "vendor_services"), one_name="service"
 )
+
+locations = table_of(Location, "locations", Column("name_key", text, nullable=False, unique=True))
+LOCATIONS = Records(Location, locations, one_name="location")
 
 vendor_users = table_of(
     VendorUser, "vendor_users", owners={"user_uuid": "users"}, unique="user_uuid", listed=False

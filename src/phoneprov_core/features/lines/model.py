@@ -10,7 +10,8 @@ from msgspec.structs import asdict
 from phoneprov_core.features.desks.records import DeskRecord
 from phoneprov_core.inventory.extensions import CHAN_SCCP, Extension
 from phoneprov_core.inventory.links import LinkStore
-from phoneprov_core.inventory.phones.model import Phone, bare_model
+from phoneprov_core.inventory.locations import NO_EMERGENCY, Emergency, LocationStore
+from phoneprov_core.inventory.phones.model import Phone, bare_model, speaks_sip
 from phoneprov_core.inventory.profiles.model import ProfileRecord
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.store import Store
@@ -92,12 +93,23 @@ class LineStore(Protocol):
     async def phones_of(self, user_uuid: str) -> list[UsedPhone]:
         """The phones whose desk or current deployment belongs to this user, by MAC."""
 
+    async def phones_with(self, number: str, kind: str) -> list[tuple[str, UsedPhone]]:
+        """The active users of the extension with exactly this number, each with the phones whose
+        desk or whose current deployment is theirs."""
+
     async def phones_of_leavers(self) -> list[Phone]:
         """The active phones whose current deployment belongs to an inactive or deleted user, by
         MAC."""
 
 
-class LinesTransaction(Protocol):
+class ReadsLines(Protocol):
+    """The store of lines alone."""
+
+    @property
+    def lines(self) -> LineStore: ...
+
+
+class LinesTransaction(ReadsLines, Protocol):
     """Stores that the use cases of lines use."""
 
     @property
@@ -107,7 +119,7 @@ class LinesTransaction(Protocol):
     @property
     def profiles(self) -> Store[ProfileRecord]: ...
     @property
-    def lines(self) -> LineStore: ...
+    def locations(self) -> LocationStore: ...
 
 
 class ExchangeLines(Protocol):
@@ -170,6 +182,37 @@ async def prompts_of(
     return prompts_for(await tx.lines.languages(number, kind), sounds) if sounds else None
 
 
+def phone_with(used_by: Iterable[tuple[str, UsedPhone]], now: str) -> Phone | None:
+    """The phone of a number of chan_pjsip at this shown moment, None if it is on several phones or
+    on none. ``used_by`` are its users with the phones they use: a user has it at the phones where
+    they are logged in, else at those that have their profile."""
+    at: dict[str, Phone] = {}
+    logged_in: set[str] = set()
+    holding: list[tuple[str, UsedPhone]] = []
+    for user, used in used_by:
+        software = used.phone.software_type
+        if not used.phone.is_active or (software and not speaks_sip(software)):
+            continue
+        if used.desk.as_of(now).user_uuid == user:
+            logged_in.add(user)
+            at[used.phone.mac] = used.phone
+        elif holder_of(used, now) == user:
+            holding.append((user, used))
+    at |= {used.phone.mac: used.phone for user, used in holding if user not in logged_in}
+    return next(iter(at.values())) if len(at) == 1 else None
+
+
+def variables(emergency: Emergency) -> list[str]:
+    """What an emergency call presents, as channel variables of Asterisk; none for no value."""
+    named = (("EMERGENCY", emergency.number), ("PLACE", emergency.place))
+    return [f"PHONEPROV_{name}={value}" for name, value in named if value]
+
+
+def device_variables(emergency: Emergency) -> Options:
+    """The variables of a device of chan_sccp."""
+    return [("setvar", variable) for variable in variables(emergency)]
+
+
 def line_of(number: Number, context: str, language: str | None = None) -> Line:
     """The line of a number. ``context`` is the dialplan context of calls from it, ``language`` that
     of its prompts."""
@@ -190,7 +233,7 @@ def line_options(line: Line) -> Options:
     return [name, ("type", "line"), *((key, value) for key, value in rest if value is not None)]
 
 
-def device_options(phone: PhoneNumbers, now: str) -> Options:
+def device_options(phone: PhoneNumbers, now: str, emergency: Emergency = NO_EMERGENCY) -> Options:
     """A device of chan_sccp, with a button for each line. A value that is not known is left out."""
     of = phone.used.phone
     options = [("name", device_name(of.mac)), ("type", "device")]
@@ -198,6 +241,7 @@ def device_options(phone: PhoneNumbers, now: str) -> Options:
         options.append(("devicetype", kind))
     if description := of.name or of.location:
         options.append(("description", description))
+    options += device_variables(emergency)
     return options + [("button", f"line,{one.number}") for one in numbers_of(phone, now)]
 
 

@@ -8,9 +8,12 @@ from phoneprov_core.features.lines.model import (
     Options,
     mailbox_of,
     numbers_of,
+    phone_with,
     prompts_of,
+    variables,
 )
 from phoneprov_core.inventory.extensions import CHAN_PJSIP
+from phoneprov_core.inventory.locations import NO_EMERGENCY, Emergency, emergency_at
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, timestamp
 from phoneprov_core.switching.devices.names import device_name, mac_of_device
@@ -22,12 +25,13 @@ def _codecs(context: str) -> Options:
     return [("context", context), ("disallow", "all"), ("allow", "g722,alaw,ulaw")]
 
 
-def endpoint_options(of: Number, context: str) -> Options:
+def endpoint_options(of: Number, context: str, emergency: Emergency = NO_EMERGENCY) -> Options:
     """The endpoint of an extension."""
     mailbox = [("mailboxes", mailbox_of(of.number))] if of.voicemail else []
     caller = f'"{of.name.translate(_QUOTES)}" <{of.number}>'
     own = [("callerid", caller), ("auth", of.number), ("aors", of.number)]
-    return [*_codecs(context), *own, *mailbox]
+    presented = [("set_var", variable) for variable in variables(emergency)]
+    return [*_codecs(context), *own, *mailbox, *presented]
 
 
 def phone_options(numbers: list[str], context: str) -> Options:
@@ -42,6 +46,13 @@ AOR_OPTIONS: Options = [("max_contacts", "1"), ("remove_existing", "yes")]
 def auth_options(number: str, password: str) -> Options:
     """The auth of an extension."""
     return [("auth_type", "userpass"), ("username", number), ("password", password)]
+
+
+async def emergency_of_number(tx: LinesTransaction, number: str, now: str) -> Emergency:
+    """What an emergency call from a number of chan_pjsip presents at this shown moment: the values
+    of its phone; nothing if it is on several phones or on none."""
+    phone = phone_with(await tx.lines.phones_with(number, CHAN_PJSIP), now)
+    return NO_EMERGENCY if phone is None else await emergency_at(tx, phone)
 
 
 @dataclass(frozen=True)
@@ -65,11 +76,13 @@ class PjsipObjects:
             return await self._phone(mac)
         async with self.database.read() as tx:
             held = await tx.lines.held(name, CHAN_PJSIP)
-            language = await prompts_of(tx, name, CHAN_PJSIP, self.sounds) if held else None
-        if held is None:
-            return None
+            if held is None:
+                return None
+            language = await prompts_of(tx, name, CHAN_PJSIP, self.sounds)
+            emergency = await emergency_of_number(tx, name, timestamp(self.clock()))
         prompts = [("language", language)] if language else []
-        return [("id", held[0].number), *endpoint_options(held[0], self.context), *prompts]
+        options = endpoint_options(held[0], self.context, emergency)
+        return [("id", held[0].number), *options, *prompts]
 
     async def aor(self, number: str) -> Options | None:
         """The AOR of an extension. It stays when its user leaves: a restart reaches the phone."""

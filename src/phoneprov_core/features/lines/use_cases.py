@@ -10,6 +10,7 @@ from phoneprov_core.features.lines.model import (
     Number,
     Options,
     PhoneNumbers,
+    ReadsLines,
     device_options,
     holder_of,
     line_of,
@@ -18,6 +19,7 @@ from phoneprov_core.features.lines.model import (
     prompts_of,
 )
 from phoneprov_core.inventory.extensions import CHAN_SCCP
+from phoneprov_core.inventory.locations import Emergency, emergency_at
 from phoneprov_core.inventory.phones.model import speaks_sip
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.addresses import known_mac
@@ -33,7 +35,7 @@ _MOST_USERS = 100
 """Users of one extension whose phones are named."""
 
 
-async def lacks_line(tx: LinesTransaction, mac: str, owner_uuid: str) -> bool:
+async def lacks_line(tx: ReadsLines, mac: str, owner_uuid: str) -> bool:
     """Whether a phone has no line while no user is logged in and it has a profile of this owner."""
     phone = await tx.lines.at(mac)
     return phone is not None and phone.used.own is None and not await tx.lines.of_user(owner_uuid)
@@ -52,10 +54,11 @@ class Lines:
     async def device(self, name: str) -> Options | None:
         """The device of this name (``SEP001BD4123456``); None for a phone that is not in the
         inventory, or inactive. Raises ``Unavailable``."""
-        phone = await self._phone(mac_of_device(name))
-        if phone is None or not phone.used.phone.is_active:
+        found = await self._phone(mac_of_device(name))
+        if found is None or not found[0].used.phone.is_active:
             return None
-        return device_options(phone, timestamp(self.clock()))
+        phone, emergency = found
+        return device_options(phone, timestamp(self.clock()), emergency)
 
     async def line(self, number: str) -> Options | None:
         """The line of this number; None without such an extension. Raises ``Unavailable``."""
@@ -63,13 +66,17 @@ class Lines:
             known = await tx.lines.find(number)
             return None if known is None else line_options(await self._line(tx, known))
 
-    async def of_phone(self, actor: Actor, mac: str, page: Page = None) -> Listing[Line]:
-        """The lines of a phone as the exchange gets them, by button. Raises ``NotFound``."""
+    async def of_phone(
+        self, actor: Actor, mac: str, page: Page = None
+    ) -> tuple[Listing[Line], Emergency]:
+        """The lines of a phone as the exchange gets them, by button, and what an emergency call
+        from the phone presents. Raises ``NotFound``."""
         require_superadmin(actor)
-        phone = require(await self._phone(known_mac(mac)), "phone")
+        phone, emergency = require(await self._phone(known_mac(mac)), "phone")
         numbers = numbers_of(phone, timestamp(self.clock()))
         async with self.database.read() as tx:
-            return page_of([await self._line(tx, one) for one in numbers], page)
+            lines = [await self._line(tx, one) for one in numbers]
+        return page_of(lines, page), emergency
 
     async def showing(self, actor: Actor, user_uuid: str, extension_uuid: str) -> list[str]:
         """The MACs of the phones that have the lines of this user, if the extension is one of
@@ -120,11 +127,12 @@ class Lines:
         language = await prompts_of(tx, of.number, CHAN_SCCP, self.sounds)
         return line_of(of, self.context, language)
 
-    async def _phone(self, mac: str) -> PhoneNumbers | None:
+    async def _phone(self, mac: str) -> tuple[PhoneNumbers, Emergency] | None:
         if not mac:
             return None
         async with self.database.read() as tx:
-            return await tx.lines.at(mac)
+            phone = await tx.lines.at(mac)
+            return None if phone is None else (phone, await emergency_at(tx, phone.used.phone))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from phoneprov_core.features.lines.model import Number, device_type, mailbox_of
+from phoneprov_core.features.lines.model import Number, device_type, device_variables, mailbox_of
 from phoneprov_core.features.lines.pjsip import (
     AOR_OPTIONS,
     auth_options,
@@ -23,6 +23,7 @@ from phoneprov_core.features.lines.pjsip import (
     phone_options,
 )
 from phoneprov_core.inventory.extensions import Extension
+from phoneprov_core.inventory.locations import NO_EMERGENCY, Emergency
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.switching.devices.names import device_name, is_context
 
@@ -72,7 +73,9 @@ class Sections:
             )
         )
 
-    def device(self, phone: Phone, numbers: Iterable[str]) -> Section:
+    def device(
+        self, phone: Phone, numbers: Iterable[str], emergency: Emergency = NO_EMERGENCY
+    ) -> Section:
         """A device of chan_sccp, with a button for each number."""
         name = device_name(phone.mac)
         kind = device_type(phone.model)
@@ -85,11 +88,12 @@ class Sections:
                 ("type", "device"),
                 ("devicetype", kind),
                 ("description", phone.name or phone.description or phone.mac),
+                *device_variables(emergency),
                 *(("button", f"line, {number}") for number in numbers),
             )
         )
 
-    def endpoint(self, extension: Extension) -> Section:
+    def endpoint(self, extension: Extension, emergency: Emergency = NO_EMERGENCY) -> Section:
         """An endpoint of PJSIP with its aor. Its auth is written only with secrets: without an auth
         of that name Asterisk accepts no registration."""
         if why := self._cannot_be_named(extension):
@@ -100,7 +104,8 @@ class Sections:
             )
         number = extension.extension
         of = Number(number, extension.name, extension.voicemail)
-        endpoint = _section(number, ("type", "endpoint"), *endpoint_options(of, self._context))
+        options = endpoint_options(of, self._context, emergency)
+        endpoint = _section(number, ("type", "endpoint"), *options)
         aor = _section(number, ("type", "aor"), *AOR_OPTIONS)
         auth = ""
         if self._with_secrets:

@@ -11,6 +11,7 @@ from phoneprov_core.features.desks.model import DeskStore, DesksTransaction
 from phoneprov_core.features.desks.records import DeskUses
 from phoneprov_core.features.lines.model import LineStore
 from phoneprov_core.inventory.extensions import ExtensionStore, ExtensionsTransaction
+from phoneprov_core.inventory.locations import LocationsTransaction
 from phoneprov_core.inventory.phones.ports import PhoneStore, PhonesTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import wrong
@@ -123,8 +124,8 @@ def unwatched(what: str, done: int, total: int | None) -> None:
 
 
 class TransferTransaction(
-    UsersTransaction, ExtensionsTransaction, PhonesTransaction, CompanyDirectoryTransaction,
-    PersonalDirectoryTransaction, DesksTransaction, Protocol,
+    UsersTransaction, ExtensionsTransaction, PhonesTransaction, LocationsTransaction,
+    CompanyDirectoryTransaction, PersonalDirectoryTransaction, DesksTransaction, Protocol,
 ):  # fmt: skip
     """Stores that imports and exports use."""
 

@@ -11,6 +11,12 @@ from phoneprov_core.features.transfer.desks import CreateDeskRow, DeskRow, DeskR
 from phoneprov_core.features.transfer.model import OWNER, Note
 from phoneprov_core.inventory.extensions import CreateExtension, Extension, ExtensionPatch
 from phoneprov_core.inventory.kems import CreateKem, Kem, KemPatch
+from phoneprov_core.inventory.locations import (
+    CreateLocation,
+    Location,
+    LocationPatch,
+    location_key,
+)
 from phoneprov_core.inventory.phones.model import CreatePhone, Phone, PhonePatch
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import Problem
@@ -127,6 +133,8 @@ def comparable(field: str, value: object) -> str:
         return known_id(value.strip())
     if field == "mac":
         return known_mac(value.strip())
+    if field == "name":
+        return location_key(value)
     return folded(value) if field in {"username", "email"} else value
 
 
@@ -168,7 +176,7 @@ _MACS = {"mac", "connected_phone"}
 _WITHOUT_BLANKS = {*_MACS, "ip", "phone_ip"}
 _NUMBERS = {
     *_WITHOUT_BLANKS, "extension", "voicemail_passcode", "pin_code", "phone", "work", "mobile",
-    "home",
+    "home", "emergency_number",
 }  # fmt: skip
 _DIALLED = {"work", "mobile", "home"}
 _AS_TEXT = "format the column as text and enter it again"
@@ -203,6 +211,9 @@ EXTENSIONS = Sheet(
 )  # fmt: skip
 PHONES = Sheet("phones", Phone, CreatePhone, PhonePatch, lambda tx: tx.phones, ("mac",), key="mac")
 KEMS = Sheet("kems", Kem, CreateKem, KemPatch, lambda tx: tx.kems, ("uuid", "mac"), by_content=True)
+LOCATIONS = Sheet(
+    "locations", Location, CreateLocation, LocationPatch, lambda tx: tx.locations, ("name",)
+)
 COMPANY_DIRECTORY = Sheet(
     "company-directory", CompanyContact, CreateCompanyContact, CompanyContactPatch,
     lambda tx: tx.company_contacts, ("uuid",), by_content=True,
@@ -217,5 +228,14 @@ DESKS = Sheet(
 )  # fmt: skip
 SHEETS = {
     sheet.name: sheet
-    for sheet in (USERS, EXTENSIONS, PHONES, DESKS, KEMS, COMPANY_DIRECTORY, PERSONAL_DIRECTORY)
+    for sheet in (
+        USERS,
+        EXTENSIONS,
+        PHONES,
+        DESKS,
+        KEMS,
+        LOCATIONS,
+        COMPANY_DIRECTORY,
+        PERSONAL_DIRECTORY,
+    )
 }

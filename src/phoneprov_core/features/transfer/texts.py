@@ -15,8 +15,8 @@ from phoneprov_core.kernel.fields import SECRET, schema
 from phoneprov_core.people.access import require_superadmin
 
 Kind = Literal[
-    "users", "extensions", "phones", "desks", "kems", "company-directory", "personal-directory",
-    "pins", "user-extensions", "profiles", "templates",
+    "users", "extensions", "phones", "desks", "kems", "locations", "company-directory",
+    "personal-directory", "pins", "user-extensions", "profiles", "templates",
 ]  # fmt: skip
 
 ReadTable = Callable[[str], Table]

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from phoneprov_core.features.lines.pjsip import emergency_of_number
 from phoneprov_core.features.templates.use_cases import Templates
 from phoneprov_core.features.transfer.asterisk import Section, Sections
 from phoneprov_core.features.transfer.configurations import (
@@ -42,6 +43,7 @@ from phoneprov_core.features.transfer.whole import Write, import_whole
 from phoneprov_core.inventory.extensions import CHAN_PJSIP, Extension, Extensions
 from phoneprov_core.inventory.kems import Kems
 from phoneprov_core.inventory.links import Links
+from phoneprov_core.inventory.locations import Locations, emergency_at
 from phoneprov_core.inventory.phones.model import speaks_sip
 from phoneprov_core.inventory.phones.use_cases import Phones
 from phoneprov_core.inventory.profiles.use_cases import Profiles
@@ -49,6 +51,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import Listing, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Rows
+from phoneprov_core.kernel.system import Clock, timestamp
 from phoneprov_core.people.access import require_login, require_superadmin
 from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.people.users.use_cases import Users
@@ -59,20 +62,23 @@ _MOST_BUTTONS = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Transfer:
-    """Import and export of users, PINs, extensions, their links, phones, desks, KEMs, directories,
-    profiles and templates as tables. An import writes by the use cases of each kind."""
+    """Import and export of users, PINs, extensions, their links, phones, desks, KEMs, locations,
+    directories, profiles and templates as tables. An import writes by the use cases of each
+    kind."""
 
     database: ReadAndWrite[TransferTransaction]
     users: Users
     extensions: Extensions
     phones: Phones
     kems: Kems
+    locations: Locations
     company_directory: CompanyDirectory
     personal_directory: PersonalDirectory
     pins: VendorUsers
     links: Links
     profile_use_cases: Profiles
     template_use_cases: Templates
+    clock: Clock
 
     async def into(
         self,
@@ -166,19 +172,29 @@ class Transfer:
         if driver not in {"chan_sccp", "chan_pjsip"}:
             raise NotFound("Files are available for chan_sccp and chan_pjsip only.")
         sections = Sections(with_secrets=with_secrets, context=context)
-        make = sections.line if driver == "chan_sccp" else sections.endpoint
+        is_sccp = driver == "chan_sccp"
         async for extensions in await self._records(lambda tx: tx.extensions):
             for extension in extensions:
-                if extension.is_active and extension.type == driver:
-                    is_left = driver == CHAN_PJSIP and not await self._is_held(extension)
-                    yield sections.of_leaver(extension) if is_left else make(extension)
-        is_sccp = driver == "chan_sccp"
-        make_phone = sections.device if is_sccp else sections.phone_endpoint
+                if not (extension.is_active and extension.type == driver):
+                    continue
+                if is_sccp:
+                    yield sections.line(extension)
+                elif not await self._is_held(extension):
+                    yield sections.of_leaver(extension)
+                else:
+                    number, now = extension.extension, timestamp(self.clock())
+                    async with self.database.read() as tx:
+                        emergency = await emergency_of_number(tx, number, now)
+                    yield sections.endpoint(extension, emergency)
         async for phones in await self._records(lambda tx: tx.phones):
             for phone in phones:
                 if phone.is_active and speaks_sip(phone.software_type) is not is_sccp:
-                    section = make_phone(phone, await self._numbers_on(phone.mac, driver))
-                    if section is not None:
+                    numbers = await self._numbers_on(phone.mac, driver)
+                    if is_sccp:
+                        async with self.database.read() as tx:
+                            emergency = await emergency_at(tx, phone)
+                        yield sections.device(phone, numbers, emergency)
+                    elif section := sections.phone_endpoint(phone, numbers):
                         yield section
 
     async def _is_held(self, extension: Extension) -> bool:

@@ -75,6 +75,12 @@ export const MODULE = ["mac", "model", "connected_phone", "ip", "software_versio
   (one) => field(one),
 );
 
+export const LOCATION = [
+  required("name", { hint: texts.locationNameHint }),
+  field("emergency_number", { hint: texts.emergencyHint }),
+  field("emergency_place", { hint: texts.emergencyHint }),
+];
+
 export const SERVICE = [field("name"), field("url", { hint: texts.urlHint }), field("type")];
 
 export const PERSONAL_CONTACT = [

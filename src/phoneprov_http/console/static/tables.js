@@ -6,6 +6,7 @@ export const TABLES = {
   extensions: ["uuid", "type", "extension", "name", "description", "voicemail", "is_active"],
   phones: ["mac", "brand", "model", "description", "name", "hostname", "location", "phone_ip", "phone_vlan", "software_version", "software_type", "is_active"],
   kems: ["uuid", "model", "mac", "ip", "connected_phone", "software_version", "software_type"],
+  locations: ["uuid", "name", "emergency_number", "emergency_place"],
   "company-directory": ["uuid", "name", "work", "mobile", "home", "email", "ringtone", "department", "company", "location", "building", "is_active"],
 };
 

@@ -1,9 +1,27 @@
 """Lines of phones; level 0."""
 
+from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict
+
 from phoneprov_core.features.lines.model import Line
 from phoneprov_core.features.lines.use_cases import Lines
-from phoneprov_http.envelope import Listed, listed
+from phoneprov_core.inventory.locations import EmergencyNumber, EmergencyPlace
+from phoneprov_http.envelope import BareList, ListMetadata, listed
 from phoneprov_http.routes.handlers import ApiRequest, Mac, Routes, level_0
+
+
+class LinesMetadata(ListMetadata, frozen=True):
+    """What an emergency call from the phone presents, by its location, and the page of a list. A
+    value that no location has is absent."""
+
+    emergency_number: EmergencyNumber | UnsetType = UNSET
+    emergency_place: EmergencyPlace | UnsetType = UNSET
+
+
+class LinesList(BareList[Line]):
+    """A response with the lines of a phone."""
+
+    metadata: LinesMetadata
 
 
 def line_routes(lines: Lines) -> Routes:
@@ -11,10 +29,18 @@ def line_routes(lines: Lines) -> Routes:
     routes = Routes("Lines", guards=[level_0])
 
     @routes.get("/phones/{mac:str}/lines")
-    async def lines_of_phone(request: ApiRequest, mac: Mac) -> Listed[Line]:
+    async def lines_of_phone(request: ApiRequest, mac: Mac) -> LinesList:
         """List the lines of a phone. What Asterisk gets for the phone, in the order of its
         buttons: the lines of the user that is logged in, else the number of the desk, else the
-        lines of the owner of the deployed profile. The phone shows them after its next restart."""
-        return listed(await lines.of_phone(request.user, mac, request.page), "line")
+        lines of the owner of the deployed profile. The phone shows them after its next restart.
+        `metadata` says what an emergency call from the phone presents, by its location."""
+        found, emergency = await lines.of_phone(request.user, mac, request.page)
+        list_ = listed(found, "line")
+        metadata = LinesMetadata(
+            **asdict(list_.metadata),
+            emergency_number=emergency.number or UNSET,
+            emergency_place=emergency.place or UNSET,
+        )
+        return LinesList(list_.success, list_.message, list_.data, metadata)
 
     return routes

@@ -113,6 +113,41 @@ PHONES_OF: Select[Any] = (
     )
     .order_by(phones.c.mac)
 )
+_USERS = (
+    select(user_extensions.c.user_uuid)
+    .select_from(
+        user_extensions.join(
+            extensions,
+            and_(extensions.c.uuid == user_extensions.c.extension_uuid, _is_line(extensions)),
+        ).join(users, and_(users.c.uuid == user_extensions.c.user_uuid, users.c.is_active))
+    )
+    .where(extensions.c.extension == bindparam("number"))
+)
+_ITS_USERS = _USERS.subquery("its_users")
+PHONES_WITH: Select[Any] = (
+    select(_ITS_USERS.c.user_uuid, *_USED)
+    .select_from(
+        _USED_BY.join(
+            _ITS_USERS,
+            or_(
+                _ITS_USERS.c.user_uuid == desks.c.user_uuid,
+                _ITS_USERS.c.user_uuid == current_deployments.c.owner_uuid,
+            ),
+        )
+    )
+    .where(
+        phones.c.mac.in_(
+            select(desks.c.mac)
+            .where(desks.c.user_uuid.in_(_USERS))
+            .union(
+                select(current_deployments.c.mac).where(
+                    current_deployments.c.owner_uuid.in_(_USERS)
+                )
+            )
+        )
+    )
+    .order_by(phones.c.mac, _ITS_USERS.c.user_uuid)
+)
 _LEAVERS: Select[Any] = (
     select(*_PHONE.columns)
     .select_from(
@@ -182,6 +217,10 @@ class SqlLines(SqlQueries, LineStore):
 
     async def phones_of(self, user_uuid: str) -> list[UsedPhone]:
         return await self._all(self._used, PHONES_OF, user=user_uuid, kind=CHAN_SCCP)
+
+    async def phones_with(self, number: str, kind: str) -> list[tuple[str, UsedPhone]]:
+        rows = await self._connection.fetch_all(PHONES_WITH, number=number, kind=kind)
+        return [(row[0], self._used(*row[1:])) for row in rows]
 
     async def phones_of_leavers(self) -> list[Phone]:
         return await self._all(self._phone, _LEAVERS)

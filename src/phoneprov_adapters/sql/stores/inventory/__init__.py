@@ -4,6 +4,7 @@ from functools import cached_property
 
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.stores.inventory.extensions import SqlExtensions, SqlLinks
+from phoneprov_adapters.sql.stores.inventory.locations import SqlLocations
 from phoneprov_adapters.sql.stores.inventory.phones import (
     SqlEnrichedPhones,
     SqlKems,
@@ -31,6 +32,7 @@ class InventoryStores:
     vendor_phones = cached_property(lambda self: SqlVendorPhones(self._connection))
     enriched_phones = cached_property(lambda self: SqlEnrichedPhones(self._connection))
     vendor_services = cached_property(lambda self: SqlStore(self._connection, VENDOR_SERVICES))
+    locations = cached_property(lambda self: SqlLocations(self._connection))
     profiles = cached_property(lambda self: SqlProfiles(self._connection))
     whole_profiles = cached_property(lambda self: SqlWholeProfiles(self._connection))
     revisions = cached_property(lambda self: SqlRevisions(self._connection, self.deployments))

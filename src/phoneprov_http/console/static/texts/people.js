@@ -103,6 +103,7 @@ export const people = {
   recordKinds: /** @type {Record<string, string>} */ ({
     api_token: "API token",
     kem: "Key expansion module",
+    location: "Location",
     phone: "Phone",
     vendor_phone: "Vendor flag",
     vendor_service: "Phone service",
@@ -121,6 +122,7 @@ export const people = {
     "user-extensions": "Extensions of users",
     desks: "Desks",
     kems: "Key expansion modules",
+    locations: "Locations",
     "company-directory": "Company directory",
     "personal-directory": "Personal directories",
     templates: "Templates",

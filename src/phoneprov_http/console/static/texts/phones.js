@@ -62,6 +62,13 @@ export const phones = {
   history: "Deployments",
   noHistory: "No deployment of this phone is recorded.",
   noVisibleHistory: "No deployment of this phone that you may see is recorded.",
+  // Locations
+  locations: "Locations",
+  newLocation: "New location",
+  noLocations: "There are no locations yet: emergency calls present the number of the line. Create one, or import a table.",
+  locationNameHint: "Parts separated by /, such as Berlin/3/301. Phones whose location is this name or begins with it have its values.",
+  emergencyHint: "Leave empty to take the value of the next shorter name.",
+
   modules: "Key expansion modules",
   noModules: "No key expansion modules.",
   noModulesYet: "There are no key expansion modules yet. Create one for a phone, or import a table.",

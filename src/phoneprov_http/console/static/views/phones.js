@@ -151,6 +151,7 @@ export async function view({ element, query }) {
       session.mayWriteShared && h("button", { className: "primary", onclick: add }, texts.newPhone),
       session.isAdmin && h("a", { className: "button", href: "#/discovered" }, texts.discovered),
       h("a", { className: "button", href: "#/modules" }, texts.modules),
+      h("a", { className: "button", href: "#/locations" }, texts.locations),
       h("a", { className: "button", href: "#/flags" }, texts.flags),
       help("how-to/console"),
     ),

@@ -1,4 +1,4 @@
-/** Lists whose records are opened in a dialog: extensions, permissions, modules, services, flags. */
+/** Lists whose records are opened in a dialog: extensions, permissions, modules, locations, services, flags. */
 
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
@@ -7,7 +7,7 @@ import { heading, help } from "../elements/heading.js";
 import { recordDialog } from "../elements/record-dialog.js";
 import { sortedHere } from "../elements/sorted-here.js";
 import { searchBar } from "../elements/search-bar.js";
-import { EXTENSION, EXTENSION_TYPES, MODULE, PERMISSION, SERVICE } from "../fields.js";
+import { EXTENSION, EXTENSION_TYPES, LOCATION, MODULE, PERMISSION, SERVICE } from "../fields.js";
 import { session } from "../session.js";
 import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
@@ -62,6 +62,16 @@ const KINDS = {
     isShared: true,
     columns: ["mac", "model", "connected_phone", "ip"],
     fields: MODULE,
+  },
+  locations: {
+    title: texts.locations,
+    add: texts.newLocation,
+    path: "locations",
+    table: TABLES.locations,
+    help: "how-to/emergency-calls",
+    empty: texts.noLocations,
+    columns: ["name", "emergency_number", "emergency_place"],
+    fields: LOCATION,
   },
   services: {
     title: texts.services,

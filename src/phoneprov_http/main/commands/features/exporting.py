@@ -47,9 +47,10 @@ _ASTERISK = {"sccp": "chan_sccp", "pjsip": "chan_pjsip"}
 def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: str) -> None:
     """Export all records of a kind. A FILE of - is standard output.
 
-    KIND is users, extensions, user-extensions, phones, desks, kems, company-directory,
-    personal-directory, profiles or templates. An existing file is replaced when the export is
-    complete; a pipe or device is written to. Passwords of users and PINs are never exported.
+    KIND is users, extensions, user-extensions, phones, desks, kems, locations,
+    company-directory, personal-directory, profiles or templates. An existing file is replaced when
+    the export is complete; a pipe or device is written to. Passwords of users and PINs are never
+    exported.
     Profiles and templates are exported with all their texts. Only its owner can read a file with
     secrets.
 

@@ -40,9 +40,9 @@ Place = Callable[[int], str]
 def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str | None) -> None:
     """Import the rows of a CSV or vCard file. A FILE of - is standard input.
 
-    KIND is users, pins, extensions, user-extensions, phones, desks, kems, company-directory,
-    personal-directory, profiles or templates. The first line of a CSV file names the columns;
-    vCards (.vcf) are for directories.
+    KIND is users, pins, extensions, user-extensions, phones, desks, kems, locations,
+    company-directory, personal-directory, profiles or templates. The first line of
+    a CSV file names the columns; vCards (.vcf) are for directories.
     For profiles, FILE is a configuration, a folder of SEP*.cnf.xml, or a CSV file with a column
     "file", "cnf_xml" or "template"; for templates, a CSV file with the columns "name" and "file"
     or "body".
