@@ -139,6 +139,14 @@ def test_address_that_is_not_confirmed_is_explained_and_confirmed(
     label = page.get_by_text("The address of this phone is not confirmed")
     expect(label).to_be_visible()
     picture(page, "phone-unconfirmed")
+    of_one = re.compile(r"/api/v1/phones/[^/]+$")
+    page.route(of_one, as_adopted_with_pin)
+    page.reload()
+    expect(page.get_by_text("A user adopted the phone with a PIN.")).to_contain_text(
+        "It gets only profiles that level 0 made or that come from a shared template."
+    )
+    picture(page, "phone-with-pin")
+    page.unroute(of_one)
     page.get_by_role("button", name="Confirm the address").click()
     dialog = page.get_by_role("dialog", name="Is 127.0.1.3 the address of Desk 3")
     picture(page, "confirm-address")
@@ -243,3 +251,11 @@ def with_an_old_load(route: Route) -> None:
         "expected_load": "SCCP45.9-4-2SR3-1S", "message": "The load did not arrive.",
     }  # fmt: skip
     route.fulfill(response=reply, json=state)
+
+
+def as_adopted_with_pin(route: Route) -> None:
+    """The answer of the API for a phone that a user adopted."""
+    reply = route.fetch()
+    body = reply.json()
+    body["data"]["adopted_with_pin"] = True
+    route.fulfill(response=reply, json=body)
