@@ -30,7 +30,7 @@ from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.model import PhoneState
 from phoneprov_core.features.batches.ports import BatchLease, claimed, ended
 from phoneprov_core.features.templates.model import CreateTemplate, TemplatePatch
-from phoneprov_core.features.templates.recipes import given_by
+from phoneprov_core.features.templates.recipes import Recipe, given_by
 from phoneprov_core.inventory.profiles.model import from_template
 from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.deployments.model import Action, Confirmation, Outcome
@@ -70,7 +70,7 @@ async def fill(container: Any, phones: int) -> None:
                 await tx.profiles.add(profile)
                 await tx.revisions.add(revision, content.text)
                 order = await load_order(tx, Action.SWITCH, profile, phone)
-                order = await deploy.rendered(order)
+                order = await deploy.texts(order)
                 record = new_record(
                     order, identifier(number), actor.user_uuid, deploy.filename(phone),
                     timestamp(container.clock()()),
@@ -149,8 +149,9 @@ async def renderings(container: Any) -> float:
         phone = await tx.phones.find(a_mac(1))
         order = await load_order(tx, Action.SWITCH, profile, phone)
     assert order is not None
-    assert order.recipe is not None
-    given = given_by(order.recipe, "http://pbx.example.com")
+    recipe = order.part(Recipe)
+    assert recipe is not None
+    given = given_by(recipe, "http://pbx.example.com")
     render(BODY, given, 10**6)
     began, count = time.process_time(), 2000
     for _ in range(count):

@@ -55,13 +55,16 @@ from phoneprov_core.features.templates.model import (
     TemplatePatch as TemplatePatch,
     WantedTemplates as WantedTemplates,
 )
+from phoneprov_core.features.templates.trial import (
+    RenderRequest as RenderRequest,
+    Trial as Trial,
+    TryTemplate as TryTemplate,
+)
 from phoneprov_core.features.templates.use_cases import (
-    Rendered as Rendered,
     Renderer as Renderer,
     TemplateFault as TemplateFault,
     Templates as Templates,
     TemplateValues as TemplateValues,
-    ValuePlace as ValuePlace,
 )
 from phoneprov_core.features.transfer.asterisk import Section as Section
 from phoneprov_core.features.transfer.model import (
@@ -258,10 +261,9 @@ from phoneprov_core.switching.deployments.rollback import (
     RollbackRequest as RollbackRequest,
 )
 from phoneprov_core.switching.deployments.steps import Progress as Progress
-from phoneprov_core.switching.deployments.trial import (
-    RenderRequest as RenderRequest,
-    Trial as Trial,
-    TryTemplate as TryTemplate,
+from phoneprov_core.switching.deployments.texts import (
+    Rendered as Rendered,
+    ValuePlace as ValuePlace,
 )
 from phoneprov_core.switching.deployments.use_cases import (
     Deployments as Deployments,

@@ -11,6 +11,7 @@ from phoneprov_core.features.fleet.use_cases import ChangeFleet
 from phoneprov_core.features.lines.pjsip import PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines
 from phoneprov_core.features.serving.use_cases import DiscoveredPhones, Fetches
+from phoneprov_core.features.templates.trial import TryTemplate
 from phoneprov_core.features.templates.use_cases import Templates
 from phoneprov_core.features.transfer.texts import ImportText
 from phoneprov_core.features.transfer.use_cases import Transfer
@@ -40,7 +41,6 @@ from phoneprov_core.people.users.use_cases import Users
 from phoneprov_core.people.vendor_users import VendorUsers
 from phoneprov_core.switching.deployments.preview import PreviewSwitch
 from phoneprov_core.switching.deployments.rollback import Rollback
-from phoneprov_core.switching.deployments.trial import TryTemplate
 from phoneprov_core.switching.deployments.use_cases import Deployments, SwitchProfile
 
 

@@ -28,8 +28,8 @@ from phoneprov_core.inventory.profiles.model import ProfilePatch, SwitchRequest
 from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.switching.deployments.confirm import Confirm
-from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import LeaseLost
+from phoneprov_core.switching.deployments.records import Records
 from phoneprov_core.switching.devices.ports import KeyPress
 
 STOPPED = -19
@@ -202,8 +202,8 @@ def main() -> None:
             if order.place:
                 arm(order.place, signal.SIGSTOP if order.stops else signal.SIGKILL)
             if order.stops:
-                assert Deploy.__init__.__kwdefaults__
-                Deploy.__init__.__kwdefaults__["lease_seconds"] = LEASE_SECONDS
+                assert Records.__init__.__kwdefaults__
+                Records.__init__.__kwdefaults__["lease_seconds"] = LEASE_SECONDS
             asyncio.run(run_order(order))
             os._exit(0)
         _, status = os.waitpid(child, os.WUNTRACED)

@@ -4,7 +4,7 @@ requests when it stops."""
 import sys
 
 from phoneprov_adapters.composition import lifecycle as wiring
-from phoneprov_core.switching.deployments.deploy import Deploy
+from phoneprov_core.switching.deployments.records import Records
 from phoneprov_http.main.cli import main
 from phoneprov_http.main.server import server
 
@@ -13,8 +13,8 @@ STOP_SECONDS = 1.5
 COMMAND = (sys.executable, __file__, "serve", "--migrate")
 
 if __name__ == "__main__":
-    assert Deploy.__init__.__kwdefaults__
-    Deploy.__init__.__kwdefaults__["lease_seconds"] = LEASE_SECONDS
+    assert Records.__init__.__kwdefaults__
+    Records.__init__.__kwdefaults__["lease_seconds"] = LEASE_SECONDS
     wiring.LOOK_SECONDS = 0.2
     server.STOP_SECONDS = STOP_SECONDS
     main()

@@ -26,6 +26,8 @@ from phoneprov_core.features.batches.model import Batch
 from phoneprov_core.features.batches.run import RunBatches
 from phoneprov_core.features.batches.use_cases import Batches
 from phoneprov_core.features.batches.work import PhoneWork
+from phoneprov_core.features.desks.occupancy import Occupancy
+from phoneprov_core.features.templates.deployed import KeepTexts, RenderedTexts
 from phoneprov_core.features.templates.recipes import Rendering
 from phoneprov_core.features.templates.use_cases import Templates
 from phoneprov_core.inventory.configuration.comparison import Compared, Comparison, compare
@@ -58,6 +60,7 @@ from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.limits import SwitchLimits
 from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.deployments.preview import PreviewSwitch
+from phoneprov_core.switching.deployments.records import Records
 from phoneprov_core.switching.deployments.rollback import Rollback
 from phoneprov_core.switching.deployments.use_cases import Deployments, SwitchProfile
 from phoneprov_core.switching.devices.ports import Calls
@@ -151,18 +154,23 @@ class Office:
         manager = self.manager if chosen.with_manager else None
         watch = Watch(None, self.watch if chosen.with_watch else None, seconds=120)
         self.driver = CiscoPhones(chosen.restart, self.phone, manager)
-        self.deploy = Deploy(
+        self.occupancy = Occupancy(clock)
+        records = Records(
             database,
-            self.uploader,
-            self.driver,
-            Confirm(database, watch, self.background, self.journal.append, clock),
-            await_directly,
             self.journal.append,
             clock,
             new_id,
             self.pause,
-            rendering=Rendering(JinjaRenderer(), "", chosen.largest_xml),
+            participants=(KeepTexts(), self.occupancy),
             limits=chosen.limits,
+        )
+        self.deploy = Deploy(
+            records,
+            self.uploader,
+            self.driver,
+            Confirm(database, watch, self.background, self.journal.append, clock),
+            await_directly,
+            RenderedTexts(Rendering(JinjaRenderer(), "", chosen.largest_xml)),
         )
         self.switch = SwitchProfile(database, self.deploy)
         self.rollback = Rollback(database, self.deploy)
@@ -187,6 +195,7 @@ class Office:
         work = PhoneWork(
             self.database,
             self.deploy,
+            self.occupancy,
             self.driver,
             self.calls,
             await_directly,

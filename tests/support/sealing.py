@@ -13,9 +13,9 @@ from phoneprov_adapters.sql.engines.choice import OwnDatabase, database_at
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
 from phoneprov_core.features.serving.model import ServedFile
-from phoneprov_core.features.templates.use_cases import Rendered
 from phoneprov_core.inventory.profiles.model import Revision
 from phoneprov_core.switching.deployments.model import Deployment
+from phoneprov_core.switching.deployments.texts import Rendered
 from support import postgres
 from support.data_folder import create_database
 from support.keys import argon2_parameters

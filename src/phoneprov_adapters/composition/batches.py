@@ -15,6 +15,7 @@ from phoneprov_adapters.composition.adapters import (
     pause,
 )
 from phoneprov_adapters.composition.checked import Periodic, of, singleton
+from phoneprov_adapters.composition.desks import DesksContainer
 from phoneprov_adapters.composition.serving import ServingContainer
 from phoneprov_adapters.composition.switching import SwitchingContainer
 from phoneprov_adapters.runtime.system import log_batch
@@ -30,13 +31,13 @@ def batch_worker_of(batches: RunBatches) -> Callable[[], Coroutine[Any, Any, Non
     return partial(process_batches, batches)
 
 
-class BatchesContainer(ServingContainer):
+class BatchesContainer(DesksContainer):
     """Batches and their plans."""
 
     # fmt: off
     phone_work = singleton(
-        PhoneWork, database=database, deploy=of(SwitchingContainer.deploy), driver=driver,
-        calls=calls,
+        PhoneWork, database=database, deploy=of(SwitchingContainer.deploy),
+        occupancy=of(DesksContainer.occupancy), driver=driver, calls=calls,
         run_to_end=of(Adapters.tasks, lambda it: it.run), clock=clock, new_id=new_id,
         loads=of(ServingContainer.check_load))
     run_batches = singleton(

@@ -7,19 +7,26 @@ uses. The database is opened and closed by ``phoneprov_adapters.composition.life
 from collections.abc import Iterator
 from dataclasses import fields
 
-from dependency_injector import providers
+from dependency_injector import containers, providers
 
 from phoneprov_adapters.composition import batches, desks, fleet, retention
 from phoneprov_adapters.composition.batches import BatchesContainer
-from phoneprov_adapters.composition.checked import Periodic
+from phoneprov_adapters.composition.checked import Periodic, of, singleton
 from phoneprov_adapters.composition.desks import DesksContainer
 from phoneprov_adapters.composition.fleet import FleetContainer
 from phoneprov_adapters.composition.lines import LinesContainer
 from phoneprov_adapters.composition.retention import RetentionContainer
 from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.composition.switching import SwitchingContainer
 from phoneprov_adapters.composition.transfer import TransferContainer
 from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_core.application import UseCases
+from phoneprov_core.features.desks.occupancy import Occupancy
+from phoneprov_core.features.lines.use_cases import WarnOfNoLine
+from phoneprov_core.features.templates.deployed import KeepTexts
+from phoneprov_core.switching.deployments.participants import Participant
+from phoneprov_core.switching.deployments.preview import Foresee
 
 
 class Features(
@@ -31,6 +38,27 @@ class Features(
     TransferContainer,
 ):
     """What the features provide, each in a module of its own."""
+
+
+def order_of_locks(texts: KeepTexts, desks: Occupancy) -> tuple[Participant[SqlTransaction], ...]:
+    """Those who take part in a deployment, in the order of their locks: the user and the lines of
+    a text, then the desk."""
+    return texts, desks
+
+
+def warnings_of(lines: WarnOfNoLine) -> tuple[Foresee, ...]:
+    """What warns of a switch in its preview."""
+    return (lines,)
+
+
+@containers.override(SwitchingContainer)
+class TakingPart(containers.DeclarativeContainer):
+    """What the features give to deployments, which know none of them."""
+
+    participants = singleton(
+        order_of_locks, texts=of(Features.keep_texts), desks=of(Features.occupancy)
+    )
+    foresee = singleton(warnings_of, lines=of(Features.warn_of_no_line))
 
 
 class Container(Features):

@@ -23,6 +23,8 @@ from phoneprov_core.features.desks.access import IdentifyPhone, PageTokens
 from phoneprov_core.features.desks.adoption import AdoptAtPhone
 from phoneprov_core.features.desks.change import ChangeDesk
 from phoneprov_core.features.desks.login import ChangePin, LogInAtPhone
+from phoneprov_core.features.desks.model import Elsewhere
+from phoneprov_core.features.desks.occupancy import Occupancy
 from phoneprov_core.features.desks.pins import CheckPin
 from phoneprov_core.features.desks.services import PhoneCredentials, PhoneServices, ServiceMenu
 from phoneprov_core.features.desks.upkeep import KeepDesks
@@ -36,6 +38,9 @@ class DesksContainer(ServingContainer):
     """Logins at phones, and the pages on their screens."""
 
     # fmt: off
+    occupancy = singleton(
+        Occupancy, clock=clock, serves_lines=setting(lambda it: it.serves_lines),
+        several_logins=setting(lambda it: it.desks.elsewhere is Elsewhere.ALLOW))
     change_desk = singleton(
         ChangeDesk, database=database, deploy=of(SwitchingContainer.deploy), driver=driver,
         calls=calls,

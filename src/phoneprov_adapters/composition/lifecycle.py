@@ -23,7 +23,7 @@ from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from phoneprov_core.kernel.errors import NotWritable, Unavailable
 from phoneprov_core.kernel.system import timestamp
-from phoneprov_core.switching.deployments.deploy import LEASE_SECONDS
+from phoneprov_core.switching.deployments.records import LEASE_SECONDS
 
 DRAIN_SECONDS = 32.0
 """Seconds that a running switch has at a shutdown: each one ends within 30 seconds."""

@@ -1,5 +1,9 @@
 """Deployments: one configuration onto one phone."""
 
+from typing import Any
+
+from dependency_injector.providers import Object, Provider
+
 from phoneprov_adapters.composition.adapters import (
     Adapters,
     background,
@@ -15,16 +19,19 @@ from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.composition.inventory import InventoryContainer
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.serving.uploader import Folder, NoFolder
-from phoneprov_core.features.desks.model import Elsewhere
 from phoneprov_core.features.serving.loads import CheckLoad
 from phoneprov_core.features.serving.model import SharedFiles
+from phoneprov_core.features.templates.deployed import RenderedTexts
 from phoneprov_core.kernel.system import Pause
 from phoneprov_core.switching.deployments.arrival import Arrival
 from phoneprov_core.switching.deployments.confirm import Confirm
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.limits import SwitchLimits
 from phoneprov_core.switching.deployments.observation import PhoneInformation
-from phoneprov_core.switching.deployments.preview import PreviewSwitch
+from phoneprov_core.switching.deployments.order import Texts
+from phoneprov_core.switching.deployments.participants import Participant
+from phoneprov_core.switching.deployments.preview import Foresee, PreviewSwitch
+from phoneprov_core.switching.deployments.records import Records
 from phoneprov_core.switching.deployments.rollback import Rollback
 from phoneprov_core.switching.deployments.use_cases import Deployments, SwitchProfile
 
@@ -67,18 +74,22 @@ class SwitchingContainer(InventoryContainer):
     limits = singleton(
         SwitchLimits, per_phone=setting(lambda it: it.switches_per_phone),
         per_caller=setting(lambda it: it.phones_per_caller))
+    # The features give what takes part, and what warns: see ``container``.
+    participants: Provider[tuple[Participant[Any], ...]] = Object(())
+    foresee: Provider[tuple[Foresee, ...]] = Object(())
+    records = singleton(
+        Records, database=database, journal=journal, clock=clock, new_id=new_id, pause=pause,
+        participants=of(participants), limits=of(limits))
+    texts: Provider[Texts] = singleton(RenderedTexts, rendering=of(Adapters.rendering))
     deploy = singleton(
-        Deploy, database=database, uploader=of(Adapters.uploader), driver=driver,
-        rendering=of(Adapters.rendering), confirm=of(confirm),
-        run_to_end=of(Adapters.tasks, lambda it: it.run),
-        journal=journal, clock=clock, new_id=new_id, pause=pause,
-        filename_template=setting(lambda it: it.ftp_filename), limits=of(limits),
-        serves_lines=setting(lambda it: it.serves_lines),
-        several_logins=setting(lambda it: it.desks.elsewhere is Elsewhere.ALLOW))
+        Deploy, records=of(records), uploader=of(Adapters.uploader), driver=driver,
+        confirm=of(confirm), run_to_end=of(Adapters.tasks, lambda it: it.run), texts=of(texts),
+        filename_template=setting(lambda it: it.ftp_filename))
     switch_profile = singleton(SwitchProfile, database=database, deploy=of(deploy))
     rollback = singleton(Rollback, database=database, deploy=of(deploy))
     preview_switch = singleton(
         PreviewSwitch, database=database, deploy=of(deploy),
-        reachability=of(Adapters.reachability), compare=of(Adapters.compare), clock=clock)
+        reachability=of(Adapters.reachability), compare=of(Adapters.compare), clock=clock,
+        foresee=of(foresee))
     deployments = singleton(Deployments, database=database, clock=clock)
     # fmt: on

@@ -10,8 +10,9 @@ from phoneprov_adapters.composition.adapters import (
 )
 from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.composition.switching import SwitchingContainer
+from phoneprov_core.features.templates.deployed import KeepTexts
+from phoneprov_core.features.templates.trial import TryTemplate
 from phoneprov_core.features.templates.use_cases import Templates
-from phoneprov_core.switching.deployments.trial import TryTemplate
 
 
 class TemplatesContainer(SwitchingContainer):
@@ -24,4 +25,5 @@ class TemplatesContainer(SwitchingContainer):
     try_template = singleton(
         TryTemplate, database=database, rendering=of(Adapters.rendering),
         compare=of(Adapters.compare))
+    keep_texts = singleton(KeepTexts)
     # fmt: on

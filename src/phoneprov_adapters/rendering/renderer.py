@@ -27,16 +27,10 @@ from phoneprov_adapters.rendering.texts import (
     output_text,
 )
 from phoneprov_core.features.templates.model import LISTS, LOOP, MOST_ELEMENTS, MOST_WORK, VALUES
-from phoneprov_core.features.templates.use_cases import (
-    Rendered,
-    Renderer,
-    TemplateFault,
-    TemplateValues,
-    UsedLine,
-    ValuePlace,
-)
+from phoneprov_core.features.templates.use_cases import Renderer, TemplateFault, TemplateValues
 from phoneprov_core.inventory.configuration.findings import Finding, Severity
 from phoneprov_core.inventory.configuration.well_formed import LARGEST
+from phoneprov_core.switching.deployments.texts import Rendered, UsedLine, ValuePlace
 
 SMALL = 16 * 1024
 """Characters of a body that is read on the event loop: at most about 20 ms, and once."""

@@ -11,7 +11,7 @@ import pytest
 
 from phoneprov_adapters.sql.stores.switching import SqlDeployments
 from phoneprov_core.kernel.errors import DiskFull, Refused
-from phoneprov_core.switching.deployments import deploy
+from phoneprov_core.switching.deployments import deploy, records
 from phoneprov_core.switching.deployments.model import Action, Deployment, Outcome
 from support import hotdesk as offices
 from support.api import data_of, error_of
@@ -52,7 +52,7 @@ def outage(monkeypatch: pytest.MonkeyPatch) -> Outage:
         await put(self, entity)
 
     monkeypatch.setattr(SqlDeployments, "put", failing)
-    monkeypatch.setattr(deploy, "STORING_SECONDS", 1.0)
+    monkeypatch.setattr(records, "STORING_SECONDS", 1.0)
     monkeypatch.setattr(deploy, "CLOSING_SECONDS", 1.0)
     monkeypatch.setattr(offices, "no_pause", short_pause)
     return it

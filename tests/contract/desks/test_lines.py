@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from phoneprov_core.features.desks.occupancy import change_use
 from phoneprov_core.features.desks.records import Due, end_use
 from phoneprov_core.features.lines.model import ExchangeLines
 from phoneprov_core.features.lines.use_cases import CompareLines
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, Unavailable
-from phoneprov_core.switching.deployments.use import change_use
 from support.api import Caller, data_of
 from support.hotdesk import IP, OTHER_IP, OTHER_MAC, PIN, Hotdesk, hotdesk
 from support.polling import until
@@ -219,8 +219,8 @@ async def test_database_away_before_the_restart_leads_to_another_restart(
             raise Unavailable
         await change_use(*arguments, **more)
 
-    monkeypatch.setattr("phoneprov_core.switching.deployments.deploy.change_use", failing)
-    monkeypatch.setattr("phoneprov_core.switching.deployments.deploy.STORING_SECONDS", 0.05)
+    monkeypatch.setattr("phoneprov_core.features.desks.occupancy.change_use", failing)
+    monkeypatch.setattr("phoneprov_core.switching.deployments.records.STORING_SECONDS", 0.05)
     data_of(await switch(office.admin, office.profile), metadata=False)
     assert await office.lines() == [ADA]
     assert (await office.record()).change_uuid is not None

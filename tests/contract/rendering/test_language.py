@@ -13,7 +13,8 @@ from hypothesis import given, settings, strategies as st
 from phoneprov_adapters.rendering.renderer import JinjaRenderer, check, render
 from phoneprov_adapters.rendering.texts import FILTERS
 from phoneprov_core.features.templates import model as language
-from phoneprov_core.features.templates.use_cases import TemplateFault, TemplateValues, ValuePlace
+from phoneprov_core.features.templates.use_cases import TemplateFault, TemplateValues
+from phoneprov_core.switching.deployments.texts import ValuePlace
 
 LARGEST = 512 * 1024
 

@@ -14,6 +14,8 @@ from phoneprov_core.features.batches.model import Counts
 from phoneprov_core.features.batches.run import RunBatches
 from phoneprov_core.features.batches.use_cases import Batches
 from phoneprov_core.features.batches.work import PhoneWork
+from phoneprov_core.features.desks.occupancy import Occupancy
+from phoneprov_core.features.templates.deployed import KeepTexts, RenderedTexts
 from phoneprov_core.features.templates.recipes import Rendering
 from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.inventory.profiles.use_cases import Profiles
@@ -21,6 +23,7 @@ from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.switching.deployments.confirm import Confirm, Watch
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import DeploymentFilter
+from phoneprov_core.switching.deployments.records import Records
 from phoneprov_core.switching.devices.restart import CiscoPhones, RestartBy
 from support.phone_records import a_phone
 from support.records import a_mac, a_user, identifier
@@ -36,19 +39,20 @@ def a_process(database: Database, uploader: MemoryUploader) -> RunBatches:
     confirm = Confirm(
         database, Watch(None, None, seconds=0), background, lambda _: None, system_clock
     )
-    deploy = Deploy(
+    occupancy = Occupancy(system_clock)
+    records = Records(
         database,
-        uploader,
-        driver,
-        confirm,
-        await_directly,
         lambda _: None,
         system_clock,
         random_id,
         asyncio.sleep,
-        rendering=Rendering(JinjaRenderer(), "", 1000),
+        participants=(KeepTexts(), occupancy),
     )
-    work = PhoneWork(database, deploy, driver, None, await_directly, system_clock, random_id)
+    texts = RenderedTexts(Rendering(JinjaRenderer(), "", 1000))
+    deploy = Deploy(records, uploader, driver, confirm, await_directly, texts)
+    work = PhoneWork(
+        database, deploy, occupancy, driver, None, await_directly, system_clock, random_id
+    )
     return RunBatches(
         database, work, await_directly, asyncio.sleep, lambda _: None, system_clock, random_id
     )

@@ -9,6 +9,7 @@ from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.desks.model import DeskPatch
+from phoneprov_core.features.desks.occupancy import change_use
 from phoneprov_core.features.desks.records import DeskRecord, Due, end_uses
 from phoneprov_core.features.desks.use_cases import configure
 from phoneprov_core.inventory.profiles.model import (
@@ -25,7 +26,6 @@ from phoneprov_core.people.users.model import AccountPolicy
 from phoneprov_core.people.users.use_cases import Users
 from phoneprov_core.switching.deployments.model import Action
 from phoneprov_core.switching.deployments.order import DeploymentRequest
-from phoneprov_core.switching.deployments.use import change_use
 from support.phone_records import a_deployment, a_phone, a_profile, a_revision
 from support.records import a_mac, a_user, identifier, moment
 

@@ -11,6 +11,9 @@ from phoneprov_adapters.composition.container import Container, container_with
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_core.features.desks.occupancy import Occupancy
+from phoneprov_core.features.lines.use_cases import WarnOfNoLine
+from phoneprov_core.features.templates.deployed import KeepTexts
 from phoneprov_core.inventory.phones.use_cases import Phones
 
 KEYS = SecretKeys.parse("a key of more than thirty-two characters")
@@ -69,3 +72,13 @@ def test_parts_are_read_when_the_object_is_made() -> None:
 
     assert made() == [3, 2, 1]
     assert made() is made()
+
+
+def test_participants_of_a_deployment_are_in_the_order_of_their_locks(tmp_path: Path) -> None:
+    container = container_in(tmp_path)
+
+    participants = container.deploy().records.participants
+
+    assert [type(one) for one in participants] == [KeepTexts, Occupancy]
+    assert participants[1] is container.occupancy()
+    assert [type(one) for one in container.preview_switch().foresee] == [WarnOfNoLine]

@@ -24,12 +24,12 @@ from phoneprov_core.features.batches.ports import (
     watched_again,
 )
 from phoneprov_core.features.batches.rules import MOST_CUT_OFF
-from phoneprov_core.features.templates.use_cases import Rendered, ValuePlace
 from phoneprov_core.inventory.configuration.well_formed import fault_in
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import Event, Value
 from phoneprov_core.kernel.system import NewId, timestamp
 from phoneprov_core.switching.deployments.model import Confirmation, Outcome
+from phoneprov_core.switching.deployments.texts import Rendered, ValuePlace
 
 _SHORTEST = 3
 """Minimum number of characters of a value that is looked for in a text without marks."""

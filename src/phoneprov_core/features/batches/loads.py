@@ -7,7 +7,6 @@ from phoneprov_core.features.batches.model import Batch
 from phoneprov_core.features.batches.ports import BatchesTransaction, Claim
 from phoneprov_core.features.batches.rules import changed_since
 from phoneprov_core.features.serving.loads import CheckLoad, LoadFiles
-from phoneprov_core.features.templates.use_cases import Rendered
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -19,6 +18,7 @@ from phoneprov_core.switching.deployments.order import (
     deployed_text,
     load_order,
 )
+from phoneprov_core.switching.deployments.texts import Rendered
 from phoneprov_core.switching.devices.loads import loads_to_fetch, runs_load
 
 
@@ -68,7 +68,7 @@ class LoadFaults:
                     if await changed_since(tx, batch, one, order):
                         continue
                     reported = await reported_load(tx, phone)
-                fault = await self.of((await deploy.rendered(order)).cnf_xml, old, reported)
+                fault = await self.of((await deploy.texts(order)).cnf_xml, old, reported)
             except (Conflict, NotFound):
                 continue
             if fault is not None:

@@ -16,7 +16,6 @@ from phoneprov_core.features.batches.ports import BatchesTransaction, NoPhones
 from phoneprov_core.features.batches.use_cases import require_future, require_known, selected
 from phoneprov_core.features.batches.work import is_unchanged, runs
 from phoneprov_core.features.serving.loads import CheckLoad
-from phoneprov_core.features.templates.use_cases import Rendered
 from phoneprov_core.inventory.configuration.comparison import Compare, Comparison
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import Actor
@@ -27,6 +26,7 @@ from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import PhoneInactive
 from phoneprov_core.switching.deployments.order import require_fitting
+from phoneprov_core.switching.deployments.texts import Rendered
 
 MOST_NAMED = 20
 """Maximum number of phones that a group names."""
@@ -219,7 +219,7 @@ class PlanBatch:
         start of the batch, and ``Unavailable``."""
         require_superadmin(actor)
         run = _Planning(self, new, LoadFaults(self.loads), Differences(self.compare))
-        require_future(new, self.deploy.clock)
+        require_future(new, self.deploy.records.clock)
         async with self.database.read() as tx:
             await require_known(tx, new)
         async for piece in selected(self.database.read, new):
@@ -265,12 +265,12 @@ class _Planning:
                 raise PhoneInactive
         if order is not None:
             require_fitting(order.profile, phone)
-            order = await self.plan.deploy.rendered(order)
+            order = await self.plan.deploy.texts(order)
             fault = await self.loads.of(order.cnf_xml, old, reported)
             if fault is not None:
                 raise Conflict(f"{fault} The batch would start no phone.")
             new = order.source.rendered if order.source else Rendered(order.cnf_xml)
-        clock = self.plan.deploy.clock
+        clock = self.plan.deploy.records.clock
         is_known = runs(in_place, clock)
         has_it = is_known if order is None else is_unchanged(in_place, order, clock)
         if has_it:

@@ -8,13 +8,14 @@ from msgspec.structs import replace
 
 from phoneprov_core.features.batches.commands import WantedPhones
 from phoneprov_core.features.batches.model import Batch, BatchPhone, BatchState, Counts, PhoneState
+from phoneprov_core.features.desks.occupancy import OccupancyTransaction
+from phoneprov_core.features.templates.recipes import RecipeTransaction
 from phoneprov_core.inventory.phones.ports import PhoneStore, SignsOfLife
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import NewestRows, Rows
 from phoneprov_core.people.access import AssignmentStore
 from phoneprov_core.people.audit import AuditStore
 from phoneprov_core.switching.deployments.model import Confirmation
-from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
 
 
 class BatchItem(Struct, frozen=True):
@@ -284,7 +285,7 @@ class SeenPhones(SignsOfLife, Protocol):
         """What is known of a phone, or None."""
 
 
-class BatchesTransaction(DeploymentsTransaction, Protocol):
+class BatchesTransaction(OccupancyTransaction, RecipeTransaction, Protocol):
     """Stores that batches use."""
 
     @property

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from phoneprov_core.features.batches.model import Batch, BatchAction, Counts
 from phoneprov_core.features.batches.ports import BatchesTransaction, Claim, PlannedVariant
-from phoneprov_core.features.templates.recipes import best
+from phoneprov_core.features.templates.recipes import Recipe, best
 from phoneprov_core.kernel.system import Clock, timestamp
 from phoneprov_core.switching.deployments.order import DeploymentRequest
 
@@ -45,11 +45,12 @@ async def changed_since(
                 f"The profile {order.profile.name} changed since the batch was created: it had "
                 f"revision {claim.planned_revision}."
             )
-    if order.recipe is None:
+    recipe = order.part(Recipe)
+    if recipe is None:
         return None
-    template = order.recipe.template
+    template = recipe.template
     named = [one for one in await tx.batches.pinned(batch.uuid) if one.name == template.name]
-    planned = best(named, order.phone.model, order.recipe.family)
+    planned = best(named, order.phone.model, recipe.family)
     if planned is None or (planned.uuid, planned.revision) != (template.uuid, template.revision):
         return f"The template {template.label} changed since the batch was created."
     return None

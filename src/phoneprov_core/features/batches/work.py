@@ -17,6 +17,7 @@ from phoneprov_core.features.batches.rules import (
     changed_since,
     waited_long_enough,
 )
+from phoneprov_core.features.desks.occupancy import LOGIN_ENDED, Occupancy, UseBack
 from phoneprov_core.features.desks.records import EarlierUse
 from phoneprov_core.features.serving.loads import CheckLoad
 from phoneprov_core.inventory.phones.model import Phone, software_type_of
@@ -24,7 +25,7 @@ from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, Event
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, timestamp
-from phoneprov_core.switching.deployments.deploy import LEASE_SECONDS, Deploy
+from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import (
     RESTARTED,
     Action,
@@ -39,10 +40,12 @@ from phoneprov_core.switching.deployments.model import (
 from phoneprov_core.switching.deployments.order import (
     DeploymentRequest,
     current_of,
+    newest_request,
     require_fitting,
 )
 from phoneprov_core.switching.deployments.ports import RunToEnd
-from phoneprov_core.switching.deployments.rollback import LOGIN_ENDED, order_again, use_to_give_back
+from phoneprov_core.switching.deployments.records import LEASE_SECONDS
+from phoneprov_core.switching.deployments.rollback import order_again
 from phoneprov_core.switching.deployments.steps import Holding, persistently, unexpected
 from phoneprov_core.switching.devices.ports import (
     OUTCOME_UNKNOWN,
@@ -83,6 +86,7 @@ class PhoneWork:
 
     database: ReadAndWrite[BatchesTransaction]
     deploy: Deploy
+    occupancy: Occupancy
     driver: PhoneDriver
     calls: Calls | None
     run_to_end: RunToEnd[bool]
@@ -127,7 +131,7 @@ class PhoneWork:
             order = await self._order(actor, batch, claim, phone)
             if batch.only_changed:
                 require_fitting(order.profile, phone)
-                order = await self.deploy.rendered(order)
+                order = await self.deploy.texts(order)
                 async with self.database.read() as tx:
                     in_place = await tx.deployments.in_place(phone.mac)
                 if is_unchanged(in_place, order, self.clock):
@@ -184,19 +188,21 @@ class PhoneWork:
                 raise _LeftAlone("Its earlier state is unknown; the phone was left unchanged.")
             if undone.as_of(timestamp(self.clock())).confirmation is Confirmation.PENDING:
                 raise _Restarting
-            use, is_over = await use_to_give_back(tx, self.deploy, phone, before)
+            use, is_over = await self.occupancy.use_to_give_back(tx, phone, before)
             desk = await tx.desks.find(phone.mac)
         note = None
         order = None
         if is_over:
             default = desk.default_profile_uuid
-            order = await self.deploy.order_for(default, phone, Action.ROLLBACK)
+            order = await newest_request(
+                self.database, self.deploy.texts, Action.ROLLBACK, default, phone
+            )
             use, note = (use, LOGIN_ENDED) if order is None else (EarlierUse(use.at), DEFAULT)
         if order is None:
             async with self.database.read() as tx:
                 order = await order_again(tx, actor, phone, before)
             order = replace(order, checks_rights=True)
-        return replace(order, uuid=claim.attempt_uuid, back=use, note=note)
+        return replace(order.having(UseBack(use)), uuid=claim.attempt_uuid, note=note)
 
     async def _order(
         self, actor: Actor, batch: Batch, claim: Claim, phone: Phone
@@ -262,7 +268,7 @@ class PhoneWork:
                     tx.trail.note(Event("phone.restarted", "phone", phone.mac, fields))
                 await tx.leases.release(phone.mac, claim.attempt_uuid, holding.fence)
 
-        await persistently(store, self.deploy.pause)
+        await persistently(store, self.deploy.records.pause)
         return True
 
     async def _later(self, batch: Batch, claim: Claim, why: str) -> None:

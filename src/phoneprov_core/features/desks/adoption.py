@@ -18,6 +18,7 @@ from phoneprov_core.features.desks.login import (
     pin_hash_of,
 )
 from phoneprov_core.features.desks.model import DesksTransaction
+from phoneprov_core.features.desks.occupancy import DeskChange
 from phoneprov_core.features.desks.pins import CheckPin, wrong_pin
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.features.serving.bootstrap import AdoptableTransaction, is_adoptable
@@ -33,7 +34,6 @@ from phoneprov_core.people.users.model import User
 from phoneprov_core.switching.deployments.limits import SwitchLimits
 from phoneprov_core.switching.deployments.model import Action
 from phoneprov_core.switching.deployments.observation import PhoneInformation, identity_at
-from phoneprov_core.switching.deployments.order import DeskChange
 from phoneprov_core.switching.devices.names import Networks, mac_of_device
 
 DEPLOYED_SECONDS = 60

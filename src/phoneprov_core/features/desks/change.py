@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from phoneprov_core.features.desks.model import DeskPolicy, DesksTransaction, Elsewhere
+from phoneprov_core.features.desks.occupancy import DeskChange, with_change
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.inventory.phones.model import Phone, speaks_sip
 from phoneprov_core.kernel.actor import Actor, Event
@@ -22,7 +23,7 @@ from phoneprov_core.kernel.system import Clock, Pause, millis, timestamp
 from phoneprov_core.people.users.model import User
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import Action, Deployment
-from phoneprov_core.switching.deployments.order import DeploymentRequest, DeskChange
+from phoneprov_core.switching.deployments.order import DeploymentRequest, newest_request
 from phoneprov_core.switching.deployments.ports import RunToEnd
 from phoneprov_core.switching.devices.ports import Calls, ForgetsCalls, PhoneDriver, is_in_call
 
@@ -103,15 +104,14 @@ class ChangeDesk:
 
     async def put(self, actor: Actor, order: DeploymentRequest) -> Deployment:
         """Execute an order completely. Raises like ``Deploy``."""
-        if order.desk is not None:
-            order = replace(order, desk=replace(order.desk, forget_calls=self.clear_calls))
+        if order.part(DeskChange) is not None:
+            order = replace(order, forgets_calls=self.clear_calls)
         return await self.deploy(actor, order)
 
     async def put_and_answer(
         self, actor: Actor, order: DeploymentRequest, user: User | None = None
     ) -> Changed:
         """Execute an order until its file is in place; the rest follows. Raises like ``put``."""
-        assert order.desk is not None
         answered = asyncio.Event()
         placed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
@@ -119,7 +119,7 @@ class ChangeDesk:
             placed.set_result(is_recorded)
             await self._answered(answered)
 
-        order = replace(order, desk=replace(order.desk, answer=answer))
+        order = replace(order, answer=answer)
         work: asyncio.Future[Any] = self._start(self.put(actor, order))
         await asyncio.wait({work, placed}, return_when=asyncio.FIRST_COMPLETED)
         if not placed.done():
@@ -179,8 +179,8 @@ class ChangeDesk:
         self, profile_uuid: str | None, phone: Phone, action: Action, desk: DeskChange
     ) -> DeploymentRequest | None:
         """The order for the newest revision of a profile; None without one that fits the phone."""
-        order = await self.deploy.order_for(profile_uuid, phone, action)
-        return None if order is None else replace(order, desk=desk)
+        order = await newest_request(self.database, self.deploy.texts, action, profile_uuid, phone)
+        return None if order is None else with_change(order, desk)
 
     async def _answered(self, answered: asyncio.Event) -> None:
         with contextlib.suppress(TimeoutError):

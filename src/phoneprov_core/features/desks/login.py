@@ -202,7 +202,7 @@ async def _has_text(tx: DesksTransaction, profile: ProfileRecord, phone: Phone) 
     if newest is None or content is None:
         return False
     try:
-        await require_allowed(tx.templates, content, phone)
+        await require_allowed(tx.template_uses, content, phone)
     except ProfileNotAllowed:
         return False
     if newest.template is None:

@@ -5,7 +5,9 @@ from typing import Annotated, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
+from phoneprov_core.features.desks.occupancy import OccupancyTransaction
 from phoneprov_core.features.desks.records import DeskRecord, DeskRecords
+from phoneprov_core.features.templates.recipes import RecipeTransaction
 from phoneprov_core.inventory.extensions import Extension
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.commands import Command
@@ -17,7 +19,6 @@ from phoneprov_core.people.auth.model import LoginAttemptStore
 from phoneprov_core.people.users.model import User
 from phoneprov_core.people.users.use_cases import UserStore
 from phoneprov_core.people.vendor_users import NumbersTransaction, VendorUserStore
-from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
 from phoneprov_core.switching.devices.names import Binding
 
 DefaultProfile = Annotated[Uuid, schema("Profile that the phone has while no user is logged in")]
@@ -118,7 +119,7 @@ class DeskStore(DeskRecords, Protocol):
         query; None if the phone is not in the inventory."""
 
 
-class DesksTransaction(DeploymentsTransaction, NumbersTransaction, Protocol):
+class DesksTransaction(OccupancyTransaction, RecipeTransaction, NumbersTransaction, Protocol):
     """Stores that desks read and write."""
 
     @property

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from phoneprov_core.features.desks.change import ChangeDesk, login_change
 from phoneprov_core.features.desks.model import DeskPolicy, DesksTransaction
+from phoneprov_core.features.desks.occupancy import DeskChange
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse, Due, end_use
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import Actor, Event
@@ -16,7 +17,7 @@ from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis, timestamp
 from phoneprov_core.switching.deployments.model import Action, Deployment, Outcome
-from phoneprov_core.switching.deployments.order import DeploymentRequest, DeskChange, current_of
+from phoneprov_core.switching.deployments.order import DeploymentRequest, current_of
 
 RETRY_SECONDS = 60
 """Pause after a phone that could not be given its profile."""

@@ -2,7 +2,9 @@
 exchange."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
+from phoneprov_core.features.desks.records import DeskRecords
 from phoneprov_core.features.lines.model import (
     ExchangeLines,
     Line,
@@ -18,9 +20,10 @@ from phoneprov_core.features.lines.model import (
     numbers_of,
     prompts_of,
 )
+from phoneprov_core.inventory.configuration.findings import Finding, Severity
 from phoneprov_core.inventory.extensions import CHAN_SCCP
 from phoneprov_core.inventory.locations import Emergency, emergency_at
-from phoneprov_core.inventory.phones.model import speaks_sip
+from phoneprov_core.inventory.phones.model import software_type_of, speaks_sip
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import PhoneprovError, require
@@ -28,7 +31,14 @@ from phoneprov_core.kernel.paging import Listing, Page, page_of
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, known_id, timestamp
 from phoneprov_core.people.access import require_superadmin
+from phoneprov_core.switching.deployments.order import DeploymentRequest
 from phoneprov_core.switching.devices.names import mac_of_device
+
+NO_LINE = (
+    "With this default profile the phone has no line while no user is logged in, and cannot call "
+    "for help: link an extension of the type chan_sccp to the owner of the profile, or give the "
+    "desk a number (extension_uuid)."
+)
 
 _MOST_NAMED = 12
 _MOST_USERS = 100
@@ -133,6 +143,35 @@ class Lines:
         async with self.database.read() as tx:
             phone = await tx.lines.at(mac)
             return None if phone is None else (phone, await emergency_at(tx, phone.used.phone))
+
+
+class DefaultsTransaction(LinesTransaction, Protocol):
+    """Stores that say which profile is the default of a phone."""
+
+    @property
+    def desks(self) -> DeskRecords: ...
+
+
+@dataclass(frozen=True)
+class WarnOfNoLine:
+    """Warns of a switch to a default profile without any line, if the exchange asks for lines."""
+
+    database: ReadAndWrite[DefaultsTransaction]
+    serves_lines: bool
+
+    async def __call__(self, request: DeploymentRequest) -> tuple[Finding, ...]:
+        """The warning, if there is one."""
+        mac, profile = request.phone.mac, request.profile
+        if not self.serves_lines or speaks_sip(
+            software_type_of(request.phone, profile.software_type)
+        ):
+            return ()
+        async with self.database.read() as tx:
+            desk = await tx.desks.find(mac)
+            if desk.default_profile_uuid != profile.uuid:
+                return ()
+            is_mute = await lacks_line(tx, mac, profile.user_uuid)
+        return (Finding(Severity.WARNING, 1, 1, "no_line", NO_LINE),) if is_mute else ()
 
 
 @dataclass(frozen=True)

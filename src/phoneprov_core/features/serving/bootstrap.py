@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from phoneprov_core.features.serving.model import phone_seen
-from phoneprov_core.features.templates.model import TemplateFails
 from phoneprov_core.features.templates.recipes import (
     RecipeTransaction,
     Rendering,
@@ -17,6 +16,7 @@ from phoneprov_core.inventory.vendor_phones import VendorPhoneStore
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, timestamp
 from phoneprov_core.people.audit import AuditStore, WantedEntries
+from phoneprov_core.switching.deployments.model import TemplateFails
 from phoneprov_core.switching.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
 
 BOOTSTRAP = "bootstrap"

@@ -206,25 +206,6 @@ class TemplateCheck(Redacted, frozen=True):
     findings: Annotated[tuple[Finding, ...], schema("Findings in the order of their positions")]
 
 
-class NoTemplateFits(Conflict):
-    """No variant of the template is for this phone."""
-
-    code = "no_template_fits"
-    usual = "The template office has no variant for this phone (7945, SCCP)."
-
-
-class TemplateFails(Conflict):
-    """The template cannot be rendered for this phone and user."""
-
-    line, column = 1, 1
-    """The position in the template, as far as it is known."""
-    code = "template_fails"
-    usual = (
-        "The template office (7945), revision 3, fails on line 12, column 5: "
-        "values.vlan is not given."
-    )
-
-
 def is_shared(variants: Iterable[Template]) -> bool:
     """Whether users without level 0 make profiles of a template with these variants."""
     return all(one.shared for one in variants)

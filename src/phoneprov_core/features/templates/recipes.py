@@ -10,13 +10,10 @@ from phoneprov_core.features.templates.model import (
     LISTS,
     MOST_ELEMENTS,
     OBJECTS,
-    NoTemplateFits,
     Template,
-    TemplateFails,
     is_shared,
 )
 from phoneprov_core.features.templates.use_cases import (
-    Rendered,
     Renderer,
     TemplateFault,
     TemplateStore,
@@ -29,10 +26,12 @@ from phoneprov_core.inventory.links import LinkStore
 from phoneprov_core.inventory.phones.model import Phone, bare_model, family_of, software_type_of
 from phoneprov_core.inventory.vendor_services import VendorService
 from phoneprov_core.kernel.errors import NotFound, require
-from phoneprov_core.kernel.fields import SECRET, Redacted
+from phoneprov_core.kernel.fields import SECRET
 from phoneprov_core.kernel.secrets import names_secret
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.people.users.model import User
+from phoneprov_core.switching.deployments.model import NoTemplateFits, TemplateFails
+from phoneprov_core.switching.deployments.texts import Rendered, RequestPart
 
 
 class _Variant(Protocol):
@@ -69,7 +68,7 @@ class RecipeTransaction(LinesOfUsers, Protocol):
     def vendor_services(self) -> Store[VendorService]: ...
 
 
-class Recipe(Redacted, frozen=True):
+class Recipe(RequestPart, frozen=True):
     """A template and the records that it is rendered with. ``family`` is the firmware family of
     the phone, as far as is known; ``user`` is None for a phone that belongs to no user yet."""
 
@@ -228,3 +227,9 @@ class TemplateUses:
         """Whether users without level 0 make profiles of a template; None if there is none."""
         variants = await self._tx.templates.variants(name)
         return is_shared(variants) if variants else None
+
+    async def recipe(
+        self, name: str, values: dict[str, str], owner: str, phone: Phone, family: str | None
+    ) -> Recipe:
+        """The recipe of a template for a phone. Raises like ``recipe_for``."""
+        return await recipe_for(self._tx, name, values, owner, phone, family)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Protocol
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from phoneprov_core.features.templates.model import (
@@ -27,6 +27,7 @@ from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import require_superadmin
+from phoneprov_core.switching.deployments.texts import Rendered
 
 
 class TemplateValues(Redacted, frozen=True):
@@ -37,39 +38,6 @@ class TemplateValues(Redacted, frozen=True):
     lists: Annotated[Mapping[str, Sequence[Mapping[str, str | bool]]], SECRET]
     values: Annotated[Mapping[str, str], SECRET]
     secret: frozenset[str] = frozenset()
-
-
-class ValuePlace(Struct, frozen=True, array_like=True):
-    """A place of a rendered text that comes from a given name: byte offsets, the name
-    (``lines.number``), and whether it is secret."""
-
-    start: int
-    end: int
-    name: str
-    secret: bool
-
-
-class UsedLine(Redacted, frozen=True, array_like=True):
-    """A line that a text was rendered with: its number, and its password if that was read."""
-
-    number: str
-    password: Annotated[str | None, SECRET]
-
-
-class Rendered(Redacted, frozen=True):
-    """A rendered text, and where given names are in it, in order. Texts of the template itself have
-    no mark. ``lines`` are the elements of ``lines`` whose number, name or password was read, also
-    in a condition, in their order."""
-
-    text: Annotated[str, SECRET]
-    marks: tuple[ValuePlace, ...] = ()
-    lines: tuple[UsedLine, ...] = ()
-
-
-def secrets_of(rendered: Rendered | None) -> tuple[tuple[int, int], ...]:
-    """The places of the secrets of a rendered text, as byte offsets."""
-    marks = () if rendered is None else rendered.marks
-    return tuple((mark.start, mark.end) for mark in marks if mark.secret)
 
 
 class TemplateFault(Exception):

@@ -1,13 +1,13 @@
 """Confirmations: whether a phone registered again after its restart, observed in the background."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from phoneprov_core.features.lines.use_cases import CompareLines
 from phoneprov_core.inventory.phones.model import Phone, software_type_of, speaks_sip
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, Unavailable
@@ -62,6 +62,10 @@ class Watch:
                 reasons.append(error.message)
         raise Refused(" ".join(reasons) or "No way to watch phones is configured.")
 
+
+CompareLines = Callable[[str], Awaitable[tuple[bool | None, str]]]
+"""Port: whether the exchange has the lines of the phone of this MAC, None if that is not known; and
+a sentence about them."""
 
 CONFIRM_SECONDS = 120.0
 """Default time to wait for a phone after its restart."""

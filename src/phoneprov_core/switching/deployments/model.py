@@ -8,7 +8,6 @@ from typing import Annotated, Literal, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from phoneprov_core.features.templates.model import NoTemplateFits, TemplateFails
 from phoneprov_core.inventory.phones.ports import PhoneBusy
 from phoneprov_core.inventory.profiles.model import RevisionNumber, Sha256, TemplateRevision
 from phoneprov_core.kernel.commands import QueryCommand
@@ -328,6 +327,25 @@ class ProfileNotAllowed(Conflict):
     usual = (
         "The template office is not shared, and level 0 did not make this profile. Ask an "
         "administrator to save it."
+    )
+
+
+class NoTemplateFits(Conflict):
+    """No variant of the template is for this phone."""
+
+    code = "no_template_fits"
+    usual = "The template office has no variant for this phone (7945, SCCP)."
+
+
+class TemplateFails(Conflict):
+    """The template cannot be rendered for this phone and user."""
+
+    line, column = 1, 1
+    """The position in the template, as far as it is known."""
+    code = "template_fails"
+    usual = (
+        "The template office (7945), revision 3, fails on line 12, column 5: "
+        "values.vlan is not given."
     )
 
 

@@ -6,13 +6,13 @@ from typing import Annotated, Literal, NamedTuple, Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.features.templates.use_cases import Rendered, secrets_of
 from phoneprov_core.inventory.configuration.comparison import Compare, Comparison
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
 from phoneprov_core.kernel.fields import SECRET, DurationMs, Redacted, schema
 from phoneprov_core.switching.deployments.model import Deployment
+from phoneprov_core.switching.deployments.texts import Rendered, secrets_of
 from phoneprov_core.switching.devices.execute import elements_of
 from phoneprov_core.switching.devices.loads import stated_load
 from phoneprov_core.switching.devices.names import mac_of_device

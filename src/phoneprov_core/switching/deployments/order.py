@@ -1,22 +1,17 @@
-"""What a deployment puts on a phone, the login or logout that it belongs to, its record at the
-beginning, and its audit events."""
+"""What a deployment puts on a phone, its record at the beginning, and its audit events."""
 
 import hashlib
 from collections.abc import Awaitable, Callable
-from typing import Annotated
+from typing import Annotated, Protocol, Self, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from phoneprov_core.features.desks.records import DeskUse, EarlierUse
-from phoneprov_core.features.templates.model import is_shared
-from phoneprov_core.features.templates.recipes import Recipe, recipe_for
-from phoneprov_core.features.templates.use_cases import Rendered, TemplateStore
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import Content, ProfileRecord, Revision, SwitchRequest
+from phoneprov_core.inventory.profiles.use_cases import TemplatesOfProfiles
 from phoneprov_core.kernel.actor import Actor, Event, Value
 from phoneprov_core.kernel.commands import filled
-from phoneprov_core.kernel.errors import require
+from phoneprov_core.kernel.errors import Conflict, NotFound, require
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.people.access import visible
@@ -30,53 +25,24 @@ from phoneprov_core.switching.deployments.model import (
     ProfileNotAllowed,
 )
 from phoneprov_core.switching.deployments.ports import DeploymentStore, DeploymentsTransaction
+from phoneprov_core.switching.deployments.texts import Rendered, RequestPart, TemplateSource
 from phoneprov_core.switching.devices.loads import load_in
 
-
-async def _no_answer(_is_recorded: bool) -> None:
-    """No phone waits for an answer."""
-
-
-class DeskChange(Struct, frozen=True):
-    """A login or a logout that is part of a deployment: who uses the phone afterwards.
-
-    ``turn`` is the turn of the phone in which it was asked for, None for any. ``left`` is whether
-    the user of the profile has left the phone, which keeps it. ``answer`` is
-    awaited once the file is in place, before the phone is called, with whether the use is recorded:
-    the phone that asked gets its answer before it is restarted. ``forget_calls`` clears the phone's
-    call history.
-    """
-
-    use: DeskUse
-    turn: int | None = None
-    left: bool = False
-    refuse_elsewhere: bool = False
-    end_elsewhere: bool = False
-    forget_calls: bool = False
-    answer: Callable[[bool], Awaitable[None]] = _no_answer
-
+P = TypeVar("P", bound=RequestPart)
 
 _OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})
 
 
-class TemplateSource(Redacted, frozen=True):
-    """What a text was rendered from, and where given names are in it."""
-
-    template_uuid: str
-    template_revision: int
-    template_name: str
-    rendered: Rendered
-
-
 class DeploymentRequest(Redacted, frozen=True):
-    """A phone and the revision for it. ``uuid`` is that of the record; None creates one. ``desk``
-    is the login or logout that the deployment belongs to; None for a switch and a rollback.
-    ``back`` is the use that a rollback gives back with the text, ``note`` what its record says
-    about that.
+    """A phone and the revision for it. ``uuid`` is that of the record; None creates one. ``note``
+    is the message of the record.
 
-    The text of a revision with a template is empty until the ``recipe`` is rendered; ``source`` is
-    the result. ``checks_rights`` is whether an earlier text may come back only if its user still
-    has the lines in it.
+    The text of a revision with a template is empty until ``Texts`` has made it; ``source`` is what
+    it was made from. ``checks_rights`` is whether an earlier text may come back only if its user
+    still has the lines in it. ``is_counted`` is whether the limits count it. ``answer`` is awaited
+    once the file is in place, before the phone is called, with whether that is recorded: a phone
+    that asked gets its answer before it is restarted. ``forgets_calls`` clears the phone's call
+    history. ``parts`` are what participants know of it.
     """
 
     action: Action
@@ -85,17 +51,43 @@ class DeploymentRequest(Redacted, frozen=True):
     cnf_xml: Annotated[str, SECRET]
     phone: Phone
     uuid: str | None = None
-    desk: DeskChange | None = None
-    recipe: Recipe | None = None
     source: TemplateSource | None = None
-    back: EarlierUse | None = None
     note: str | None = None
     checks_rights: bool = False
+    is_counted: bool = True
+    answer: Callable[[bool], Awaitable[None]] | None = None
+    forgets_calls: bool = False
+    parts: tuple[RequestPart, ...] = ()
+
+    def part(self, kind: type[P]) -> P | None:
+        """The part of this kind, or None."""
+        return next((one for one in self.parts if isinstance(one, kind)), None)
+
+    def having(self, part: RequestPart) -> Self:
+        """The request with this part in place of one of its kind."""
+        return replace(self, parts=(*self.without(type(part)).parts, part))
+
+    def without(self, kind: type[RequestPart]) -> Self:
+        """The request without a part of this kind."""
+        others = tuple(one for one in self.parts if not isinstance(one, kind))
+        return replace(self, parts=others)
+
+
+class Texts(Protocol):
+    """Makes the texts of requests, outside of transactions."""
 
     @property
-    def is_of_batch(self) -> bool:
-        """Whether it is one of a batch, which names the record."""
-        return self.uuid is not None and self.desk is None
+    def largest(self) -> int:
+        """Maximum size of a configuration in bytes."""
+
+    async def __call__(self, request: DeploymentRequest) -> DeploymentRequest:
+        """The request with its text, and the ``source`` of that; the same if it has a text. Raises
+        ``TemplateFails``."""
+
+    def with_values(
+        self, request: DeploymentRequest, values: dict[str, str]
+    ) -> DeploymentRequest | None:
+        """The request, whose text is not made yet, with other values; None if it uses none."""
 
 
 async def load_order(
@@ -115,16 +107,40 @@ async def load_order(
     content = await tx.revisions.content(revision.uuid) if revision else None
     if revision is None or content is None:
         return None
-    await require_allowed(tx.templates, content, phone)
+    await require_allowed(tx.template_uses, content, phone)
     if content.template is None:
         return DeploymentRequest(action, profile, revision, content.text, phone)
-    recipe = await recipe_for(
-        tx, content.template, content.values, profile.user_uuid, phone, profile.software_type
+    recipe = await tx.template_uses.recipe(
+        content.template, content.values, profile.user_uuid, phone, profile.software_type
     )
-    return DeploymentRequest(action, profile, revision, "", phone, recipe=recipe)
+    return DeploymentRequest(action, profile, revision, "", phone, parts=(recipe,))
 
 
-async def require_allowed(templates: TemplateStore, content: Content, phone: Phone) -> None:
+async def newest_request(
+    database: ReadAndWrite[DeploymentsTransaction],
+    texts: Texts,
+    action: Action,
+    profile_uuid: str | None,
+    phone: Phone,
+) -> DeploymentRequest | None:
+    """The request for the newest revision of a profile, with its text; None if it does not exist or
+    does not fit the phone."""
+    async with database.read() as tx:
+        profile = await tx.profiles.find(profile_uuid or "")
+        try:
+            request = await load_order(tx, action, profile, phone) if profile else None
+        except (Conflict, NotFound):  # no variant of its template fits
+            return None
+    if request is None:
+        return None
+    try:
+        require_fitting(request.profile, phone)
+        return await texts(request)
+    except Conflict:
+        return None
+
+
+async def require_allowed(templates: TemplatesOfProfiles, content: Content, phone: Phone) -> None:
     """Raises ``ProfileNotAllowed`` for a text that level 0 did not save: of a template that is not
     shared, or no longer, and a typed one for a phone that was adopted with a PIN."""
     if content.by_level_0:
@@ -135,7 +151,7 @@ async def require_allowed(templates: TemplateStore, content: Content, phone: Pho
                 "This phone was adopted with a PIN: it gets profiles that level 0 made or that "
                 "come from a shared template, until level 0 confirms its address."
             )
-    elif not is_shared(await templates.variants(content.template)):
+    elif await templates.is_shared(content.template) is False:
         raise ProfileNotAllowed(
             f"The template {content.template} is not shared, and level 0 did not make this "
             "profile. Ask an administrator to save it."

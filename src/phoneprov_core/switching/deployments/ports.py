@@ -3,19 +3,15 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
 
-from phoneprov_core.features.desks.records import DeskRecords, EarlierUse
-from phoneprov_core.features.lines.model import LineStore
-from phoneprov_core.features.templates.recipes import RecipeTransaction
-from phoneprov_core.features.templates.use_cases import Rendered
-from phoneprov_core.inventory.extensions import Extension
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.phones.ports import SignsOfLife
-from phoneprov_core.inventory.profiles.use_cases import ProfilesTransaction
+from phoneprov_core.inventory.profiles.use_cases import ProfilesTransaction, TemplatesOfProfiles
 from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.store import NewestRows, Store
 from phoneprov_core.kernel.system import RateStore
 from phoneprov_core.people.users.model import User
 from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter
+from phoneprov_core.switching.deployments.texts import RenderingStore, RequestPart
 
 T = TypeVar("T")
 
@@ -57,17 +53,6 @@ class DeploymentStore(Protocol):
     async def placed_before(self, deployment: Deployment) -> Deployment | None:
         """The latest deployment of the phone with a place before this deployment, or None."""
 
-    async def keep_use(self, following: Deployment, use: EarlierUse) -> None:
-        """Keep who used the phone until this deployment, with the one before it whose file was
-        certainly in place, as long as that one is kept."""
-
-    async def use_with(self, deployment: Deployment) -> EarlierUse | None:
-        """Who used the phone while it had this deployment, until another one followed; None if none
-        did."""
-
-    async def logged_in_since(self, user_uuid: str, since: str, besides: str) -> bool:
-        """Whether a user has logged in at a phone after this moment, not counting one phone."""
-
     async def rendered_from(self, name: str) -> set[str]:
         """The phones, by MAC, whose current deployment was rendered from the template of this name:
         its variant has this name now or had it then, also if the variant or the profile was
@@ -76,20 +61,6 @@ class DeploymentStore(Protocol):
     async def interrupt_abandoned(self, now: str) -> int:
         """Mark as interrupted, at ``now``, every running deployment whose phone's lease was lost,
         has expired, or has another holder. Returns their number."""
-
-
-class RenderingStore(Protocol):
-    """The texts that were rendered for deployments, encrypted, deleted with their profiles."""
-
-    async def keep(
-        self, deployment: Deployment, rendered: Rendered, needed: Sequence[Deployment]
-    ) -> None:
-        """Keep the text of a deployment; a text that its phone had from the same profile is stored
-        once. Of the texts of the phone the 10 that were kept last are left, and those of the
-        deployments that are ``needed``. Raises ``NotFound`` if the profile does not exist."""
-
-    async def of(self, deployment: Deployment) -> Rendered | None:
-        """The text of a deployment, or None if it is no longer stored."""
 
 
 class LeaseStore(Protocol):
@@ -129,8 +100,19 @@ class ReplacementChain(Protocol):
         """The phones whose place this one took, and those before them, by MAC; in one query."""
 
 
-class DeploymentsTransaction(ProfilesTransaction, RecipeTransaction, Protocol):
-    """Stores that a deployment uses."""
+class TemplatesOfDeployments(TemplatesOfProfiles, Protocol):
+    """The part of templates that deployments use."""
+
+    async def recipe(
+        self, name: str, values: dict[str, str], owner: str, phone: Phone, family: str | None
+    ) -> RequestPart:
+        """What the text of a profile is made from for a phone: the template of this name, the
+        values of the profile, its owner, and its firmware family. Raises ``NotFound`` if template
+        or owner do not exist, ``NoTemplateFits``."""
+
+
+class DeploymentsTransaction(ProfilesTransaction, Protocol):
+    """Stores that every deployment uses. Those who take part name more; see ``Participant``."""
 
     @property
     def users(self) -> Store[User]: ...
@@ -141,17 +123,13 @@ class DeploymentsTransaction(ProfilesTransaction, RecipeTransaction, Protocol):
     @property
     def replacements(self) -> ReplacementChain: ...
     @property
+    def template_uses(self) -> TemplatesOfDeployments: ...
+    @property
     def renderings(self) -> RenderingStore: ...
     @property
     def leases(self) -> LeaseStore: ...
     @property
-    def desks(self) -> DeskRecords: ...
-    @property
     def rates(self) -> RateStore: ...
-    @property
-    def extensions(self) -> Store[Extension]: ...
-    @property
-    def lines(self) -> LineStore: ...
     @property
     def fleet(self) -> SignsOfLife: ...
     @property

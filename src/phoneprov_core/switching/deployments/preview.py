@@ -2,18 +2,17 @@
 
 import asyncio
 import hashlib
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from phoneprov_core.features.lines.use_cases import lacks_line
-from phoneprov_core.features.templates.use_cases import Rendered, secrets_of
 from phoneprov_core.inventory.configuration.comparison import Compare, Comparison
-from phoneprov_core.inventory.configuration.findings import Finding, Severity
+from phoneprov_core.inventory.configuration.findings import Finding
 from phoneprov_core.inventory.configuration.well_formed import device_xml_rule
-from phoneprov_core.inventory.phones.model import Phone, software_type_of, speaks_sip
+from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import (
     PreviewRequest,
     ProfileName,
@@ -45,15 +44,9 @@ from phoneprov_core.switching.deployments.order import (
     require_fitting,
 )
 from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
+from phoneprov_core.switching.deployments.texts import Rendered, secrets_of
 from phoneprov_core.switching.deployments.use_cases import may_read, may_see, shown_to
 from phoneprov_core.switching.devices.ports import NO_UPLOAD, NoAddress, ReadsFiles
-
-NO_LINE = (
-    "With this default profile the phone has no line while no user is logged in, and cannot call "
-    "for help: link an extension of the type chan_sccp to the owner of the profile, or give the "
-    "desk a number (extension_uuid)."
-)
-
 
 _READABLE = "{} of the configuration; null if the caller may not read what is in it"
 _DELETED = "The profile that is on the phone was deleted."
@@ -134,6 +127,10 @@ class _Before(NamedTuple):
     may_read: bool = False
 
 
+Foresee = Callable[[DeploymentRequest], Awaitable[Sequence[Finding]]]
+"""Port: what else is to be said of a switch before it is carried out."""
+
+
 @dataclass(frozen=True)
 class PreviewSwitch:
     """The dry run of a switch. It requires the same permission as the switch."""
@@ -143,6 +140,7 @@ class PreviewSwitch:
     reachability: Reachability
     compare: Compare
     clock: Clock
+    foresee: tuple[Foresee, ...] = ()
 
     async def __call__(self, actor: Actor, request: SwitchRequest) -> Preview:
         """Changes nothing. Raises ``NotFound`` like the switch and ``TooManyAttempts`` beyond the
@@ -153,11 +151,11 @@ class PreviewSwitch:
         order = await order_of(self.database, actor, request)
         if is_typed := isinstance(request, PreviewRequest) and request.is_typed:
             order = self._with_typed(order, request)
-        order = await self.deploy.rendered(order)
+        order = await self.deploy.texts(order)
         # Counted for callers that only read, too; the audit trail has no counts.
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             now = millis(self.clock())
-            await self.deploy.limits.count(tx.rates, actor, order.phone.mac, now, "preview")
+            await self.deploy.records.limits.count(tx.rates, actor, order.phone.mac, now, "preview")
         before = await self._before(actor, order)
         objection = _objection(order)
         is_readable = order.source is None or actor.holds(SUPERADMIN)
@@ -167,7 +165,7 @@ class PreviewSwitch:
             _not_asked() if is_typed else self.reachability.phone(order.phone),
             self.compare(_comparison(order, before, is_private=is_private)),
         )
-        findings = (*await self._lines(order), *compared.findings)
+        foreseen = [one for foresee in self.foresee for one in await foresee(order)]
         content, on_phone = order.cnf_xml.encode(), before.deployment
         changed = _changed(order, before)
         if is_private:
@@ -191,18 +189,18 @@ class PreviewSwitch:
             needs_reset=compared.needs_reset,
             server=server.reach,
             phone=phone,
-            findings=findings,
+            findings=(*foreseen, *compared.findings),
         )
 
     def _with_typed(self, order: DeploymentRequest, typed: PreviewRequest) -> DeploymentRequest:
         """The order with what is typed in place of what is stored."""
         if typed.cnf_xml is not None:
-            obey({"cnf_xml": device_xml_rule(self.deploy.rendering.largest)}, typed)
-            return replace(order, cnf_xml=typed.cnf_xml, recipe=None)
-        if order.recipe is None or typed.values is None:
+            obey({"cnf_xml": device_xml_rule(self.deploy.texts.largest)}, typed)
+            return replace(order, cnf_xml=typed.cnf_xml, parts=())
+        with_values = self.deploy.texts.with_values(order, typed.values or {})
+        if with_values is None:
             raise Conflict("The profile has no template that could use values.")
-        recipe = replace(order.recipe, values=typed.values)
-        return replace(order, recipe=recipe)
+        return with_values
 
     async def _on_server(
         self, order: DeploymentRequest, before: _Before, *, is_typed: bool
@@ -213,7 +211,7 @@ class PreviewSwitch:
             in_place = await tx.deployments.in_place(order.phone.mac)
         if self._is_unconfirmed_server(order.phone):
             return OnServer(Reach(None, NO_UPLOAD, 0))
-        limit, ip = self.deploy.rendering.largest, order.phone.login_ip
+        limit, ip = self.deploy.texts.largest, order.phone.login_ip
         current = before.deployment
         is_shown = before.may_read and in_place and current and current.uuid == in_place.uuid
         text = before.text if is_shown else None
@@ -229,18 +227,6 @@ class PreviewSwitch:
         except NoAddress:
             return True
         return False
-
-    async def _lines(self, order: DeploymentRequest) -> tuple[Finding, ...]:
-        """A warning about a default profile without any line."""
-        family = software_type_of(order.phone, order.profile.software_type)
-        if not self.deploy.serves_lines or speaks_sip(family):
-            return ()
-        async with self.database.read() as tx:
-            desk = await tx.desks.find(order.phone.mac)
-            if desk.default_profile_uuid != order.profile.uuid:
-                return ()
-            is_mute = await lacks_line(tx, order.phone.mac, order.profile.user_uuid)
-        return (Finding(Severity.WARNING, 1, 1, "no_line", NO_LINE),) if is_mute else ()
 
     async def _before(self, actor: Actor, order: DeploymentRequest) -> _Before:
         async with self.database.read() as tx:

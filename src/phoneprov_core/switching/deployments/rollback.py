@@ -6,7 +6,6 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from phoneprov_core.features.desks.records import EarlierUse
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import AnyRevision
 from phoneprov_core.kernel.actor import Actor
@@ -15,20 +14,18 @@ from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import NotFound, Problem, require
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.access import require_superadmin, visible
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import Action, Deployment, RightsChanged
 from phoneprov_core.switching.deployments.order import (
     DeploymentRequest,
-    TemplateSource,
     is_of,
     load_order,
     rollback_target,
 )
 from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
 from phoneprov_core.switching.deployments.steps import Progress, no_progress
-from phoneprov_core.switching.deployments.use import has_ended
+from phoneprov_core.switching.deployments.texts import TemplateSource
 from phoneprov_core.switching.deployments.use_cases import may_see, shown_to
 
 
@@ -73,10 +70,6 @@ class NotRendered(NotFound):
     """The text of the deployment was removed, because the phone had many others since."""
 
     usual = "The configuration of that deployment is no longer stored."
-
-
-LOGIN_ENDED = "The login of that time has ended; no user is logged in."
-"""The note of a rollback to the configuration of a user."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +118,9 @@ class Rollback:
                 earlier = await _of_phone(tx, actor, phone, request.deployment_uuid)
             try:
                 order = await order_again(tx, actor, phone, earlier)
-                return await self._with_use(tx, order, earlier)
+                if not is_of(phone, earlier):
+                    return order
+                return await self.deploy.records.restored(tx, order, earlier)
             except NotRendered:
                 raise
             except NotFound:
@@ -134,16 +129,6 @@ class Rollback:
                 raise NotFound(
                     "The profile of that deployment was deleted, or belongs to another user."
                 ) from None
-
-    async def _with_use(
-        self, tx: DeploymentsTransaction, order: DeploymentRequest, earlier: Deployment
-    ) -> DeploymentRequest:
-        if not is_of(order.phone, earlier):
-            return order
-        use, is_over = await use_to_give_back(tx, self.deploy, order.phone, earlier)
-        if (use.user_uuid or use.left_user_uuid) not in {None, order.profile.user_uuid}:
-            return order  # the profile has another owner now
-        return replace(order, back=use, note=LOGIN_ENDED if is_over else None)
 
 
 async def _of_phone(
@@ -164,18 +149,6 @@ async def _order_of(
 ) -> DeploymentRequest:
     profile = await visible(actor, tx.profiles, profile_uuid, "profile")
     return require(await load_order(tx, Action.ROLLBACK, profile, phone, number), "revision")
-
-
-async def use_to_give_back(
-    tx: DeploymentsTransaction, deploy: Deploy, phone: Phone, earlier: Deployment
-) -> tuple[EarlierUse, bool]:
-    """Who used the phone while it had an earlier deployment: who uses it now if no other one
-    followed. A use that would have ended since is ended, and the second value is True."""
-    now = timestamp(deploy.clock())
-    desk = await tx.desks.find(phone.mac)
-    use = await tx.deployments.use_with(earlier) or desk.use_until(now)
-    is_over = await has_ended(tx, use, desk, now, several=deploy.several_logins)
-    return use.ended() if is_over else use, is_over
 
 
 async def order_again(

@@ -10,9 +10,9 @@ from phoneprov_core.features.templates.model import (
     TemplatePatch,
     WantedTemplates,
 )
+from phoneprov_core.features.templates.trial import RenderRequest, Trial, TryTemplate
 from phoneprov_core.features.templates.use_cases import Templates
 from phoneprov_core.kernel.errors import AlreadyExists, NotFound
-from phoneprov_core.switching.deployments.trial import RenderRequest, Trial, TryTemplate
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import READS, ApiRequest, Body, Query, Routes, Uuid, level_0
 

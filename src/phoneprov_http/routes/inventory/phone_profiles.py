@@ -1,6 +1,5 @@
 """Configurations and the switch onto a phone; the owner or level 0."""
 
-from phoneprov_core.features.templates.model import TemplateFails
 from phoneprov_core.inventory.profiles.model import (
     ChangedMeanwhile,
     CreateProfile,
@@ -28,6 +27,7 @@ from phoneprov_core.kernel.errors import Forbidden, NotFound
 from phoneprov_core.switching.deployments.model import (
     OF_A_SWITCH,
     ProfileNotAllowed,
+    TemplateFails,
     TooManySwitches,
 )
 from phoneprov_core.switching.deployments.preview import Preview, PreviewSwitch

@@ -18,13 +18,13 @@ from phoneprov_core.features.batches.model import (
     PhoneState,
 )
 from phoneprov_core.features.batches.ports import Claim, claimed
+from phoneprov_core.features.desks.occupancy import change_use
 from phoneprov_core.inventory.phones.model import PhonePatch
 from phoneprov_core.inventory.profiles.model import Profile
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.deployments.model import Confirmation
 from phoneprov_core.switching.deployments.order import new_record
-from phoneprov_core.switching.deployments.use import change_use
 from support.floor import Floor
 from support.office import Settings
 from support.records import a_mac
@@ -65,7 +65,7 @@ async def killed(floor: Floor, most: int, *, placed: bool) -> list[Claim]:
     for claim in claims:
         async with floor.database.read() as tx:
             phone = existing(await tx.phones.find(claim.mac))
-        order = await floor.deploy.rendered(await work._order(floor.root, batch, claim, phone))
+        order = await floor.deploy.texts(await work._order(floor.root, batch, claim, phone))
         async with floor.database.write() as tx:
             number = existing(await tx.leases.take(claim.mac, claim.attempt_uuid, 30))
             now = timestamp(floor.clock())

@@ -8,13 +8,14 @@ import pytest
 
 from phoneprov_core.features.batches.model import Batch, PhoneState
 from phoneprov_core.features.batches.work import DEFAULT
+from phoneprov_core.features.desks.occupancy import LOGIN_ENDED, DeskChange, with_change
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.inventory.profiles.model import Profile, ProfilePatch
 from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.users.model import UserPatch
 from phoneprov_core.switching.deployments.model import Action, RightsChanged
-from phoneprov_core.switching.deployments.order import DeskChange
-from phoneprov_core.switching.deployments.rollback import LOGIN_ENDED, RollbackRequest
+from phoneprov_core.switching.deployments.order import newest_request
+from phoneprov_core.switching.deployments.rollback import RollbackRequest
 from support.floor import Floor
 from support.records import a_mac
 from support.store_tests import existing
@@ -50,10 +51,11 @@ class UsedFloor(Floor):
 
     async def log_in_at(self, mac: str) -> None:
         phone = await self.phones.get(self.root, mac)
-        order = existing(await self.deploy.order_for(self.adas.uuid, phone, Action.LOGIN))
+        made = newest_request(self.database, self.deploy.texts, Action.LOGIN, self.adas.uuid, phone)
+        order = existing(await made)
         until = timestamp(self.clock() + timedelta(hours=HOURS))
         desk = DeskChange(DeskUse(self.ada.user_uuid, self.adas.uuid, until))
-        await self.deploy(self.ada, msgspec.structs.replace(order, desk=desk))
+        await self.deploy(self.ada, with_change(order, desk))
         self.clock.advance(60)
 
     async def desk(self) -> DeskRecord:
@@ -82,7 +84,7 @@ class UsedFloor(Floor):
             case "elsewhere":
                 await self.log_in_at(OTHER)
             case "several":
-                object.__setattr__(self.deploy, "several_logins", True)
+                object.__setattr__(self.occupancy, "several_logins", True)
                 await self.log_in_at(OTHER)
             case "switched elsewhere":
                 await self.switched(self.root, self.adas, OTHER)

@@ -8,7 +8,7 @@ import pytest
 from phoneprov_adapters.sql.stores.switching import SqlDeployments
 from phoneprov_core.kernel.errors import Refused, Unavailable
 from phoneprov_core.people.audit import WantedEntries
-from phoneprov_core.switching.deployments import deploy, steps as holding
+from phoneprov_core.switching.deployments import deploy, records, steps as holding
 from phoneprov_core.switching.deployments.model import (
     Action,
     Confirmation,
@@ -126,7 +126,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_database_away_at_the_end_is_said_and_the_end_is_stored_later(
     desk: Desk, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deploy, "STORING_SECONDS", 0.0)
+    monkeypatch.setattr(records, "STORING_SECONDS", 0.0)
     desk.at(step, desk.database.close)
     with pytest.raises(NotRecorded, match="in place, and the phone accepted the restart") as raised:
         await desk.switched()

@@ -19,9 +19,9 @@ from phoneprov_adapters.sql.tables.switching import (
 )
 from phoneprov_core.features.templates.model import Template
 from phoneprov_core.features.templates.recipes import TemplateUses
-from phoneprov_core.features.templates.use_cases import Rendered, TemplateStore
+from phoneprov_core.features.templates.use_cases import TemplateStore
 from phoneprov_core.switching.deployments.model import Deployment
-from phoneprov_core.switching.deployments.ports import RenderingStore
+from phoneprov_core.switching.deployments.texts import Rendered, RenderingStore
 
 _VARIANTS = (
     select(*TEMPLATES.fields.columns)

@@ -8,9 +8,9 @@ from xml.sax.saxutils import escape
 import click
 
 from phoneprov_core.features.desks.model import Desk, DeskPatch, ListedDesk
+from phoneprov_core.features.lines.use_cases import NO_LINE
 from phoneprov_core.inventory.extensions import ExtensionSearch
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.switching.deployments.preview import NO_LINE
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called, those
 from phoneprov_http.main.commands.options import MAC, as_json
 from phoneprov_http.main.commands.output import moment, show_rows

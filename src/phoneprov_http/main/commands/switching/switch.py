@@ -11,7 +11,6 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from phoneprov_core.inventory.profiles.model import SwitchRequest
 from phoneprov_core.kernel.errors import NotFound, Unavailable
-from phoneprov_core.switching.deployments.deploy import LEASE_SECONDS
 from phoneprov_core.switching.deployments.model import (
     Confirmation,
     Deployment,
@@ -20,6 +19,7 @@ from phoneprov_core.switching.deployments.model import (
     Step,
     StepName,
 )
+from phoneprov_core.switching.deployments.records import LEASE_SECONDS
 from phoneprov_core.switching.deployments.rollback import RollbackRequest
 from phoneprov_core.switching.deployments.steps import Progress as OnStep
 from phoneprov_http.main.commands.local_access import (

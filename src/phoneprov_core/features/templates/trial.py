@@ -1,24 +1,27 @@
 """What a template gives for a profile and a phone, without a deployment."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from msgspec.structs import replace
 
-from phoneprov_core.features.templates.model import Body, TemplateFails
-from phoneprov_core.features.templates.recipes import Rendering, recipe_of
-from phoneprov_core.features.templates.use_cases import secrets_of
+from phoneprov_core.features.templates.model import Body
+from phoneprov_core.features.templates.recipes import RecipeTransaction, Rendering, recipe_of
 from phoneprov_core.inventory.configuration.comparison import Compare, Comparison
 from phoneprov_core.inventory.configuration.findings import Finding, Severity
 from phoneprov_core.inventory.configuration.masking import masked
+from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import SwitchRequest
+from phoneprov_core.inventory.profiles.use_cases import ProfilesTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import SECRET, Redacted, schema
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import known_id
 from phoneprov_core.people.access import require_superadmin, visible
-from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
+from phoneprov_core.people.users.model import User
+from phoneprov_core.switching.deployments.model import TemplateFails
+from phoneprov_core.switching.deployments.texts import secrets_of
 
 
 class RenderRequest(SwitchRequest, frozen=True, kw_only=True):
@@ -44,11 +47,20 @@ class Trial(Redacted, frozen=True):
     ]
 
 
+class TrialTransaction(ProfilesTransaction, RecipeTransaction, Protocol):
+    """Stores that a trial reads."""
+
+    @property
+    def users(self) -> Store[User]: ...
+    @property
+    def phones(self) -> Store[Phone]: ...
+
+
 @dataclass(frozen=True)
 class TryTemplate:
     """Renders a template; requires level 0."""
 
-    database: ReadAndWrite[DeploymentsTransaction]
+    database: ReadAndWrite[TrialTransaction]
     rendering: Rendering
     compare: Compare
 

@@ -1,0 +1,218 @@
+"""The transactions of a deployment: its record, the lease of its phone, and those who take part."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
+from datetime import timedelta
+from typing import Any, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
+
+from phoneprov_core.inventory.phones.ports import PhoneBusy
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
+from phoneprov_core.kernel.errors import NotFound, Unavailable, require
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import Clock, NewId, Pause, millis, timestamp
+from phoneprov_core.switching.deployments.limits import DEFAULT_LIMITS, SwitchLimits
+from phoneprov_core.switching.deployments.model import (
+    Deployment,
+    LeaseLost,
+    NotRecorded,
+    Outcome,
+    PhoneInactive,
+    Step,
+)
+from phoneprov_core.switching.deployments.order import (
+    DeploymentRequest,
+    begun_event,
+    ended_event,
+    new_record,
+)
+from phoneprov_core.switching.deployments.participants import Participant
+from phoneprov_core.switching.deployments.ports import DeploymentsTransaction, Journal
+from phoneprov_core.switching.deployments.steps import Holding, persistently
+from phoneprov_core.switching.devices.ports import Content
+
+LEASE_SECONDS = 60
+"""Seconds; longer than all deadlines of a deployment together (30 s). A process whose lease expires
+has ended, or stands still: it looks at its lease before it goes on."""
+
+STORING_SECONDS = 3.0
+"""How long a deployment that runs waits for the database."""
+
+log = logging.getLogger("phoneprov.deployments")
+
+Held: TypeAlias = Holding[DeploymentsTransaction]
+
+
+class Begun(NamedTuple):
+    """A deployment whose lease is held. ``replaces`` is the content that the file on the server
+    has, if no other program changed it; None if it is not known."""
+
+    actor: Actor
+    request: DeploymentRequest
+    record: Deployment
+    holding: Held
+    replaces: Content | None
+
+
+@dataclass(frozen=True)
+class Records:
+    """The transactions of deployments. Each write after the first compares the fence of the lease
+    in its transaction, in ``Holding.write``. ``participants`` take part in this order; the
+    transactions of ``database`` have the stores that each of them names."""
+
+    database: ReadAndWrite[DeploymentsTransaction]
+    journal: Journal
+    clock: Clock
+    new_id: NewId
+    pause: Pause
+    _: KW_ONLY
+    participants: tuple[Participant[Any], ...] = ()
+    limits: SwitchLimits = DEFAULT_LIMITS
+    lease_seconds: int = LEASE_SECONDS
+
+    async def begin(self, actor: Actor, request: DeploymentRequest, filename: str) -> Begun:
+        """Acquire the lease of the phone, and create the record. Raises ``PhoneBusy``,
+        ``PhoneInactive``, ``NotFound``, ``TooManySwitches``, and what participants raise."""
+        until = self.clock() + timedelta(seconds=self.lease_seconds)
+        uuid = request.uuid or self.new_id()
+        replaces: Content | None = None
+        record = new_record(request, uuid, actor.user_uuid, filename, timestamp(self.clock()))
+        async with self.database.write(by=actor) as tx:
+            fence = await tx.leases.take(record.mac, record.uuid, self.lease_seconds)
+            if fence is not None:
+                # It may have been deleted, created again or deactivated since the order was made.
+                phone = await tx.phones.find(record.mac)
+                if phone is None or phone.created_at != request.phone.created_at:
+                    raise NotFound("There is no such phone.")
+                if not phone.is_active:
+                    raise PhoneInactive
+                for one in self.participants:
+                    await one.requested(tx, request)
+                # A revision that was removed meanwhile could not be deployed again by a rollback.
+                require(await tx.revisions.find(record.profile_uuid, record.revision), "revision")
+                if request.is_counted:
+                    now = millis(self.clock())
+                    await self.limits.count(tx.rates, actor, record.mac, now)
+                # The time is read again: an earlier holder may have released the phone only now.
+                record = replace(record, number=fence, created_at=timestamp(self.clock()))
+                before = await tx.deployments.in_place(record.mac)
+                if before is not None and before.filename == filename:
+                    replaces = before.content
+                await tx.deployments.add(record)
+                for one in self.participants:
+                    await one.begun(tx, request, record)
+                tx.trail.note(begun_event(record))
+        if fence is None:
+            raise PhoneBusy
+        holding = Holding(self.database, self.clock, record.mac, record.uuid, fence, until)
+        return Begun(actor, request, record, holding, replaces)
+
+    async def store(self, begun: Begun, record: Deployment, *, tries: int = 1) -> bool:
+        """Store what is known while the deployment runs. Returns False if the database is away,
+        which does not stop the restart. Raises ``LeaseLost``."""
+
+        async def put() -> None:
+            async with begun.holding.write(begun.actor) as tx:
+                await self._put(tx, begun.request, replace(record, outcome=Outcome.RUNNING))
+
+        try:
+            async with asyncio.timeout(STORING_SECONDS):
+                await persistently(put, self.pause, tries)
+        except (Unavailable, TimeoutError):
+            return False
+        return True
+
+    async def _put(
+        self, tx: DeploymentsTransaction, request: DeploymentRequest, record: Deployment
+    ) -> Deployment:
+        """Store the record, with the place of the file. Returns the record that was stored
+        before."""
+        before = require(await tx.deployments.find(record.uuid), "deployment")
+        if before.outcome is record.outcome is not Outcome.RUNNING:
+            return before  # an earlier try was committed, and its reply was lost
+        is_placed = record.place is not None and record.outcome is not Outcome.UNKNOWN
+        if is_placed and before.place is None:
+            for one in self.participants:
+                await one.placed(tx, request, record)
+        await tx.deployments.put(record)
+        return before
+
+    def ended(self, record: Deployment, steps: Sequence[Step]) -> Deployment:
+        """The record with the end of the deployment at this moment."""
+        if record.outcome is Outcome.RUNNING:
+            record = replace(record, outcome=Outcome.INTERRUPTED)
+        return replace(record, steps=tuple(steps), ended_at=timestamp(self.clock()))
+
+    async def close(self, begun: Begun, record: Deployment) -> Deployment:
+        """Complete the record, as soon as the database takes it."""
+        try:
+            await persistently(lambda: self.complete(begun, record), self.pause)
+        except LeaseLost:
+            await self.interrupt()
+            self.journal(replace(record, outcome=Outcome.INTERRUPTED))
+            raise
+        except Unavailable:
+            log.error("The end of the deployment %s could not be stored.", record.uuid)
+            self.journal(record)
+            raise
+        self.journal(record)
+        return record
+
+    async def complete(self, begun: Begun, record: Deployment) -> None:
+        """Complete the record and release the phone. What is known is stored even if the lease has
+        expired, unless another holder followed."""
+        async with begun.holding.write(begun.actor, even_expired=True) as tx:
+            before = await self._put(tx, begun.request, record)
+            if before.outcome is record.outcome:
+                return
+            tx.trail.note(ended_event(record))
+            await tx.leases.release(record.mac, record.uuid, record.number)
+            for one in self.participants:
+                await one.ended(tx, begun.request, record, before)
+
+    async def interrupt(self) -> None:
+        """Another holder may have followed: the deployment ends like that of a process that
+        ended."""
+        with suppress(Unavailable):  # then another process does it
+            async with self.database.write(by=SYSTEM_ACTOR) as tx:
+                await tx.deployments.interrupt_abandoned(timestamp(self.clock()))
+
+    async def restored(
+        self, tx: DeploymentsTransaction, request: DeploymentRequest, earlier: Deployment
+    ) -> DeploymentRequest:
+        """The request of a rollback, with what participants give back."""
+        for one in self.participants:
+            request = await one.restored(tx, request, earlier)
+        return request
+
+
+def is_lost(closing: "asyncio.Future[Deployment]") -> bool:
+    """Whether another holder followed: then a failure says nothing of what is in place."""
+    is_done = closing.done() and not closing.cancelled()
+    return is_done and isinstance(closing.exception(), LeaseLost)
+
+
+def retrieved(closing: "asyncio.Future[Deployment]") -> None:
+    """The failure of the further tries is logged; no other task waits for it."""
+    if not closing.cancelled():
+        closing.exception()
+
+
+def not_recorded(record: Deployment, closing: "asyncio.Future[Deployment]") -> NotRecorded:
+    """The error for a file that is in place without its record; ``closing`` goes on."""
+    closing.add_done_callback(retrieved)
+    if record.restarted:
+        restarted = "and the phone accepted the restart"
+    elif record.restarted is None:
+        restarted = f"and it is not known whether the phone restarts: {record.restart}"
+    else:
+        restarted = f"but the phone was not restarted: {record.restart}"
+    return NotRecorded(
+        f"The configuration is in place, {restarted.rstrip('.')}. The record of this could not be "
+        "stored, because the database is not available.",
+        closing,
+    )
