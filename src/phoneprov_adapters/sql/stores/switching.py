@@ -39,10 +39,11 @@ from phoneprov_adapters.sql.tables.switching import (
     leases,
     templates,
 )
+from phoneprov_core.features.desks.occupancy import UsesOfDeployments
 from phoneprov_core.features.desks.records import EarlierUse
 from phoneprov_core.kernel.store import NewestRows
 from phoneprov_core.switching.deployments.model import Action, Deployment, DeploymentFilter, Outcome
-from phoneprov_core.switching.deployments.ports import DeploymentStore, LeaseStore
+from phoneprov_core.switching.deployments.ports import LeaseStore
 
 _OWNER = or_(
     deployments.c.owner_uuid == bindparam("owner"), deployments.c.user_uuid == bindparam("owner")
@@ -180,7 +181,7 @@ _RENDERED_FROM = (
 _FIRST_PIECE, _LARGEST_PIECE = 4, 1024
 
 
-class SqlDeployments(SqlStore[Deployment], DeploymentStore):
+class SqlDeployments(SqlStore[Deployment], UsesOfDeployments):
     """Deployments, by uuid."""
 
     records = DEPLOYMENTS

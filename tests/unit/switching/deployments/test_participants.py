@@ -40,7 +40,7 @@ class Recording(Participant[TX]):
     ) -> None:
         stored = await tx.deployments.find(record.uuid) if record else None
         is_held = await tx.leases.holder(MAC) is not None
-        self.calls.append((self.name, step, stored and stored.outcome, is_held))
+        self.calls.append((self.name, step, stored.outcome if stored else None, is_held))
         self.parts.append(request.part(Badge))
         if step == self.refuses:
             raise Refused
