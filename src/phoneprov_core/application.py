@@ -8,6 +8,7 @@ from phoneprov_core.features.desks.services import PhoneServices
 from phoneprov_core.features.desks.use_cases import Desks
 from phoneprov_core.features.fleet.overview import ViewFleet
 from phoneprov_core.features.fleet.use_cases import ChangeFleet
+from phoneprov_core.features.identities.use_cases import ProviderSignIn
 from phoneprov_core.features.lines.pjsip import PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines
 from phoneprov_core.features.serving.use_cases import DiscoveredPhones, Fetches
@@ -54,6 +55,7 @@ class UseCases:
     create_admin: CreateAdmin
     authenticate: Authenticate
     login: Login
+    provider_sign_in: ProviderSignIn | None
     logout: Logout
     refresh: Refresh
     sessions: Sessions

@@ -55,6 +55,7 @@ from phoneprov_http.routes.switching import deployment_routes
 class HttpSettings(Redacted, frozen=True, kw_only=True):
     """The settings of the HTTP side. ``largest_body`` is in bytes; ``X-Forwarded-For`` is
     believed from ``trusted_proxies`` only. ``console`` is whether ``/console`` is served,
+    ``provider`` the button of the provider that signs in to it, empty for none, at ``public_url``,
     ``phone_services`` whether the pages of phones are; ``phone_url`` is the base of the URLs in
     these, empty for the one of the request. ``languages`` are those of the pages; None for
     those of this package. Asterisk gets lines if it sends ``asterisk_token`` from one of
@@ -63,6 +64,8 @@ class HttpSettings(Redacted, frozen=True, kw_only=True):
     largest_body: int = 1024 * 1024
     trusted_proxies: Sequence[Network] = ()
     console: bool = True
+    provider: str = ""
+    public_url: str = ""
     phone_services: bool = True
     phone_url: str = ""
     languages: Languages | None = None
@@ -131,7 +134,11 @@ def litestar_app(
             request = f"{scope.get('method')} {scope['path_template']}"
             await use_cases.audit.refused(scope["user"], request)
 
-    console = console_routes(use_cases) if settings.console else []
+    console = (
+        console_routes(use_cases, settings.provider, settings.public_url)
+        if settings.console
+        else []
+    )
     return Litestar(
         route_handlers=[*api_routes(use_cases), health_routes(ready), docs_routes(), *console],
         middleware=[DefineMiddleware(Authentication, authenticate=use_cases.authenticate)],

@@ -14,6 +14,7 @@ from phoneprov_adapters.composition.batches import BatchesContainer
 from phoneprov_adapters.composition.checked import Periodic, of, singleton
 from phoneprov_adapters.composition.desks import DesksContainer
 from phoneprov_adapters.composition.fleet import FleetContainer
+from phoneprov_adapters.composition.identities import IdentitiesContainer
 from phoneprov_adapters.composition.lines import LinesContainer
 from phoneprov_adapters.composition.retention import RetentionContainer
 from phoneprov_adapters.composition.settings import Settings
@@ -33,6 +34,7 @@ class Features(
     BatchesContainer,
     DesksContainer,
     FleetContainer,
+    IdentitiesContainer,
     LinesContainer,
     RetentionContainer,
     TransferContainer,

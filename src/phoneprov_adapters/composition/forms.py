@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from phoneprov_adapters.runtime.networks import PhoneNetworks, is_host, network_of
+from phoneprov_adapters.runtime.networks import PhoneNetworks, is_host, is_protected, network_of
 from phoneprov_adapters.sql.engines.address import check_address
 from phoneprov_core.switching.devices.names import check_filename_template, is_context
 
@@ -132,6 +132,25 @@ def _phone_url(text: str) -> str:
     return base
 
 
+def _web_address(text: str) -> str:
+    if text and (not is_protected(text) or "?" in text or "#" in text):
+        raise ValueError
+    return text
+
+
+def _public_url(text: str) -> str:
+    """The scheme apart, what is sent to a browser has the rules of an https address."""
+    _web_address(text.replace("http://", "https://", 1) if text.startswith("http://") else text)
+    return text.rstrip("/")
+
+
+def _scopes(text: str) -> str:
+    names = text.split()
+    if "openid" not in names or not text.isascii():
+        raise ValueError
+    return " ".join(names)
+
+
 def _without_colon(text: str) -> str:
     if ":" in text:
         raise ValueError
@@ -182,6 +201,9 @@ FILENAME = Form("a file name with {MAC} or {mac}", _filename_template)
 PHONE_URL = Form(
     f"an http or https address without a query, of at most {LONGEST_BASE} characters", _phone_url
 )
+WEB_ADDRESS = Form("an https address, or an http one of this host, without a query", _web_address)
+PUBLIC_URL = Form("an http or https address without a query", _public_url)
+SCOPES = Form("names of scopes, openid among them", _scopes)
 CONTEXT = Form("1 to 79 letters, digits, underscores and dashes", _context)
 LANGUAGE = Form("a language tag such as de or de-CH", _language)
 LANGUAGES = Form("languages as Asterisk names their sounds, separated by commas", _languages)

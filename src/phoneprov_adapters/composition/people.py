@@ -40,7 +40,8 @@ class PeopleContainer(Adapters):
     login = singleton(
         Login, database=database, hasher=hasher, tokens=tokens,
         lifetimes=setting(lambda it: it.lifetimes), clock=clock, new_id=new_id,
-        guesses=setting(lambda it: it.guesses_per_address), journal=log_login_failure)
+        guesses=setting(lambda it: it.guesses_per_address), journal=log_login_failure,
+        refused_issuer=setting(lambda it: it.refused_issuer))
     logout = singleton(Logout, database=database, tokens=tokens, clock=clock)
     refresh = singleton(
         Refresh, database=database, tokens=tokens,

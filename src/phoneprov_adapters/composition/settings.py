@@ -15,6 +15,7 @@ from phoneprov_adapters.composition.variables import (
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.phone.http import PhoneWebSettings
 from phoneprov_core.features.desks.model import DeskPolicy
+from phoneprov_core.features.identities.model import Passwords
 from phoneprov_core.features.retention import KeepDays
 from phoneprov_core.people.auth.model import Lifetimes
 from phoneprov_core.switching.devices.names import config_filename, mac_in, plain_name
@@ -37,6 +38,11 @@ class Settings(Table):
             session=self.session_ttl,
             reuse_grace=self.refresh_grace,
         )
+
+    @property
+    def refused_issuer(self) -> str:
+        """The provider whose accounts have no login by password; empty for none."""
+        return self.oidc_issuer if self.passwords is Passwords.UNLINKED else ""
 
     @property
     def keep(self) -> KeepDays:
@@ -165,6 +171,7 @@ def _check_together(settings: Settings, read: Variables) -> None:
             f"PHONEPROV_FTP_FILENAME ({settings.ftp_filename}) is no name that phoneprov provision "
             "serves: {MAC} or {mac}, after SEP, SIP or nothing, and before a dot or nothing."
         )
+    _check_provider(settings)
     if settings.password_min > settings.password_max:
         raise SettingsError(
             f"PHONEPROV_PASSWORD_MIN ({settings.password_min}) is more than "
@@ -185,6 +192,24 @@ def _check_together(settings: Settings, read: Variables) -> None:
             raise SettingsError(
                 f"{name} ({seconds}) is more than PHONEPROV_SESSION_TTL ({settings.session_ttl})."
             )
+
+
+def _check_provider(settings: Settings) -> None:
+    """Refuse a provider without what a sign-in needs. Raises ``SettingsError``."""
+    if not settings.oidc_issuer:
+        if settings.passwords is Passwords.UNLINKED:
+            raise SettingsError(
+                "PHONEPROV_PASSWORDS is unlinked, but PHONEPROV_OIDC_ISSUER is not set."
+            )
+        return
+    for name, value in (
+        ("PHONEPROV_OIDC_CLIENT_ID", settings.oidc_client_id),
+        ("PHONEPROV_PUBLIC_URL", settings.public_url),
+    ):
+        if not value:
+            raise SettingsError(f"PHONEPROV_OIDC_ISSUER is set, but {name} is not.")
+    if not settings.console:
+        raise SettingsError("PHONEPROV_OIDC_ISSUER is set, but PHONEPROV_CONSOLE is off.")
 
 
 def check_names(settings: Settings) -> None:

@@ -19,6 +19,7 @@ from phoneprov_adapters.phone.http import Scheme
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.runtime.system import processors
 from phoneprov_core.features.desks.model import Elsewhere
+from phoneprov_core.features.identities.model import Passwords
 from phoneprov_core.inventory.configuration.well_formed import LARGEST
 from phoneprov_core.inventory.profiles.use_cases import MOST_PROFILES, MOST_REVISIONS
 from phoneprov_core.kernel.actor import LevelRule
@@ -144,6 +145,30 @@ class Table:
         "seconds until the service closes an idle connection: longer than the proxy keeps it")
     console: bool = setting(forms.SWITCH, "on",
         "`off` serves no [console](../how-to/console.md) under `/console`")
+    public_url: str = setting(forms.PUBLIC_URL, "",
+        "the address of the service as browsers see it, without `/console`; needed for a sign-in "
+        "with a provider")
+    passwords: Passwords = setting(member(Passwords), "all",
+        "`unlinked`: an account that is connected with the provider has no login by password")
+    oidc_issuer: str = setting(forms.WEB_ADDRESS, "",
+        "the OpenID Connect provider that [signs people in](../how-to/sign-in-with-a-provider.md) "
+        "to the console, as its configuration states it")
+    oidc_client_id: str = setting(forms.TEXT, "",
+        "the identifier of this service at the provider")
+    oidc_client_secret: str | None = setting(forms.SECRET, "", "its secret, if it has one")
+    oidc_ca: str = setting(forms.TEXT, "",
+        "a PEM file with the certificates of the authorities", unset="the system's store")
+    oidc_scopes: str = setting(forms.SCOPES, "openid profile email",
+        "the scopes that are requested")
+    oidc_name_claim: str = setting(forms.TEXT, "preferred_username",
+        "the claim of the ID token that is the username; people must not be able to change it at "
+        "the provider")
+    oidc_group_claim: str = setting(forms.TEXT, "groups", "the claim that lists the groups")
+    oidc_group: str = setting(forms.TEXT, "",
+        "the group whose members may sign in; unset, all people of the provider", unset="all")
+    oidc_create: bool = setting(forms.TRUTH, "false",
+        "`true` creates an account, without a password, for a person who has none")
+    oidc_label: str = setting(forms.TEXT, "Sign in with the provider", "the text of the button")
     trusted_proxies: tuple[Network, ...] = setting(forms.NETWORKS, "",
         "networks of the proxies whose `X-Forwarded-For` is trusted")
 

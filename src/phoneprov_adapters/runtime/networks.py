@@ -3,6 +3,7 @@
 import ipaddress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Self
+from urllib.parse import urlsplit
 
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.switching.devices.ports import AddressNotAllowed
@@ -86,6 +87,21 @@ class PhoneNetworks:
                 f"The address {parsed} is outside the phone networks (PHONEPROV_PHONE_NETWORKS)."
             )
         return str(parsed)
+
+
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def is_protected(url: str) -> bool:
+    """Whether this is an https address, or an http one of this host."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return False
+    if not host or parts.username or parts.password or not url.isascii() or not url.isprintable():
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK)
 
 
 def is_host(text: str) -> bool:

@@ -76,6 +76,6 @@ def log_pruned(pruned: Iterable[Pruned]) -> None:
 def log_login_failure(failure: LoginFailure) -> None:
     """One line for each login that was refused: ``login failed``, or ``login locked`` while
     logins are not checked. fail2ban reads these lines (deploy/fail2ban)."""
-    is_wrong = failure.reason in {"wrong_credentials", "wrong_pin", "wrong_token"}
+    is_wrong = failure.reason not in {"too_many_attempts", "locked", "pin_locked", "token_locked"}
     fields = {"client_ip": failure.client_ip, "reason": failure.reason}
     logins.warning("login failed" if is_wrong else "login locked", extra={"fields": fields})

@@ -8,12 +8,11 @@ import re
 from importlib.metadata import version
 
 from litestar import Router
-from litestar.handlers import BaseRouteHandler
 
 from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.actor import SUPERADMIN
 from phoneprov_core.kernel.addresses import address_key
-from phoneprov_core.kernel.errors import Forbidden, Unauthenticated
+from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.kernel.fields import Redacted
 from phoneprov_core.people.access import may_write_shared
 from phoneprov_core.people.auth.model import (
@@ -24,11 +23,12 @@ from phoneprov_core.people.auth.model import (
     TokenPair,
 )
 from phoneprov_core.people.me import MeProfile
+from phoneprov_http.console.cookies import COOKIE, own_origin, session_cookie
 from phoneprov_http.console.files import file_handlers
+from phoneprov_http.console.oidc import oidc_routes
 from phoneprov_http.envelope import EnvelopeResponse, done, record
-from phoneprov_http.routes.handlers import PUBLIC, ApiRequest, Body, Connection, Routes
+from phoneprov_http.routes.handlers import PUBLIC, ApiRequest, Body, Routes
 
-COOKIE = "phoneprov_session"
 BASE_HEADER = "x-console-path"
 """The path of the page as the browser sees it: a reverse proxy may serve it under a prefix."""
 
@@ -39,27 +39,34 @@ _LONGEST_BASE = 256
 class BrowserSession(Redacted, frozen=True, rename="camel"):
     """The caller, an access token, and what the API allows: ``level0`` is level 0 by the level
     rule of the service, ``shared_write`` the writing of what all accounts share. ``version`` is
-    that of the service."""
+    that of the service. ``is_connected`` is whether the account has an identity of the provider,
+    null without a provider."""
 
     access_token: Token
     me: MeProfile
     level0: bool
     shared_write: bool
     version: str
+    is_connected: bool | None
 
 
-def console_routes(use_cases: UseCases) -> list[Router]:
+def console_routes(use_cases: UseCases, provider: str, public_url: str) -> list[Router]:
     """``/console`` and ``/console/session``. The files are public; what they show is fetched with
-    an access token."""
+    an access token. ``provider`` is the button of the provider, empty for none."""
     files = Router("/console", route_handlers=file_handlers(), opt=PUBLIC, include_in_schema=False)
-    return [files, session_routes(use_cases)]
+    routes: list[Router] = [files, session_routes(use_cases, provider)]
+    if provider and use_cases.provider_sign_in is not None:
+        routes.append(oidc_routes(use_cases.provider_sign_in, public_url))
+    return routes
 
 
-def session_routes(use_cases: UseCases) -> Routes:
+def session_routes(use_cases: UseCases, provider: str) -> Routes:
     """``/console/session``."""
     routes = Routes(
         "Console", "/console/session", guards=[own_origin], opt=PUBLIC, include_in_schema=False
     )
+
+    sign_in_elsewhere = use_cases.provider_sign_in if provider else None
 
     async def begun(request: ApiRequest, pair: TokenPair, message: str) -> EnvelopeResponse:
         actor = await use_cases.authenticate(pair.access_token, request.client_ip)
@@ -69,6 +76,9 @@ def session_routes(use_cases: UseCases) -> Routes:
             level0=actor.holds(SUPERADMIN),
             shared_write=may_write_shared(actor, use_cases.shared_write),
             version=version("phoneprov"),
+            is_connected=(
+                await sign_in_elsewhere.is_connected(actor) if sign_in_elsewhere else None
+            ),
         )
         return _response(request, record(message, session), pair.refresh_token)
 
@@ -77,6 +87,11 @@ def session_routes(use_cases: UseCases) -> Routes:
         """Exchange a username and a password for a session."""
         logged_in = await use_cases.login(data, request.client_ip)
         return await begun(request, logged_in.tokens, "Login successful")
+
+    @routes.get("/")
+    async def ways_to_sign_in() -> EnvelopeResponse:
+        """The text of the button of the provider; null without one."""
+        return EnvelopeResponse(record("Ways to sign in", {"provider": provider or None}))
 
     @routes.post("/refresh", status_code=200)
     async def refresh_session(request: ApiRequest) -> EnvelopeResponse:
@@ -108,23 +123,6 @@ def session_routes(use_cases: UseCases) -> Routes:
     return routes
 
 
-async def own_origin(connection: Connection, _: BaseRouteHandler) -> None:
-    """A guard. Raises ``Forbidden`` for a request that another site's page may have sent.
-
-    Browsers send ``Sec-Fetch-Site`` over https and to loopback, and ``Origin`` with every POST
-    and DELETE (Fetch standard). A program that sends neither has no cookies of a browser.
-    """
-    site = connection.headers.get("sec-fetch-site")
-    origin = connection.headers.get("origin")
-    if site is not None:
-        is_own = site == "same-origin"
-    else:
-        host = connection.headers.get("host")
-        is_own = origin in {None, f"http://{host}", f"https://{host}"}
-    if not is_own:
-        raise Forbidden("This request came from another site.")
-
-
 def _response(request: ApiRequest, envelope: object, token: str) -> EnvelopeResponse:
     return EnvelopeResponse(envelope, headers={"Set-Cookie": _cookie(request, token)})
 
@@ -134,10 +132,6 @@ def _cookie(request: ApiRequest, token: str) -> str:
     base = request.headers.get(BASE_HEADER, "")
     if len(base) > _LONGEST_BASE or not _BASE.fullmatch(base):
         base = f"{request.scope.get('root_path') or ''}/console/"
-    parts = [f"{COOKIE}={token}", f"Path={base}session", "HttpOnly", "SameSite=Strict"]
-    if not token:
-        parts.append("Max-Age=0")
     origin = request.headers.get("origin", "")
-    if request.scope["scheme"] == "https" or origin.startswith("https://"):
-        parts.append("Secure")
-    return "; ".join(parts)
+    secure = request.scope["scheme"] == "https" or origin.startswith("https://")
+    return session_cookie(token, f"{base}session", secure=secure)

@@ -88,6 +88,8 @@ class ApiRequest(Request[Actor, None, State]):
         return command_of_texts(command, given) if given else absent
 
 
+LONGEST_QUERY = "longest_query"
+"""The key of a handler's ``opt`` for the bytes of its query, if other servers make it."""
 QUERY = "query"
 """The key of a handler's ``opt`` for the commands that read its query."""
 
@@ -108,9 +110,9 @@ async def require_known_query(request: Request[Any, Any, Any]) -> None:
     query = request.scope["query_string"]
     if not query:
         return
-    if len(query) > _LONGEST_QUERY:
-        raise Malformed("The query is too long.")
     handler = request.route_handler
+    if len(query) > handler.opt.get(LONGEST_QUERY, _LONGEST_QUERY):
+        raise Malformed("The query is too long.")
     queries: Sequence[type[Command]] | None = handler.opt.get(QUERY)
     sent = request.query_params.dict()
     problems = [Problem(name, "must be sent once") for name in sent if len(sent[name]) > 1]

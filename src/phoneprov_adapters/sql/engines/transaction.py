@@ -11,6 +11,7 @@ from phoneprov_adapters.sql.engines.statements import claimed
 from phoneprov_adapters.sql.stores.features.batches import BatchStores
 from phoneprov_adapters.sql.stores.features.desks import DeskStores
 from phoneprov_adapters.sql.stores.features.fleet import FleetStores
+from phoneprov_adapters.sql.stores.features.identities import IdentityStores
 from phoneprov_adapters.sql.stores.features.lines import LineStores
 from phoneprov_adapters.sql.stores.features.retention import RetentionStores
 from phoneprov_adapters.sql.stores.features.serving import ServingStores
@@ -33,6 +34,7 @@ class SqlTransaction(
     TemplateStores,
     BatchStores,
     FleetStores,
+    IdentityStores,
     LineStores,
     ServingStores,
     RetentionStores,

@@ -22,6 +22,7 @@ from phoneprov_adapters.sql.tables.records import (
     text,
     user,
 )
+from phoneprov_core.features.identities.model import Identity
 from phoneprov_core.people.access import Assignment, Permission
 from phoneprov_core.people.api_tokens import ApiTokenRecord
 from phoneprov_core.people.audit import AuditEntry
@@ -99,6 +100,22 @@ API_TOKENS = Records(
     one_name="API token",
 )
 api_tokens = API_TOKENS.table
+
+IDENTITIES = Records(
+    Identity,
+    table_of(
+        Identity,
+        "identities",
+        UniqueConstraint("issuer", "subject"),
+        UniqueConstraint("user_uuid", "issuer"),
+        owners={"user_uuid": "users"},
+        listed=False,
+        issuer=text,
+        subject=text,
+    ),
+    owner="user_uuid",
+    one_name="identity",
+)
 
 login_attempts = table_of(
     Attempts,

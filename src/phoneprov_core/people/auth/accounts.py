@@ -12,7 +12,7 @@ from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, NewId, timestamp
 from phoneprov_core.people.access import Assignment, Permission
-from phoneprov_core.people.auth.model import AuthTransaction
+from phoneprov_core.people.auth.model import AuthTransaction, LinkedAccounts
 from phoneprov_core.people.users.model import (
     AccountPolicy,
     PasswordHasher,
@@ -72,6 +72,8 @@ class CreateAdminTransaction(UsersTransaction, Protocol):
 
     @property
     def permissions(self) -> Store[Permission]: ...
+    @property
+    def identities(self) -> LinkedAccounts: ...
 
 
 class AdminCreated(Struct, frozen=True):
@@ -88,7 +90,8 @@ class CreateAdmin:
     """Create an account that holds the level-0 permission ``superadmin``; safe to repeat.
 
     An existing account of that name keeps its password, if it has one, and all other fields; it
-    gets the permission if it lacks it, is activated, and its login is unlocked. No actor is needed:
+    gets the permission if it lacks it, is activated, its login is unlocked, and its identities at a
+    provider are removed, so that its password logs in. No actor is needed:
     the administrator of the host runs this.
     """
 
@@ -124,6 +127,7 @@ class CreateAdmin:
             if is_open and hash_ is not None:
                 await tx.users.set_password_hash(user.uuid, hash_)
             await clear_guesses(tx, user)
+            await tx.identities.remove_of("user_uuid", user.uuid)
             permission = await self._permission(tx, now)
             current = await tx.assignments.of_user(user.uuid)
             if current is None or current.perm_uuid != permission.uuid:

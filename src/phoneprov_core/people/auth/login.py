@@ -162,7 +162,8 @@ class Login:
     error. Guesses are stored before the password is checked: by account, and by client address (at
     most ``guesses`` in 15 minutes, 0 for no limit). Addresses that the account recently logged in
     from are exempt from the second limit and from the lock after 100 failures, and their guesses
-    are counted apart from those of other addresses.
+    are counted apart from those of other addresses. The password of an account that is linked to
+    ``refused_issuer`` is wrong here.
     """
 
     database: ReadAndWrite[AuthTransaction]
@@ -174,6 +175,7 @@ class Login:
     _: KW_ONLY
     guesses: int = GUESSES_PER_ADDRESS
     journal: LoginJournal = ignore_failure
+    refused_issuer: str = ""
 
     def __post_init__(self) -> None:
         self._counting = Guesses(self.database, self.clock, self.guesses)
@@ -210,10 +212,13 @@ class Login:
         Raises ``Unavailable``."""
         async with self.database.read() as tx:
             user, hash_ = await tx.users.with_password(credentials.username) or (None, None)
+            is_linked = self.refused_issuer != "" and await tx.identities.is_linked(
+                user.uuid if user else "", self.refused_issuer
+            )
         # Verified without an account too, so that both cases take the same time.
         first = caller.familiar.account or caller.familiar.address
         right = await self.hasher.verify(credentials.password, hash_, first=first)
-        if not right or user is None or hash_ is None or not user.is_active:
+        if not right or is_linked or user is None or hash_ is None or not user.is_active:
             return user, None
         fresh_hash = None
         if self.hasher.is_outdated(hash_):

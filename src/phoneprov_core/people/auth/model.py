@@ -61,7 +61,7 @@ class LoggedIn(Struct, frozen=True):
 class LoginFailure(Struct, frozen=True):
     """A login that was refused. ``reason`` is the error code: ``wrong_credentials``,
     ``too_many_attempts`` or ``locked``; at a phone ``wrong_pin`` or ``pin_locked``; of Asterisk
-    and of metrics ``wrong_token`` or ``token_locked``."""
+    and of metrics ``wrong_token`` or ``token_locked``; with a provider the code of the refusal."""
 
     client_ip: str
     reason: str
@@ -292,6 +292,17 @@ class LoginAddressStore(KnownAddresses, Protocol):
         ``NotFound`` if the user does not exist."""
 
 
+class LinkedAccounts(Protocol):
+    """The part of the identities at a provider that login and accounts use."""
+
+    async def is_linked(self, user_uuid: str, issuer: str) -> bool:
+        """Whether the account has an identity of this issuer."""
+
+    async def remove_of(self, column: str, owner: str) -> None:
+        """Delete the identities whose ``column`` (``user_uuid``) is this one; each has its audit
+        entry."""
+
+
 class Tokens(Protocol):
     """Signed tokens."""
 
@@ -316,6 +327,10 @@ class AuthTransaction(UsersTransaction, Protocol):
     def login_addresses(self) -> LoginAddressStore: ...
     @property
     def rates(self) -> RateStore: ...
+    @property
+    def identities(self) -> LinkedAccounts: ...
+    async def flush(self) -> None:
+        """Execute deferred changes. Raises the errors of ``add`` that are still to come."""
 
 
 LoginJournal = Callable[[LoginFailure], None]

@@ -52,6 +52,8 @@ def http_settings(settings: Settings) -> HttpSettings:
         phone_url=settings.phone_url,
         languages=languages_of(settings),
         console=settings.console,
+        provider=settings.oidc_label if settings.oidc_issuer else "",
+        public_url=settings.public_url,
         asterisk_token=settings.asterisk_token,
         asterisk_networks=settings.asterisk_networks,
         asterisk_pjsip=settings.asterisk_pjsip,

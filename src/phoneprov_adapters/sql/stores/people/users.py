@@ -8,6 +8,7 @@ from sqlalchemy import bindparam, delete, or_, select, update
 
 from phoneprov_adapters.sql.engines.revisions import LOCK_REVISION
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
+from phoneprov_adapters.sql.stores.features.identities import SqlIdentities
 from phoneprov_adapters.sql.stores.inventory.extensions import SqlLinks
 from phoneprov_adapters.sql.stores.inventory.profiles import SqlProfiles
 from phoneprov_adapters.sql.stores.people.sessions import SqlApiTokens
@@ -83,7 +84,8 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
         contacts = SqlStore(on, PERSONAL_CONTACTS)
         tokens = SqlApiTokens(on)
         owned = (
-            SqlProfiles(on), contacts, SqlVendorUsers(on), tokens, SqlLinks(on), SqlAssignments(on)
+            SqlProfiles(on), contacts, SqlVendorUsers(on), tokens, SqlIdentities(on), SqlLinks(on),
+            SqlAssignments(on),
         )  # fmt: skip
         return [(store, "user_uuid") for store in owned]
 

@@ -1,0 +1,1 @@
+"""A provider of OpenID Connect."""
