@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-retention bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile locale lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight write-docs
+.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-retention bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile locale lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-directory test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight write-docs
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -185,6 +185,12 @@ test-patroni: $(VENV)/installed-dev  ## failover with Patroni, etcd and HAProxy;
 	@{ test -x /usr/bin/patroni && test -x /usr/bin/etcd && test -x /usr/sbin/haproxy && ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 \
 	  || { apt-get update && apt-get install --yes --no-install-recommends patroni etcd-server haproxy postgresql; }
 	$(BIN)/python -m pytest -q -p no:xdist tests/patroni_rig/check_patroni.py
+
+test-directory: $(VENV)/installed-dev  ## people of a real slapd over StartTLS and of a real Active Directory (Samba) in a network namespace; installs both if necessary (Debian, as root)
+	@{ test -x /usr/sbin/slapd && test -x /usr/sbin/samba && command -v ldapsearch && command -v samba-tool; } >/dev/null \
+	  || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends slapd ldap-utils samba-ad-dc samba-ad-provision iproute2; }
+	$(BIN)/python -m pytest -q -p no:xdist tests/directory/check_slapd.py
+	unshare --net --mount $(BIN)/python -m pytest -q -p no:xdist tests/directory/check_active_directory.py
 
 test-fail2ban: $(VENV)/installed-dev  ## the filter in deploy/ through fail2ban-regex; installs fail2ban if necessary
 	@command -v fail2ban-regex >/dev/null || { apt-get update && apt-get install --yes --no-install-recommends fail2ban; }

@@ -47,6 +47,15 @@ from phoneprov_core.features.serving.use_cases import (
     DiscoveredPhones as DiscoveredPhones,
     Fetches as Fetches,
 )
+from phoneprov_core.features.sync.model import (
+    Directory as Directory,
+    Synced as Synced,
+    SyncedPerson as SyncedPerson,
+    SyncOptions as SyncOptions,
+    SyncRefused as SyncRefused,
+)
+from phoneprov_core.features.sync.texts import ImportOrSync as ImportOrSync
+from phoneprov_core.features.sync.use_cases import SyncPeople as SyncPeople
 from phoneprov_core.features.templates.model import (
     CheckTemplate as CheckTemplate,
     CreateTemplate as CreateTemplate,

@@ -12,6 +12,8 @@ from phoneprov_core.features.identities.use_cases import ProviderSignIn
 from phoneprov_core.features.lines.pjsip import PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines
 from phoneprov_core.features.serving.use_cases import DiscoveredPhones, Fetches
+from phoneprov_core.features.sync.texts import ImportOrSync
+from phoneprov_core.features.sync.use_cases import SyncPeople
 from phoneprov_core.features.templates.trial import TryTemplate
 from phoneprov_core.features.templates.use_cases import Templates
 from phoneprov_core.features.transfer.texts import ImportText
@@ -97,6 +99,8 @@ class UseCases:
     discovered_phones: DiscoveredPhones
     transfer: Transfer
     import_text: ImportText
+    import_or_sync: ImportOrSync
+    sync_people: SyncPeople
     read_configurations: ReadConfigurations
 
     def system_actor(self) -> Actor:

@@ -101,7 +101,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         phone_routes(of.phones, shared_write),
         template_routes(of.templates, of.try_template),
         profile_routes(of.profiles, of.switch_profile, of.preview_switch, of.read_configurations),
-        import_routes(of.import_text),
+        import_routes(of.import_or_sync),
         deployment_routes(of.deployments, of.rollback),
         desk_routes(of.desks),
         line_routes(of.lines),

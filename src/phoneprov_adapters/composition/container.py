@@ -19,7 +19,7 @@ from phoneprov_adapters.composition.lines import LinesContainer
 from phoneprov_adapters.composition.retention import RetentionContainer
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.switching import SwitchingContainer
-from phoneprov_adapters.composition.transfer import TransferContainer
+from phoneprov_adapters.composition.sync import SyncContainer
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_core.application import UseCases
@@ -37,7 +37,7 @@ class Features(
     IdentitiesContainer,
     LinesContainer,
     RetentionContainer,
-    TransferContainer,
+    SyncContainer,
 ):
     """What the features provide, each in a module of its own."""
 

@@ -82,6 +82,14 @@ class _Numbers(Collector):
             "Phones with a user who is logged in",
             value=self._statistics.hotdesk_sessions,
         )
+        synced = GaugeMetricFamily(
+            "phoneprov_sync_last_success_timestamp_seconds",
+            "Time of the last sync of people that was written",
+            labels=["source"],
+        )
+        for source, at in sorted(self._statistics.syncs.items()):
+            synced.add_metric([source], at / 1000)
+        yield synced
 
 
 def _by_state(name: str, words: str, numbers: Mapping[str, int]) -> GaugeMetricFamily:

@@ -46,6 +46,7 @@ _COMMANDS = {
     "profile": ("inventory.profile", "profile"),
     "lint": ("inventory.lint", "lint"),
     "import": ("features.importing", "import_"),
+    "sync": ("features.sync", "sync"),
     "export": ("features.exporting", "export"),
     "fleet": ("features.fleet", "fleet"),
     "watch": ("features.fleet", "watch"),
@@ -70,7 +71,9 @@ _FOLDER = Path(__file__).parent / "commands"
 UNKNOWN = 4
 """Exit code of a switch after which the old file or the new one is there."""
 _IN_PLACE = 3
-_EXITS = {OUTCOME_UNKNOWN: UNKNOWN, NOT_RECORDED: _IN_PLACE}
+_REFUSED = 5
+"""Exit code of a sync that wrote nothing, since its input may not be complete."""
+_EXITS = {OUTCOME_UNKNOWN: UNKNOWN, NOT_RECORDED: _IN_PLACE, "sync_refused": _REFUSED}
 
 
 class Commands(click.Group):

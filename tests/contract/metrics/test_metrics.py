@@ -314,7 +314,10 @@ def _metric_names() -> set[str]:
             names.add(f"{family.name}_total")
         elif family.type == "histogram":
             names |= {f"{family.name}_bucket", f"{family.name}_count", f"{family.name}_sum"}
-    return with_samples | names | {"phoneprov_phones", "phoneprov_batches", "phoneprov_fleet"}
+    return with_samples | names | {
+        "phoneprov_phones", "phoneprov_batches", "phoneprov_fleet",
+        "phoneprov_sync_last_success_timestamp_seconds",
+    }  # fmt: skip
 
 
 def test_deploy_files_use_metrics_that_exist() -> None:

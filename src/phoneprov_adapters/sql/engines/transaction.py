@@ -15,6 +15,7 @@ from phoneprov_adapters.sql.stores.features.identities import IdentityStores
 from phoneprov_adapters.sql.stores.features.lines import LineStores
 from phoneprov_adapters.sql.stores.features.retention import RetentionStores
 from phoneprov_adapters.sql.stores.features.serving import ServingStores
+from phoneprov_adapters.sql.stores.features.sync import SyncStores
 from phoneprov_adapters.sql.stores.features.templates import TemplateStores
 from phoneprov_adapters.sql.stores.inventory import InventoryStores
 from phoneprov_adapters.sql.stores.people import PeopleStores
@@ -38,6 +39,7 @@ class SqlTransaction(
     LineStores,
     ServingStores,
     RetentionStores,
+    SyncStores,
 ):
     """The stores of one transaction: those of each room. It satisfies the transaction protocol of
     every feature. A store is made when it is first used: a transaction uses few of them."""

@@ -184,6 +184,24 @@ audit = table_of(
 )
 
 
+# A key names a record of a kind; it may outlive the record.
+directory_keys = Table(
+    "directory_keys",
+    metadata,
+    Column("source", string(32), primary_key=True),
+    Column("key", text, primary_key=True),
+    Column("kind", string(16), primary_key=True),
+    Column("record_uuid", string(36), nullable=False),
+    UniqueConstraint("kind", "record_uuid"),
+)
+
+directory_sources = Table(
+    "directory_sources",
+    metadata,
+    Column("source", string(32), primary_key=True),
+    Column("finished_at", BigInteger, nullable=False),
+)
+
 company_contacts = table_of(CompanyContact, "company_contacts", searched=ContactSearch)
 COMPANY_CONTACTS = Records(
     CompanyContact, company_contacts, one_name="company contact", search=CONTACT_FIELDS

@@ -199,12 +199,14 @@ class FleetTransaction(PhonesTransaction, DesksTransaction, Protocol):
 class Statistics(Struct, frozen=True):
     """Numbers of records. ``phones`` are those of the inventory, by ``active`` and ``inactive``;
     ``batches`` are those that have not ended, by state; ``hotdesk_sessions`` are phones with a
-    user who is logged in; ``fleet`` are active phones by their state."""
+    user who is logged in; ``fleet`` are active phones by their state; ``syncs`` are the moments of
+    the last sync of each source of people, in milliseconds since 1970."""
 
     phones: Mapping[str, int]
     batches: Mapping[str, int]
     hotdesk_sessions: int
     fleet: Mapping[str, int] = {}
+    syncs: Mapping[str, int] = {}
 
 
 class StatisticsStore(Protocol):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from phoneprov_core.features.transfer.model import Changes, RowOutcome, RowProblem, Table
@@ -23,7 +23,7 @@ ReadTable = Callable[[str], Table]
 """Port: the table in a CSV text, whose first line names the columns."""
 
 
-class ImportRequest(Command, frozen=True, kw_only=True):
+class ImportRequest(Command, frozen=True, kw_only=True, rename={"missing_": "missing"}):
     """A table to import."""
 
     csv: Annotated[
@@ -38,6 +38,44 @@ class ImportRequest(Command, frozen=True, kw_only=True):
     keep_going: Annotated[
         bool, schema("Skip wrong rows; otherwise one wrong row stops the import")
     ] = False
+    source: (
+        Annotated[
+            str,
+            schema(
+                "Sync: the directory that the people of the table come from. They are matched by "
+                "the column `key`, missing ones are deactivated, and wrong rows are skipped. Users "
+                "only",
+                examples=["entra"],
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    missing_: (
+        Annotated[
+            Literal["deactivate", "keep"],
+            schema("Sync: what happens to people of the source that the table lacks; `deactivate`"),
+        ]
+        | UnsetType
+    ) = UNSET
+    most: (
+        Annotated[
+            int,
+            schema(
+                "Sync: percent of the people of the source that may be deactivated or renamed at "
+                "once, at least 5 people; 10. Beyond, nothing is written",
+                minimum=0,
+                maximum=100,
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    adopt: (
+        Annotated[
+            bool,
+            schema("Sync: accounts of no source with the same username get the key; false"),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class ImportProblem(Struct, frozen=True):
@@ -72,7 +110,8 @@ class ImportedRow(Struct, frozen=True):
     ] = ()
 
 
-def _by_line(problems: tuple[RowProblem, ...]) -> dict[int, tuple[ImportProblem, ...]]:
+def by_line(problems: tuple[RowProblem, ...]) -> dict[int, tuple[ImportProblem, ...]]:
+    """The problems of each row."""
     found: dict[int, list[ImportProblem]] = {}
     for one in problems:
         found.setdefault(one.line, []).append(ImportProblem(one.field, one.message))
@@ -89,6 +128,12 @@ class ImportResult(Struct, frozen=True):
     unchanged: Annotated[int, schema("Number of rows without a change", minimum=0)]
     failed: Annotated[int, schema("Number of wrong rows", minimum=0)]
     rows: Annotated[tuple[ImportedRow, ...], schema("The rows in the order of the table")]
+    deactivated: Annotated[
+        tuple[str, ...],
+        schema(
+            "Sync: usernames of the people that the table lacks, now inactive", examples=[["bob"]]
+        ),
+    ] = ()
 
 
 @dataclass(frozen=True)
@@ -114,10 +159,10 @@ class ImportText:
             keep_going=request.keep_going,
             seen=seen,
         )
-        problems = _by_line(imported.problems)
+        problems = by_line(imported.problems)
         for line, wrong in problems.items():
             rows[line] = ImportedRow(line, "failed", wrong)
-        for line, notes in _by_line(imported.notes).items():
+        for line, notes in by_line(imported.notes).items():
             rows[line] = replace(rows[line], notes=notes)
         in_order = tuple(rows[line] for line in sorted(rows))
         return record_of(ImportResult, imported, failed=len(problems), rows=in_order)

@@ -15,6 +15,7 @@ from phoneprov_adapters.sql.stores.switching import IS_IN_PLACE
 from phoneprov_adapters.sql.tables.fields import Fields
 from phoneprov_adapters.sql.tables.fleet import deployment_days, phone_state_changes, phone_states
 from phoneprov_adapters.sql.tables.inventory import phones
+from phoneprov_adapters.sql.tables.people import directory_sources
 from phoneprov_adapters.sql.tables.switching import batches, current_deployments, deployments, desks
 from phoneprov_core.features.fleet.model import FleetStore, Statistics, StatisticsStore
 from phoneprov_core.features.fleet.states import (
@@ -223,6 +224,7 @@ _FLEET = (
     .where(phones.c.is_active.is_(True))
     .group_by(phone_states.c.states)
 )
+_SYNCS = select(directory_sources.c.source, directory_sources.c.finished_at)
 _CLOCK = select(now_ms())
 
 
@@ -241,7 +243,8 @@ class SqlStatistics(SqlQueries, StatisticsStore):
         if unseen > 0:
             fleet[FleetState.NEVER_SEEN.value] += unseen
         states = {str(state): count for state, count in by_state}
-        return Statistics(phones, states, sessions[0][0], fleet)
+        syncs = dict(await self._all(lambda source, at: (source, at), _SYNCS))
+        return Statistics(phones, states, sessions[0][0], fleet, syncs)
 
     async def clock(self) -> int:
         rows = await self._connection.fetch_all(_CLOCK)

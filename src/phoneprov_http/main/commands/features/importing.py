@@ -69,7 +69,7 @@ def _import_rows(kind: str, file: Path, user: str | None, **how: Any) -> tuple[I
     if user is not None and kind != PERSONAL_DIRECTORY.name:
         raise click.UsageError("--user is for personal-directory and profiles only.")
     name = "stdin" if str(file) == "-" else file.name
-    with _readable(file) as path:
+    with readable(file) as path:
         table: Table = CsvTable(path)
         if kind in DIRECTORIES and is_vcard(file):
             table = VcardTable(path, columns_in(kind))
@@ -127,7 +127,7 @@ def _require_known(table: ConfigurationTable, file: Path) -> None:
 
 
 @contextmanager
-def _readable(file: Path) -> Iterator[Path]:
+def readable(file: Path) -> Iterator[Path]:
     """The file; for ``-`` and pipes, which can be read only once, a copy of their content."""
     if str(file) != "-" and file.is_file():
         yield file

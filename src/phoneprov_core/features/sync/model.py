@@ -1,0 +1,154 @@
+"""Keys of a directory's people, the options of a sync, its result, and its ports."""
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from typing import Annotated, Any, Literal, Protocol
+
+from msgspec import Struct
+
+from phoneprov_core.features.transfer.model import (
+    Row,
+    RowOutcome,
+    RowProblem,
+    Table,
+    TransferTransaction,
+)
+from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.kernel.fields import Check, schema, within
+
+USER = "user"
+CONTACT = "contact"
+
+
+class DirectoryKey(Struct, frozen=True):
+    """The record that belongs to the person with this key in a directory. ``kind`` is that of the
+    record, ``USER`` or ``CONTACT``."""
+
+    source: str
+    key: str
+    kind: str
+    record_uuid: str
+
+
+class DirectoryKeyStore(Protocol):
+    """Keys of directories. The record of a key may be deleted; the key stays."""
+
+    async def all(self) -> list[DirectoryKey]:
+        """The keys of every source."""
+
+    async def put(self, key: DirectoryKey) -> None:
+        """Keep the key, in place of one of the same source, key and kind. Raises ``Conflict`` (code
+        ``already_exists``) if the record has another key: here, with the next call, with ``flush``
+        or at the end of the transaction."""
+
+    async def remove(self, key: DirectoryKey) -> None:
+        """Remove the key, if it is there."""
+
+    async def finished(self, source: str, at: int) -> None:
+        """Keep the moment when a sync of the source was written, in milliseconds since 1970."""
+
+
+class SyncTransaction(TransferTransaction, Protocol):
+    """Stores that a sync reads and writes."""
+
+    @property
+    def directory_keys(self) -> DirectoryKeyStore: ...
+
+
+class Directory(Table, Protocol):
+    """The people of a directory. Cells are by the name of their attribute in lower case, with
+    underscores for blanks. An attribute without a value may be missing."""
+
+    async def columns(self) -> tuple[str, ...]:
+        """The names of the columns; empty where entries name their attributes themselves."""
+
+    def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
+        """The people from the first, in pieces; a problem for one that cannot be read. Raises
+        ``SyncRefused`` if the input ends amid an entry or says that it is not complete."""
+
+
+Missing = Literal["deactivate", "keep"]
+
+_SOURCE = "^[a-z0-9][a-z0-9._-]{0,31}$"
+
+
+def source_name(text: str) -> str:
+    """The name of a directory. Raises ``ValueError``."""
+    if not re.fullmatch(_SOURCE, text):
+        raise ValueError("must be 1 to 32 of a-z, 0-9, '.', '_' and '-'")
+    return text
+
+
+SourceName = Annotated[
+    str,
+    Check(source_name),
+    schema(
+        "Name of the directory; accounts are matched by its keys", pattern=_SOURCE, examples=["ad"]
+    ),
+]
+Most = Annotated[
+    int,
+    within(
+        0,
+        100,
+        "Percent of the people of the source that may be deactivated or renamed at once, at least "
+        "5 people; beyond, nothing is written",
+    ),
+]
+
+
+class SyncOptions(Command, frozen=True, kw_only=True, rename={"missing_": "missing"}):
+    """How a directory is taken over. ``attributes`` names the attribute of a field, instead of the
+    usual ones."""
+
+    source: SourceName
+    attributes: Mapping[str, str] = {}
+    missing_: Missing = "deactivate"
+    most: Most = 10
+    adopt: bool = False
+    contacts: bool = False
+    dry_run: bool = False
+
+
+class SyncedPerson(Struct, frozen=True):
+    """What a sync changes for the person at a line; ``username`` is the account's before it."""
+
+    line: int
+    username: str
+    outcome: RowOutcome
+    changes: Mapping[str, Any] = {}
+
+
+class Synced(Struct, frozen=True):
+    """The result of a sync; what it would change if ``written`` is False. ``left`` are the
+    usernames of the people that are missing and get deactivated, ``kept`` is the number of those
+    that stay active, ``contacts`` that of contacts that are created or changed. A problem of a
+    missing person has the line 0."""
+
+    written: bool
+    total: int
+    people: tuple[SyncedPerson, ...] = ()
+    left: tuple[str, ...] = ()
+    kept: int = 0
+    contacts: int = 0
+    problems: tuple[RowProblem, ...] = ()
+
+    def count(self, outcome: RowOutcome) -> int:
+        """The number of people with this outcome."""
+        return sum(one.outcome == outcome for one in self.people)
+
+    @property
+    def failed(self) -> int:
+        """The number of entries that were left out."""
+        return len({one.line for one in self.problems if one.line})
+
+
+class SyncRefused(Conflict):
+    """The input of a sync is empty or not complete, or changes more people than allowed."""
+
+    code = "sync_refused"
+    usual = (
+        "Nothing was written: 212 of 1500 people of ad would be deactivated (210) or renamed (2), "
+        "more than 150."
+    )
