@@ -18,8 +18,8 @@ MOST_MODULES = {
     "GET /phones/{mac}": 16,
     "POST /phones": 28,
     "POST /auth/login": 28,
-    "POST /phone-profiles/switch": 49,
-    "phoneprov switch": 84,
+    "POST /phone-profiles/switch": 52,
+    "phoneprov switch": 88,
 }
 
 
