@@ -39,6 +39,13 @@ from phoneprov_core.features.fleet.states import (
     StateChange as StateChange,
 )
 from phoneprov_core.features.fleet.use_cases import ChangeFleet as ChangeFleet
+from phoneprov_core.features.identities.model import (
+    IdentityProvider as IdentityProvider,
+    PendingSignIn as PendingSignIn,
+    ProviderClaims as ProviderClaims,
+    ProviderReply as ProviderReply,
+)
+from phoneprov_core.features.identities.use_cases import ProviderSignIn as ProviderSignIn
 from phoneprov_core.features.lines.model import Line as Line
 from phoneprov_core.features.lines.pjsip import PjsipObjects as PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines as Lines

@@ -168,7 +168,7 @@ async def test_sign_in_returns_access_token_and_hides_refresh_token(api: Api, ad
     reply = await sign_in(api)
     data = data_of(reply, 200, "Login successful")
 
-    assert set(data) == {"accessToken", "me", "level0", "sharedWrite", "version"}
+    assert set(data) == {"accessToken", "me", "level0", "sharedWrite", "version", "isConnected"}
     assert (data["me"]["username"], data["level0"], data["sharedWrite"]) == ("ada", False, False)
     token, *attributes = reply.headers["set-cookie"].split("; ")
     assert token.startswith(f"{COOKIE}=eyJ")

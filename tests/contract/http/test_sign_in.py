@@ -24,7 +24,7 @@ def stub() -> Iterator[OidcStub]:
         yield provider
 
 
-def settings_of(stub: OidcStub, **more: str) -> dict[str, str]:
+def settings_of(stub: OidcStub, **more: str) -> dict[str, Any]:
     return {
         "PHONEPROV_OIDC_ISSUER": stub.issuer,
         "PHONEPROV_OIDC_CLIENT_ID": CLIENT,
@@ -111,7 +111,7 @@ async def test_sign_in_username_without_level_0_links_and_opens_a_session(
     (linked,) = await events(api, admin, "identity.created")
     assert linked["changes"]["user_uuid"]["new"] == linked["actor_uuid"] == ada.uuid
     # The subject counts from now on, and no name.
-    stub.person = {"sub": "person-1", "preferred_username": "somebody"}
+    stub.person = {"sub": "person-1", "preferred_username": "another"}
     assert await browser.signs_in() == ""
     assert (await begun(api, browser))["me"]["uuid"] == ada.uuid
     assert browser.kept == ""
@@ -388,7 +388,7 @@ async def test_callback_of_an_altered_cookie_is_expired(browser: Browser) -> Non
 
 @pytest.mark.parametrize("kept", ["x", ".", "\xe9.\xe9", "a" * 5000, "0000000000000000.AA=="])
 async def test_callback_of_any_cookie_is_expired(api: Api, kept: str) -> None:
-    headers = {"Cookie": f"phoneprov_signin={kept}".encode("latin-1")}
+    headers = [(b"cookie", f"phoneprov_signin={kept}".encode("latin-1"))]
 
     reply = await api.client.get(f"{CALLBACK}?state=x&code=y", headers=headers)
     assert result_of(reply) == "sign_in_expired"
