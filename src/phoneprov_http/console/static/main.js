@@ -8,7 +8,7 @@ import { drawHeader, home } from "./shell.js";
 import { help, listenForShortcuts } from "./shortcuts.js";
 import { texts } from "./texts.js";
 import { connection } from "./transport.js";
-import { signInDialog, signInPage } from "./views/sign-in.js";
+import { providerResult, signInDialog, signInPage } from "./views/sign-in.js";
 
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 const header = /** @type {HTMLElement} */ (document.getElementById("header"));
@@ -31,6 +31,8 @@ async function draw({ focus } = { focus: true }) {
     signInPage(main);
     return;
   }
+  const result = providerResult();
+  if (result) notice(result.message, result.isDone ? "done" : "failed");
   await show(main, home(), { focus });
   // The other views are fetched while the operator reads, so that they open at once.
   (window.requestIdleCallback ?? setTimeout)(() => routes.forEach(({ load }) => void load().catch(() => {})));

@@ -5,6 +5,7 @@ import { ApiError, read, send } from "./transport.js";
 
 const BASE = new URL("session", document.baseURI);
 const REFRESH = new URL("session/refresh", document.baseURI);
+const PROVIDER = new URL("session/oidc", document.baseURI);
 // The path that the cookie is limited to: a reverse proxy may serve the console under a prefix.
 const PATH = { "X-Console-Path": new URL(".", document.baseURI).pathname };
 
@@ -24,6 +25,9 @@ class Session extends EventTarget {
   isAdmin = false;
   /** Whether the caller may write phones, modules and the company directory. */
   mayWriteShared = false;
+  /** Whether the account is connected with the provider, null without one.
+   * @type {boolean | null} */
+  isConnected = null;
   /** The version of the service. */
   version = "";
 
@@ -35,6 +39,21 @@ class Session extends EventTarget {
     const body = JSON.stringify({ username, password });
     const headers = { ...PATH, "Content-Type": "application/json" };
     await this.#take(await send(BASE, { method: "POST", headers, body }));
+  }
+
+  /** The text of the button of the provider, empty without one. */
+  async provider() {
+    const { data } = await read(await send(BASE, { cache: "no-store" }));
+    return /** @type {string} */ (data.provider ?? "");
+  }
+
+  /** Go to the provider: to sign in, or to connect the account that is signed in. */
+  async goToProvider() {
+    if (this.token) await this.renew();
+    /** @type {HeadersInit} */
+    const headers = this.token ? { Authorization: `Bearer ${this.token}` } : {};
+    const { data } = await read(await send(PROVIDER, { method: "POST", headers }));
+    location.assign(data.location);
   }
 
   /** Exchange the cookie for a new access token. Dispatches `ended` if the session is over; at the
@@ -83,6 +102,7 @@ class Session extends EventTarget {
     this.me = data.me;
     this.isAdmin = data.level0;
     this.mayWriteShared = data.sharedWrite;
+    this.isConnected = data.isConnected;
     this.version = data.version;
     this.dispatchEvent(new CustomEvent("begun", { detail: { isOther } }));
   }

@@ -10,6 +10,7 @@ import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { fullName } from "./people.js";
 import { pinPart } from "./person.js";
+import { providerButton } from "./sign-in.js";
 import { sessionsPart } from "./sessions.js";
 import { tokensPart } from "./tokens.js";
 
@@ -39,6 +40,7 @@ export async function view({ element, signal }) {
           [texts.permission, me.permission ? `${me.permission.perm_name} (${me.permission.level})` : texts.none],
         ]),
         section(texts.password, password(() => void drawAccess())),
+        session.isConnected !== null && section(texts.provider, connection()),
         pin,
       ),
       section(
@@ -61,6 +63,12 @@ export async function view({ element, signal }) {
     tokens,
     sessions,
   );
+}
+
+/** Whether the account is connected with the provider, and the button that connects it. */
+function connection() {
+  if (session.isConnected) return h("p", {}, texts.isConnected);
+  return h("div", {}, h("p", { className: "quiet" }, texts.connectHint), providerButton(texts.connect));
 }
 
 /** @param {() => void} saved */

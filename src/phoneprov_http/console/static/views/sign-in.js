@@ -74,6 +74,10 @@ function form(done) {
       button.disabled = false;
     }
   }
+  const other = h("div");
+  void session.provider().then((label) => {
+    if (label) fill(other, providerButton(label));
+  }, () => {});
   return h(
     "form",
     { onsubmit: submit },
@@ -83,5 +87,35 @@ function form(done) {
     h("label", { htmlFor: secret }, texts.password),
     password,
     button,
+    other,
   );
+}
+
+/** What the service said when the browser came back from the provider; shown once. */
+export function providerResult() {
+  const query = new URLSearchParams(location.search);
+  const code = query.get("detail") ?? query.get("sign_in");
+  if (code === null) return null;
+  history.replaceState(null, "", location.pathname + location.hash);
+  const known = /** @type {Record<string, string>} */ (texts.signInResults);
+  return { isDone: code === "connected", message: Object.hasOwn(known, code) ? known[code] : known.sign_in_refused };
+}
+
+/** The button that goes to the provider, with what went wrong beside it. @param {string} label */
+export function providerButton(label) {
+  const problem = h("div");
+  const result = providerResult();
+  if (result && !result.isDone) fill(problem, h("p", { className: "error", role: "alert" }, result.message));
+  const button = h("button", { type: "button" }, label);
+  button.onclick = async () => {
+    button.disabled = true;
+    fill(problem);
+    try {
+      await session.goToProvider();
+    } catch (error) {
+      fill(problem, errorBox(error));
+      button.disabled = false;
+    }
+  };
+  return h("div", { className: "provider" }, button, problem);
 }
