@@ -224,3 +224,51 @@ async def test_import_unknown_kind_is_404_and_invalid_fields_are_named(admin: Ca
     assert list(error_of(await admin.post("/imports/phones", {"file": "x"}), 422)) == [
         "file", "csv",
     ]  # fmt: skip
+
+
+STAFF = "key,username,first_name,last_name,email\n" + "".join(
+    f"k{n},user{n},Given,Name{n},user{n}@office.example\n" for n in range(1, 13)
+)
+
+
+async def sync(caller: Caller, csv: str, **options: Any) -> Any:
+    return await caller.post("/imports/users", {"csv": csv, "source": "entra", **options})
+
+
+async def test_people_of_a_source_are_matched_by_key_and_missing_ones_deactivated(
+    admin: Caller,
+) -> None:
+    first = data_of(await sync(admin, STAFF), 200, "Table imported")
+    changed = STAFF.replace("k1,user1,", "k1,ada,").replace(STAFF.splitlines()[12] + "\n", "")
+    second = data_of(await sync(admin, changed), 200, "Table imported")
+    refused = await sync(admin, "".join(STAFF.splitlines(keepends=True)[:4]))
+    forced = data_of(await sync(admin, "".join(changed.splitlines(keepends=True)[:4]), most=100))
+
+    assert (first["created"], first["deactivated"]) == (12, [])
+    assert second["rows"][0]["changes"] == {"username": {"old": "user1", "new": "ada"}}
+    assert second["deactivated"] == ["user12"]
+    error_of(refused, 409, "sync_refused")
+    assert len(forced["deactivated"]) == 8
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"source": "Entra ID"}, "source"),
+        ({"most": 101}, "most"),
+        ({"missing": "delete"}, "missing"),
+        ({"keep_going": True}, "keep_going"),
+    ],
+)
+async def test_wrong_option_of_a_sync_is_named(
+    admin: Caller, options: dict[str, Any], field: str
+) -> None:
+    assert list(error_of(await sync(admin, STAFF, **options), 422)) == [field]
+
+
+async def test_options_of_a_sync_need_a_source_and_users(admin: Caller) -> None:
+    without = await admin.post("/imports/users", {"csv": STAFF, "adopt": True})
+    phones = await admin.post("/imports/phones", {"csv": PHONES, "source": "entra"})
+
+    for response in (without, phones):
+        assert list(error_of(response, 422)) == ["source"]
