@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from browser.console_rig import ORDINARY, PASSWORD, USERNAME, Console, Service
-from support.oidc_stub import CLIENT, SECRET, OidcStub, oidc_stub
 from support.ftp_cut import free_ports
+from support.oidc_stub import CLIENT, SECRET, OidcStub, oidc_stub
 
 
 @pytest.fixture

@@ -220,3 +220,35 @@ def test_switch_with_a_silent_phone_ends_within_30_seconds() -> None:
     assert settings.ftp.total + clearing + web.total <= 29
     # Asterisk's events are tried during the clearing, and before the phone's web server.
     assert clearing >= LOGIN_SECONDS + FIRST_REQUEST_SECONDS
+
+
+# The provider that signs people in
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [
+        ("PHONEPROV_OIDC_CLIENT_ID", "PHONEPROV_OIDC_CLIENT_ID is not"),
+        ("PHONEPROV_PUBLIC_URL", "PHONEPROV_PUBLIC_URL is not"),
+        ("PHONEPROV_OIDC_ISSUER", "PHONEPROV_PASSWORDS is unlinked"),
+    ],
+)
+def test_provider_without_what_a_sign_in_needs_is_refused(missing: str, words: str) -> None:
+    complete = {
+        "PHONEPROV_OIDC_ISSUER": "https://login.example.org/realms/office",
+        "PHONEPROV_OIDC_CLIENT_ID": "phoneprov",
+        "PHONEPROV_PUBLIC_URL": "http://phones.example.org/",
+        "PHONEPROV_PASSWORDS": "unlinked",
+    }
+    assert read_settings(complete).public_url == "http://phones.example.org"
+
+    with pytest.raises(SettingsError, match=words):
+        read_settings({name: text for name, text in complete.items() if name != missing})
+
+
+@pytest.mark.parametrize(
+    "issuer", ["http://login.example.org", "https://u:p@x.org", "https://x.org/?a", "ftp://x", "x"]
+)
+def test_provider_address_that_is_not_protected_is_refused(issuer: str) -> None:
+    with pytest.raises(SettingsError, match="PHONEPROV_OIDC_ISSUER must be an https address"):
+        read_settings({"PHONEPROV_OIDC_ISSUER": issuer})
