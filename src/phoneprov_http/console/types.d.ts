@@ -166,6 +166,7 @@ export interface ImportResult {
   unchanged: number;
   failed: number;
   rows: ImportedRow[];
+  deactivated: string[];
 }
 
 export interface ImportedRow {
