@@ -2,7 +2,10 @@
 users with them (``make test-asterisk-lines``, with Asterisk 16 and 22)."""
 
 import asyncio
+import os
 import re
+import signal
+import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -16,11 +19,19 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.lists import ManagerRegistrations
 from phoneprov_adapters.asterisk.wire import ManagerSettings
 from support.api import data_of
+from support.command_line import PROGRAM, without_settings
 from support.phone_records import a_phone
 from support.polling import until
+from support.scale import note
 
 NUMBERS = {"ada": "1001", "bob": "1002", "cy": "1003"}
 PASSWORD = "s1p&secret=1%41"
+PLACE = "Lager & Küche; 100 % = \u00fc" + "x" * 229
+PRESENTED = (
+    "exten => 112,1,Answer()\n"
+    " same => n,Log(NOTICE,presented <${PHONEPROV_EMERGENCY}> <${PHONEPROV_PLACE}>)\n"
+    " same => n,Hangup()\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -117,11 +128,13 @@ async def office(service: Served) -> AsyncIterator[SipOffice]:
     tables = block("extconfig.conf") + block("extconfig.conf, PJSIP")
     files = {
         "extconfig.conf": tables.replace(":8000/", port),
-        "res_curl.conf": block("res_curl.conf").replace("THE-TOKEN", TOKEN),
+        "res_curl.conf": block("res_curl.conf")
+        .replace("THE-TOKEN", TOKEN)
+        .replace("httptimeout = 10", "httptimeout = 2"),
         "sorcery.conf": block("sorcery.conf"),
-        "extensions.conf": "[default]\nexten => _X.,1,Dial(PJSIP/${EXTEN},20)\n",
+        "extensions.conf": "[default]\n" + PRESENTED + "exten => _X.,1,Dial(PJSIP/${EXTEN},20)\n",
     }
-    async with running("", more=files) as exchange:
+    async with running(block("pjsip.conf"), more=files) as exchange:
         service.environment["PHONEPROV_AMI_PORT"] = str(exchange.ami)
         service.start()
         made = SipOffice(service, exchange)
@@ -186,9 +199,90 @@ async def test_phone_follows_its_user_with_a_new_registration(office: SipOffice)
     received.cancel()
 
 
+async def presented(office: SipOffice, phone: Sipp) -> tuple[str, str, float]:
+    """Call 112: the number and the place that the dialplan sees, and the seconds."""
+    before, began = office.exchange.log().count("presented <"), time.monotonic()
+    await phone.calls("112")
+    seconds = time.monotonic() - began
+    found = re.findall(r"presented <(.*?)> <(.*?)>", office.exchange.log())
+    assert len(found) == before + 1
+    return *found[-1], seconds
+
+
+async def rings(office: SipOffice, phone: Sipp, number: str) -> bool:
+    ringing = asyncio.create_task(phone.rings())
+    await asyncio.sleep(1.0)  # SIPp opens its port
+    await office.exchange.command(f"channel originate Local/{number}@default application Wait 5")
+    return f"INVITE sip:{number}@" in await asyncio.wait_for(ringing, SECONDS)
+
+
+async def export(office: SipOffice) -> bool:
+    """Make the snapshot as the timer does; whether it changed."""
+    file = office.exchange.folder / "pjsip_phoneprov.conf"
+    before = file.stat().st_mtime_ns if file.exists() else 0
+    process = await asyncio.create_subprocess_exec(
+        *PROGRAM, "export", "extensions", str(file), "--format", "pjsip", "--with-secrets",
+        env=without_settings(**office.service.environment), stdout=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    assert await process.wait() == 0
+    await office.exchange.command("module reload res_pjsip.so")
+    return file.stat().st_mtime_ns != before
+
+
+async def test_call_presents_the_place_of_the_phone_of_its_user(office: SipOffice) -> None:
+    values = {"Berlin": ("+4930112", PLACE), "Leipzig": ("+49341112", "Markt 2")}
+    for city, (number, place) in values.items():
+        body = {"name": city, "emergency_number": number, "emergency_place": place}
+        data_of(await office.admin.post("/locations", body), 201)
+    berlin, leipzig = await office.sip_phone(11), await office.sip_phone(12)
+    for mac, location in ((berlin, "Berlin/3"), (leipzig, "Leipzig/1")):
+        data_of(await office.admin.put(f"/phones/{mac}", {"location": location}))
+    phone = office.as_user(11, "ada")
+    await office.switched(berlin, "ada")
+    await phone.register()
+    assert (await presented(office, phone))[:2] == values["Berlin"]
+    elsewhere = office.as_user(12, "ada")
+    await office.switched(leipzig, "bob")
+    await office.switched(leipzig, "ada")
+    await office.switched(berlin, "bob")
+    await elsewhere.register()
+    assert (await presented(office, elsewhere))[:2] == values["Leipzig"]
+
+
+@pytest.mark.parametrize("how", ["stopped", "killed", "hanging"])
+async def test_registered_phone_calls_rings_and_renews_while_the_service_is(
+    office: SipOffice, how: str
+) -> None:
+    phone = office.as_user(12, "ada")
+    await phone.register()
+    await export(office)
+    assert not await export(office)  # nothing changed: the file is not written
+    service = office.service
+    if how == "hanging":
+        os.killpg(service.pid, signal.SIGSTOP)
+    elif how == "killed":
+        service.kill()
+    else:
+        service.stop()
+    try:
+        number, place, seconds = await presented(office, phone)
+        assert (number, place) == ("+49341112", "Markt 2")
+        note(f"call while the service is {how}: {seconds:.1f} s")
+        assert seconds < (25 if how == "hanging" else 2)
+        await phone.register(retry_ms=60_000)  # SIPp takes no second reply to a repeated request
+        assert await rings(office, phone, NUMBERS["ada"])
+    finally:
+        if how == "hanging":
+            os.killpg(service.pid, signal.SIGCONT)
+        else:
+            service.start()
+    assert (await presented(office, phone))[:2] == ("+49341112", "Markt 2")
+
+
 async def test_extension_that_is_not_active_is_refused(office: SipOffice) -> None:
     extension, *_ = data_of(await office.admin.get("/extensions"))
     data_of(await office.admin.put(f"/extensions/{extension['uuid']}", {"is_active": False}))
+    await export(office)  # until then it is in the snapshot
     with pytest.raises(AssertionError):
         async with asyncio.timeout(40):
             await Sipp(office.exchange, NUMBERS["ada"], PASSWORD).register()

@@ -153,9 +153,11 @@ class Sipp:
         self._number = number
         self._password = password
 
-    async def register(self, expires: int = 3600) -> str:
+    async def register(self, expires: int = 3600, *, retry_ms: int = 4000) -> str:
         """Register, or unregister with 0; the Call-ID."""
-        output = await self._run(_register(self._number, self._password, expires), "register")
+        output = await self._run(
+            _register(self._number, self._password, expires, retry_ms), "register"
+        )
         [call_id, *_] = re.findall(r"^Call-ID: (\S+)", output, re.MULTILINE)
         return str(call_id)
 
@@ -167,6 +169,10 @@ class Sipp:
     async def rings(self) -> str:
         """Wait for a call and refuse it; the messages."""
         return await self._run(_BUSY, "rings")
+
+    async def calls(self, number: str) -> str:
+        """Call a number until the exchange ends the call; the messages."""
+        return await self._run(_call(self._number, self._password, number), "calls")
 
     async def answers_options(self, times: int) -> None:
         """Respond to the next qualify requests."""
@@ -191,10 +197,10 @@ class Sipp:
         return trace.read_text(errors="replace").replace("\r", "")
 
 
-def _register(number: str, password: str, expires: int) -> str:
+def _register(number: str, password: str, expires: int, retry_ms: int) -> str:
     def message(extra: str, cseq: int) -> str:
         return (
-            '<send retrans="4000"><![CDATA[\n'
+            f'<send retrans="{retry_ms}"><![CDATA[\n'
             "REGISTER sip:[remote_ip]:[remote_port] SIP/2.0\n"
             "Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]\n"
             f"From: <sip:{number}@[remote_ip]>;tag=[call_number]\n"
@@ -212,6 +218,44 @@ def _register(number: str, password: str, expires: int) -> str:
         + '<recv response="401" auth="true"/>\n'
         + message(login, 2)
         + '<recv response="200"/></scenario>\n'
+    )
+
+
+def _call(caller: str, password: str, called: str) -> str:
+    def message(method: str, cseq: int, extra: str = "", to: str = "", body: str = "") -> str:
+        return (
+            "<send><![CDATA[\n"
+            f"{method} sip:{called}@[remote_ip]:[remote_port] SIP/2.0\n"
+            "Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]\n"
+            f"From: <sip:{caller}@[remote_ip]>;tag=[call_number]\n"
+            f"To: <sip:{called}@[remote_ip]>{to}\n"
+            f"Call-ID: [call_id]\nCSeq: {cseq} {method}\n"
+            f"Contact: <sip:{caller}@[local_ip]:[local_port]>\n"
+            f"{extra}Max-Forwards: 70\n"
+            + ("Content-Type: application/sdp\n" if body else "")
+            + f"Content-Length: [len]\n\n{body}]]></send>\n"
+        )
+
+    sdp = (
+        "v=0\no=- 1 1 IN IP4 [local_ip]\ns=-\nc=IN IP4 [local_ip]\nt=0 0\n"
+        "m=audio 40000 RTP/AVP 8\na=rtpmap:8 PCMA/8000\n"
+    )
+    login = f"[authentication username={caller} password={password}]\n"
+    answered = (
+        "<send><![CDATA[\nSIP/2.0 200 OK\n[last_Via:]\n[last_From:]\n[last_To:]\n[last_Call-ID:]\n"
+        "[last_CSeq:]\nContent-Length: 0\n\n]]></send>\n"
+    )
+    return (
+        '<?xml version="1.0" encoding="ISO-8859-1" ?><scenario name="calls">\n'
+        + message("INVITE", 1, body=sdp)
+        + '<recv response="401" auth="true"/>\n'
+        + message("ACK", 1, to="[peer_tag_param]")
+        + message("INVITE", 2, login, body=sdp)
+        + '<recv response="100" optional="true"/><recv response="200" rrs="true"/>\n'
+        + message("ACK", 2, to="[peer_tag_param]")
+        + '<recv request="BYE"/>\n'
+        + answered
+        + "</scenario>\n"
     )
 
 

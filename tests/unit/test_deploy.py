@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from phoneprov_http.main.cli import main
+from phoneprov_http.main.commands.features.exporting import export
 from phoneprov_http.main.commands.features.serving import provision
 from phoneprov_http.main.commands.serve import serve
 from phoneprov_http.main.server.connections import MOST_FILES
@@ -75,6 +76,18 @@ def test_provision_units_take_their_ports_from_the_socket() -> None:
     defaults = {option.name: option.default for option in provision.params}
     assert f"ListenStream={defaults['host']}:{defaults['http_port']}" in socket
     assert f"ListenDatagram={defaults['host']}:{defaults['tftp_port']}" in socket
+
+
+def test_snapshot_unit_exports_what_asterisk_includes() -> None:
+    unit = unit_of("phoneprov-pjsip.service")["Service"]
+    command = shlex.split(unit["ExecStart"])
+
+    assert main.get_command(click.Context(main), command[1]) is export
+    made = export.make_context("export", command[2:]).params
+    assert (made["kind"], made["format_"], made["with_secrets"]) == ("extensions", "pjsip", True)
+    assert str(made["file"]) in unit["ExecStartPost"]
+    included = f"#tryinclude {made['file'].name}\n"
+    assert included in (ROOT / "docs/how-to/lines.md").read_text("utf-8")
 
 
 def test_compose_file_matches_the_service() -> None:

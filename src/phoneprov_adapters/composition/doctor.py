@@ -16,6 +16,8 @@ from phoneprov_adapters.composition.doctor_lines import (
     answers,
     checked,
     compared,
+    emergency_numbers,
+    exported,
     failed,
     ok,
     skipped,
@@ -106,6 +108,8 @@ async def _database(container: Container, url: str) -> AsyncIterator[CheckResult
         "leavers": (_leavers, _SEE_DATABASE),
         "exchange": (partial(answers, url=url), _SEE_DATABASE),
         "lines": (compared, "See docs/how-to/lines.md."),
+        "emergency": (emergency_numbers, "See docs/how-to/emergency-calls.md."),
+        "snapshot": (exported, "See docs/how-to/lines.md."),
     }
     opening = await checked("database", _opened(database), _database_step(container.settings()))
     yield opening

@@ -1,6 +1,7 @@
 """Findings of doctor, and the findings about lines."""
 
 import asyncio
+import time
 from collections.abc import Awaitable
 from enum import Enum
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
@@ -63,7 +64,13 @@ async def checked(check: str, work: Awaitable[Outcome], next_step: str) -> Check
 SERVICE = "http://127.0.0.1:8000"
 """Where the service listens by default."""
 
+SNAPSHOT_STAMP = "pjsip-export"
+"""The file in the data folder whose time is that of the newest PJSIP export with secrets."""
+
 _PHONES = 5
+_MOST_NAMED = 20
+_OLD_SECONDS = 3600
+_SNAPSHOT_STEP = "Enable the timer phoneprov-pjsip.timer: see docs/how-to/lines.md."
 _SEARCHED = 200
 _ANSWER_SECONDS = 5.0
 _MOST_BYTES = 65_536
@@ -139,3 +146,37 @@ async def compared(container: Container) -> Outcome:
             "Restart the phone, or remove its section from sccp.conf.",
         )
     return ok(f"Asterisk has {len(devices)} phones, all of them of the inventory.")
+
+
+async def emergency_numbers(container: Container) -> Outcome:
+    """Whether an emergency call from each phone with logins presents the number of its place."""
+    if not container.settings().serves_lines:
+        return skipped("PHONEPROV_ASTERISK_TOKEN is not set.")
+    actor = container.use_cases().system_actor()
+    macs = await container.lines().without_emergency_number(actor)
+    if not macs:
+        return ok("Each phone with logins has a location with an emergency number.")
+    named = ", ".join(macs[:_MOST_NAMED]) + (", ..." if len(macs) > _MOST_NAMED else "")
+    return failed(
+        f"{len(macs)} active phones with logins have no emergency number: {named}",
+        "Give them a location with an emergency number: see docs/how-to/emergency-calls.md.",
+    )
+
+
+async def exported(container: Container) -> Outcome:
+    """The age of the newest export for Asterisk, which serves while this service is away."""
+    settings = container.settings()
+    if settings.asterisk_token is None or not settings.asterisk_pjsip:
+        return skipped("PHONEPROV_ASTERISK_PJSIP is off.")
+    try:
+        age = time.time() - (settings.data_dir / SNAPSHOT_STAMP).stat().st_mtime
+    except OSError:
+        return failed(
+            "No PJSIP export with secrets was made on this host: while the service is away, SIP "
+            "phones cannot call.",
+            _SNAPSHOT_STEP,
+        )
+    minutes = max(0, round(age / 60))
+    if age > _OLD_SECONDS:
+        return failed(f"The newest PJSIP export is {minutes} minutes old.", _SNAPSHOT_STEP)
+    return ok(f"The newest PJSIP export is {minutes} minutes old.")

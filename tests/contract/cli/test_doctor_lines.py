@@ -1,17 +1,20 @@
 """``phoneprov doctor``: the way on which Asterisk asks for lines."""
 
+import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from phoneprov_adapters.composition.doctor import examine
-from phoneprov_adapters.composition.doctor_lines import CheckResult, Verdict
+from phoneprov_adapters.composition.doctor_lines import SNAPSHOT_STAMP, CheckResult, Verdict
+from phoneprov_core.features.desks.records import DeskRecord
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.switching.devices.names import device_name
 from support.ami_stub import SECRET, USER, AmiStub, failure, listing
 from support.keys import NEW_KEY
-from support.phone_records import a_phone
+from support.phone_records import a_location, a_phone
 from support.served import Served, served
 
 TOKEN = "a service token of Asterisk"
@@ -111,3 +114,43 @@ async def test_doctor_compares_the_phones_of_asterisk(
             AMI_SECRET=SECRET,
         )  # fmt: skip
     assert (found["lines"].state, message in found["lines"].message) == (state, True)
+
+
+async def test_doctor_counts_phones_with_logins_and_no_emergency_number(
+    tmp_path: Path, service: Served
+) -> None:
+    async def arrange() -> None:
+        async with service.container.database().write() as tx:
+            await tx.locations.add(a_location(1, name="Berlin", emergency_number="+49301"))
+            await tx.locations.add(a_location(2, name="Bonn", emergency_number=None))
+            for number in range(3, 28):
+                await tx.phones.add(a_phone(number, location="Bonn"))
+            await tx.phones.add(a_phone(30, location="berlin/3"))
+            await tx.phones.add(a_phone(31, location=None, is_active=False))
+            await tx.phones.add(a_phone(32, location=None))
+            await tx.desks.put(DeskRecord(a_phone(32).mac, hotdesk=False))
+
+    found = (await findings(tmp_path, service.url))["emergency"]
+    assert found.state is Verdict.OK
+    service.run(arrange())
+    found = (await findings(tmp_path, service.url))["emergency"]
+    assert found.state is Verdict.FAILED
+    assert found.message.startswith("25 active phones with logins")
+    named = [a_phone(number).mac for number in range(3, 28)]
+    assert [mac for mac in named if mac in found.message] == named[:20]
+
+
+async def test_doctor_warns_about_an_old_export_of_endpoints(
+    tmp_path: Path, service: Served
+) -> None:
+    async def found() -> CheckResult:
+        return (await findings(tmp_path, service.url, ASTERISK_PJSIP="on"))["snapshot"]
+
+    assert (await findings(tmp_path, service.url))["snapshot"].state is Verdict.SKIPPED
+    assert (await found()).state is Verdict.FAILED
+    stamp = tmp_path / SNAPSHOT_STAMP
+    stamp.touch()
+    assert (await found()).state is Verdict.OK
+    os.utime(stamp, (0, time.time() - 3700))
+    old = await found()
+    assert (old.state, "62 minutes" in old.message) == (Verdict.FAILED, True)

@@ -93,6 +93,24 @@ def test_secrets_are_exported_on_request_with_mode_0600(tmp_path: Path) -> None:
     assert "1002" not in (tmp_path / "with-p.conf").read_text()
 
 
+def test_export_that_changes_nothing_keeps_the_file(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("extension,type,name,password\n1001,chan_pjsip,Desk,hush\n")
+    phoneprov("import", "extensions", "a.csv")
+    export = ("export", "extensions", "p.conf", "--format", "pjsip", "--with-secrets")
+    phoneprov(*export)
+    file = tmp_path / "p.conf"
+    before = file.stat()
+    phoneprov(*export)
+    assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    file.chmod(0o644)
+    phoneprov(*export)
+    assert file.stat().st_mode & 0o777 == 0o600
+    (tmp_path / "a.csv").write_text("extension,name\n1001,Hall\n")
+    phoneprov("import", "extensions", "a.csv")
+    phoneprov(*export)
+    assert "Hall" in file.read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

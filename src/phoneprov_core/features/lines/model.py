@@ -97,6 +97,9 @@ class LineStore(Protocol):
         """The active users of the extension with exactly this number, each with the phones whose
         desk or whose current deployment is theirs."""
 
+    async def phones_with_logins(self) -> list[Phone]:
+        """The active phones at which users may log in, by MAC."""
+
     async def phones_of_leavers(self) -> list[Phone]:
         """The active phones whose current deployment belongs to an inactive or deleted user, by
         MAC."""

@@ -22,12 +22,12 @@ from phoneprov_core.features.lines.model import (
 )
 from phoneprov_core.inventory.configuration.findings import Finding, Severity
 from phoneprov_core.inventory.extensions import CHAN_SCCP
-from phoneprov_core.inventory.locations import Emergency, emergency_at
+from phoneprov_core.inventory.locations import Emergency, emergency_at, emergency_of
 from phoneprov_core.inventory.phones.model import software_type_of, speaks_sip
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import PhoneprovError, require
-from phoneprov_core.kernel.paging import Listing, Page, page_of
+from phoneprov_core.kernel.paging import Listing, Page, listing, page_of
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, known_id, timestamp
 from phoneprov_core.people.access import require_superadmin
@@ -123,6 +123,18 @@ class Lines:
         async with self.database.read() as tx:
             phones = await tx.lines.phones_of_leavers()
         return [one.mac for one in phones if speaks_sip(one.software_type)]
+
+    async def without_emergency_number(self, actor: Actor) -> list[str]:
+        """The MACs of the active phones at which users may log in and whose location gives no
+        emergency number: an emergency call presents the number of the user."""
+        require_superadmin(actor)
+        everywhere = await listing(self.database.read, lambda tx: tx.locations)
+        known = [one for one in await everywhere.everything() if one.emergency_number]
+        async with self.database.read() as tx:
+            phones = await tx.lines.phones_with_logins()
+        texts = {phone.location for phone in phones}
+        lacking = {text for text in texts if emergency_of(text, known).number is None}
+        return [phone.mac for phone in phones if phone.location in lacking]
 
     async def lacks_default_line(self, mac: str) -> bool:
         """Whether the phone has a default profile, and no line while it has that: neither the desk

@@ -164,6 +164,13 @@ _LEAVERS: Select[Any] = (
     .order_by(phones.c.mac)
 )
 
+_WITH_LOGINS: Select[Any] = (
+    select(*_PHONE.columns)
+    .select_from(phones.outerjoin(desks, desks.c.mac == phones.c.mac))
+    .where(phones.c.is_active, or_(desks.c.hotdesk.is_(None), desks.c.hotdesk))
+    .order_by(phones.c.mac)
+)
+
 _LAST = (
     select(deployments.c.owner_uuid, deployments.c.number)
     .where(deployments.c.mac == bindparam("mac"), deployments.c.place.is_not(None))
@@ -224,6 +231,9 @@ class SqlLines(SqlQueries, LineStore):
 
     async def phones_of_leavers(self) -> list[Phone]:
         return await self._all(self._phone, _LEAVERS)
+
+    async def phones_with_logins(self) -> list[Phone]:
+        return await self._all(self._phone, _WITH_LOGINS)
 
     def _phone(self, *row: Any) -> Phone:
         return _PHONE.read(row, self._connection.box)

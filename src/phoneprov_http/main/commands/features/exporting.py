@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import filecmp
 import io
 import os
 import sys
@@ -13,6 +14,7 @@ from typing import TextIO
 
 import click
 
+from phoneprov_adapters.composition.doctor_lines import SNAPSHOT_STAMP
 from phoneprov_adapters.files.csv import CsvWriter
 from phoneprov_adapters.files.vcard import DIRECTORIES, VcardWriter, is_vcard
 from phoneprov_core.features.transfer.asterisk import Section
@@ -43,16 +45,19 @@ _ASTERISK = {"sccp": "chan_sccp", "pjsip": "chan_pjsip"}
     help="sccp and pjsip are configuration files of Asterisk; auto is vcard for .vcf, else csv.",
 )
 @click.option("--with-secrets", is_flag=True, help="Include the passwords of extensions.")
-@click.option("--context", default="default", show_default=True, help="Context of PJSIP endpoints.")
-def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: str) -> None:
+@click.option(
+    "--context",
+    show_default="PHONEPROV_ASTERISK_CONTEXT",
+    help="Context of PJSIP endpoints.",
+)
+def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: str | None) -> None:
     """Export all records of a kind. A FILE of - is standard output.
 
     KIND is users, extensions, user-extensions, phones, desks, kems, locations,
     company-directory, personal-directory, profiles or templates. An existing file is replaced when
-    the export is complete; a pipe or device is written to. Passwords of users and PINs are never
-    exported.
-    Profiles and templates are exported with all their texts. Only its owner can read a file with
-    secrets.
+    the export is complete and differs; a pipe or device is written to. Passwords of users and PINs
+    are never exported. Profiles and templates are exported with all their texts. Only its owner can
+    read a file with secrets.
 
     \b
       phoneprov export phones phones.csv
@@ -76,7 +81,10 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
             async def write(at: Acting) -> int:
                 if driver := _ASTERISK.get(format_):
                     sections = at.container.transfer().asterisk(
-                        at.actor, driver, with_secrets=with_secrets, context=context
+                        at.actor,
+                        driver,
+                        with_secrets=with_secrets,
+                        context=context or at.container.settings().asterisk_context,
                     )
                     return await _write_sections(sections, out, left_out)
                 rows = at.container.transfer().out(at.actor, kind, with_secrets=with_secrets)
@@ -88,6 +96,8 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
                 return count
 
             count = as_operator(write)
+        if format_ == "pjsip" and with_secrets and str(file) != "-":
+            as_operator(_stamped)
     except BrokenPipeError:
         raise  # the reader closed the pipe, as ``head`` does: click exits without a message
     except OSError as error:
@@ -102,6 +112,11 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
     click.echo(f"{count} record(s) were written to {target}.", err=str(file) == "-")
     if left_out:
         sys.exit(1)
+
+
+async def _stamped(at: Acting) -> None:
+    """Note the time of the export for ``phoneprov doctor``."""
+    (at.container.settings().data_dir / SNAPSHOT_STAMP).touch()
 
 
 async def _write_sections(
@@ -146,10 +161,21 @@ def written(file: Path, *, private: bool) -> Iterator[TextIO]:
             mask = os.umask(0)
             os.umask(mask)
             Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(file)
+        if _is_same(Path(name), file):
+            Path(name).unlink()
+        else:
+            Path(name).replace(file)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _is_same(new: Path, file: Path) -> bool:
+    """Whether the file exists with the same content and mode: it keeps its time then, by which
+    other programs see a change."""
+    if not file.is_file() or new.stat().st_mode != file.stat().st_mode:
+        return False
+    return filecmp.cmp(new, file, shallow=False)
 
 
 def _is_standard_output(file: Path) -> bool:
