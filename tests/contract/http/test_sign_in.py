@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
+from phoneprov_core.people.users.model import Registration
 from support.api import PASSWORD, Api, Caller, data_of, error_of, opened_api
 from support.oidc_stub import CLIENT, SECRET, OidcStub, oidc_stub
 
@@ -321,6 +322,51 @@ async def test_passwords_unlinked_refuse_a_linked_account_like_a_wrong_password(
             error_of(refused, 401, "wrong_credentials")
         assert right.json()["message"] == wrong.json()["message"]
         data_of(await api.anonymous.post("/auth/login", {"username": "bob", "password": PASSWORD}))
+
+
+async def test_create_admin_removes_the_link_so_that_the_password_logs_in(
+    tmp_path: Path, stub: OidcStub
+) -> None:
+    async with opened_api(tmp_path, **settings_of(stub, PASSWORDS="unlinked")) as api:
+        await api.account("ada")
+        assert await Browser(api, stub).signs_in() == ""
+        body = {"username": "ada", "password": PASSWORD}
+        error_of(await api.anonymous.post("/auth/login", body), 401, "wrong_credentials")
+
+        await api.container.create_admin()(
+            Registration(
+                first_name="Ada",
+                last_name="Lovelace",
+                username="ada",
+                email="ada@example.com",
+                password=PASSWORD,
+            )
+        )
+        data_of(await api.anonymous.post("/auth/login", body))
+        assert await Browser(api, stub).signs_in() == "not_linked"
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite", "postgres"])
+async def test_sign_in_ten_at_a_time_make_one_account_and_one_identity(
+    tmp_path: Path, stub: OidcStub, database_kind: str
+) -> None:
+    settings = settings_of(stub, OIDC_CREATE="true")
+    async with opened_api(tmp_path, database_kind=database_kind, **settings) as api:
+        admin = await api.account("admin", level=0)
+        stub.person = {"sub": "n", "preferred_username": "nina", "email": "nina@example.com"}
+
+        results = await asyncio.gather(*(Browser(api, stub).signs_in() for _ in range(10)))
+
+        assert results == [""] * 10
+        assert len(await events(api, admin, "identity.created")) == 1
+        # One state is used once, however many replies arrive together.
+        browser = Browser(api, stub)
+        address = await browser.goes()
+        tabs = [Browser(api, stub) for _ in range(5)]
+        for tab in tabs:
+            tab.kept = browser.kept
+        replies = await asyncio.gather(*(tab.comes(address) for tab in tabs))
+        assert sorted(map(result_of, replies)) == ["", *["sign_in_expired"] * 4]
 
 
 async def test_deleted_account_loses_its_identity(

@@ -2,6 +2,7 @@
 never found by its e-mail address."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 
 from phoneprov_core.features.identities.model import (
@@ -158,13 +159,16 @@ class ProviderSignIn:
             await self._connect(pending, claims, ip)
             return None
         try:
-            return await self._sign_in(claims, ip)
-        except Conflict:
-            # Another tab of the same person was faster, or the names of a new account are in use.
-            try:
-                return await self._sign_in(claims, ip)
-            except Conflict:
-                raise NotLinked from None
+            opened = await self._sign_in(claims, ip)
+        except (Conflict, NotLinked):
+            opened = None
+        if opened is None:
+            # Another tab of the same person may have been faster; its account is found now.
+            with suppress(Conflict):  # a name of the new account is in use
+                opened = await self._sign_in(claims, ip)
+        if opened is None:
+            raise NotLinked
+        return opened
 
     def _require_member(self, groups: Sequence[str] | None) -> None:
         if not self.policy.group:
@@ -193,8 +197,9 @@ class ProviderSignIn:
         except Conflict:
             raise NotLinked from None
 
-    async def _sign_in(self, claims: ProviderClaims, ip: str) -> TokenPair:
-        """Raises ``NotLinked``, ``SignInRefused`` for an inactive account, and ``Conflict``."""
+    async def _sign_in(self, claims: ProviderClaims, ip: str) -> TokenPair | None:
+        """None if the person got an account meanwhile. Raises ``NotLinked``, ``SignInRefused`` for
+        an inactive account, and ``Conflict``."""
         async with self.database.read() as tx:
             user = await self._account(tx, claims)
         new = None if user else self._new_account(claims, ip)
@@ -204,6 +209,8 @@ class ProviderSignIn:
         by = Actor(account.uuid, None, ip, username=account.username)
         async with self.database.write(by=by) as tx:
             if new is not None:
+                if await self._account(tx, claims) is not None:
+                    return None
                 await add_user(tx, new, self.accounts, None)
                 await tx.flush()
             # The row is locked from here on: an account that is changed meanwhile is refused.
