@@ -212,6 +212,7 @@ def table() -> Iterator[Route]:
         "/console",
         ("GET", "", "everyone", nothing, None, 308),
         ("GET", "/{path}", "everyone", lambda _: fixed(path="views/phone.js")),
+        ("GET", "/session", "everyone", nothing),
         ("POST", "/session", "everyone", nothing, login_of_the_owner),
         ("POST", "/session/refresh", "everyone", nothing),
         ("DELETE", "/session", "everyone", nothing),
