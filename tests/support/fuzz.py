@@ -80,7 +80,7 @@ class Fuzz:
                     "seed": SEED,
                     "generation": {"with-security-parameters": False, "database": "none"},
                     "phases": {"coverage": {"generate-duplicate-query-parameters": True}},
-                    # No schema knows the own refresh token, the current password, or weak PINs.
+                    # No schema knows refresh tokens, the current password, weak PINs and tables.
                     "operations": [
                         {
                             "include-path": path,
@@ -89,6 +89,7 @@ class Fuzz:
                         for path in (
                             "/api/v1/auth/logout",
                             "/api/v1/me/password",
+                            "/api/v1/imports/{kind}",
                             "/api/v1/vendor-users/{userUuid}",
                         )
                     ],

@@ -111,6 +111,9 @@ def _desk_logout(office: Installation) -> None:
     office.run("desk", "logout", MAC)
 
 
+PERSON = "k1,grace,Grace,Hopper,grace@example.com\n"
+
+
 def _prune(office: Installation) -> None:
     file = Path(office.environment["PHONEPROV_DATA_DIR"]) / "phoneprov.db"
     with closing(sqlite3.connect(file, timeout=60)) as connection:
@@ -160,6 +163,16 @@ CHANGING: dict[str, tuple[Callable[[Installation], object], set[str]]] = {
     "desk set-default": (lambda o: o.run("desk", "set-default", MAC, ADA), {"desk.updated"}),
     "desk logout": (_desk_logout, {"desk.logout", "deployment.created"}),
     "keys rotate": (_rotate, {"key.rotated", "session.ended"}),
+    "sync people": (
+        lambda o: o.run(
+            "sync",
+            "people",
+            o.file("people.csv", "key,username,first_name,last_name,email\n" + PERSON),
+            "--source",
+            "hr",
+        ),
+        {"user.created", "sync.finished"},
+    ),
     "prune": (_prune, {"retention.pruned"}),
     "restore": (_restore, {"database.restored"}),
 }

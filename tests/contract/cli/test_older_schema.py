@@ -19,6 +19,7 @@ ARGUMENTS = {
     "desk set-default": ("001bd4000001", "--none"),
     "desk logout": ("001bd4000001",),
     "import": ("users", "{file}"),
+    "sync people": ("{file}", "--source", "ad"),
     "export": ("users", "-"),
     "profile add": ("{file}", "--user", "ada"),
     "profile update": ("{file}",),
