@@ -21,6 +21,14 @@ from support.phone_browser import PhoneBrowser
 from support.polling import until
 from support.scale import note
 
+PLACE = "Lager & Küche; 100 % = \u00fc" + "x" * 229
+PRESENTED = (
+    "exten => 112,1,Answer()\n"
+    " same => n,Log(NOTICE,presented <${PHONEPROV_EMERGENCY}> <${PHONEPROV_PLACE}>)\n"
+    " same => n,Hangup()\n"
+)
+"""The dialplan of an emergency call, which reaches no trunk."""
+
 PAGE = Path(__file__).parents[2] / "docs/how-to/lines.md"
 TOKEN, RENEWED = "a-service-token-of-Asterisk", "another-service-token-of-Asterisk"
 PIN, NUMBER = "24681357", "101"
@@ -175,7 +183,7 @@ async def office(service: Served) -> AsyncIterator[Office]:
     files = {
         "extconfig.conf": extconfig,
         "res_curl.conf": block("res_curl.conf").replace("THE-TOKEN", TOKEN),
-        "extensions.conf": block("extensions.conf"),
+        "extensions.conf": block("extensions.conf") + PRESENTED.replace("Answer()", "NoOp()"),
     }
     async with running("", sccp=sccp, more=files) as exchange:
         for host in (service, second):
@@ -218,6 +226,51 @@ async def test_call_follows_the_user_and_no_other_phone_restarts(office: Office)
     assert await office.rings_at("505") == {others[5].mac}
     shown = await office.exchange.command(f"sccp show line {NUMBER}")
     assert re.search(r"^Language +: en_GB$", shown, re.MULTILINE)
+
+
+async def presented(office: Office, phone: DeskPhone) -> tuple[str, str]:
+    """Call 112: the number and the place that the dialplan sees."""
+    before = office.exchange.log().count("presented <")
+    phone.dial("112")
+
+    async def is_logged() -> bool:
+        return office.exchange.log().count("presented <") > before
+
+    await until(is_logged)
+    found = re.findall(r"presented <(.*?)> <(.*?)>", office.exchange.log())
+    return str(found[-1][0]), str(found[-1][1])
+
+
+async def test_call_presents_the_place_of_the_desk(office: Office) -> None:
+    berlin, leipzig = await office.phone(11, own="911"), await office.phone(12, own="912")
+    await office.user("bea", "111")
+    values = {"Berlin": ("+4930112", PLACE), "Leipzig": ("+49341112", "Markt 2")}
+    for city, (number, place) in values.items():
+        body = {"name": city, "emergency_number": number, "emergency_place": place}
+        data_of(await office.admin.post("/locations", body), 201)
+    for phone, location in ((berlin, "Berlin/3"), (leipzig, "leipzig")):
+        data_of(await office.admin.put(f"/phones/{phone.mac}", {"location": location}))
+    elsewhere = await office.phone(13, own="913")
+    await asyncio.gather(*(phone.start() for phone in (berlin, leipzig, elsewhere)))
+    assert await presented(office, elsewhere) == ("", "")
+    desks = ((berlin, None, "Berlin"), (leipzig, berlin, "Leipzig"), (berlin, leipzig, "Berlin"))
+    for phone, left, city in desks:
+        restarted = [(one, one.registrations + 1) for one in (phone, left) if one]
+        await office.log_in(phone, "bea")
+        async with asyncio.timeout(SECONDS):
+            for one, times in restarted:
+                await one.registered(times)
+        assert await office.rings_at("111") == {phone.mac}
+        assert await presented(office, phone) == values[city]
+    before = berlin.registrations
+    data_of(await office.admin.post(f"/phones/{berlin.mac}/desk/logout", {}))
+    async with asyncio.timeout(SECONDS):
+        await berlin.registered(before + 1)
+    assert await office.rings_at("911") == {berlin.mac}
+    assert await presented(office, berlin) == values["Berlin"]
+    office.service.kill()
+    assert await presented(office, leipzig) == values["Leipzig"]
+    office.service.start()
 
 
 async def test_deployment_has_the_lines_that_asterisk_has(office: Office) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from asterisk.check_lines import TOKEN, Office, block, mac_of
+from asterisk.check_lines import PLACE, PRESENTED, TOKEN, Office, block, mac_of
 from asterisk.exchange import SECONDS, SECRET, USER, Sipp, running
 from faults.served import Served
 from phoneprov_adapters.asterisk.connection import ManagerConnection
@@ -26,12 +26,6 @@ from support.scale import note
 
 NUMBERS = {"ada": "1001", "bob": "1002", "cy": "1003"}
 PASSWORD = "s1p&secret=1%41"
-PLACE = "Lager & Küche; 100 % = \u00fc" + "x" * 229
-PRESENTED = (
-    "exten => 112,1,Answer()\n"
-    " same => n,Log(NOTICE,presented <${PHONEPROV_EMERGENCY}> <${PHONEPROV_PLACE}>)\n"
-    " same => n,Hangup()\n"
-)
 
 
 @pytest.fixture(scope="module")

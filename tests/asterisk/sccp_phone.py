@@ -7,6 +7,7 @@ A message is its length (which counts the type), the protocol version of the hea
 import asyncio
 import struct
 
+ENBLOC_CALL = 0x0004
 KEEP_ALIVE, REGISTER, UNREGISTER = 0x0000, 0x0001, 0x0027
 LINE_STATE, CONFIGURATION, TIME, BUTTONS, CAPABILITIES = 0x000B, 0x000C, 0x000D, 0x000E, 0x0010
 SOFT_KEY_SET, SOFT_KEYS, LINES = 0x0025, 0x0028, 0x002D
@@ -66,6 +67,10 @@ class SccpPhone:
         """Close the connection."""
         self._writer.close()
         await self._reading
+
+    def dial(self, number: str) -> None:
+        """Call a number from the first line, all digits at once."""
+        self._send(ENBLOC_CALL, number.encode().ljust(28, b"\0") + (1).to_bytes(4, "little"))
 
     def _send(self, kind: int, fields: bytes = b"") -> None:
         self._writer.write(struct.pack("<III", len(fields) + 4, 0, kind) + fields)
