@@ -15,6 +15,11 @@ from phoneprov_http.main.server.logs import JsonLines, LogQueue
 from support.planted import OF_ALL_TESTS, Search
 from support.scale import LONG, figures
 
+# A shell starts a job in the background with Ctrl-C ignored; some tests send it to themselves.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 # The ordinary run tries the same examples each time, on a machine of any speed. The long run
 # tries new ones.
 settings.register_profile(
