@@ -1,6 +1,7 @@
 """Sockets that a supervisor passes to the service."""
 
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,3 +73,16 @@ def test_serve_with_address_and_socket_is_refused(passed: int, option: str) -> N
 
     assert done.exit_code == 2
     assert done.stderr.startswith("phoneprov: --host and --port are not allowed with --fd.")
+
+
+def test_serve_that_fails_restores_the_signal_handlers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PHONEPROV_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("PHONEPROV_UPLOADER", "pigeon")
+    before = [signal.getsignal(number) for number in sockets.stop_signals()]
+
+    done = CliRunner().invoke(main, ["serve", "--port", "0"])
+
+    assert done.exit_code == 2
+    assert [signal.getsignal(number) for number in sockets.stop_signals()] == before

@@ -6,7 +6,6 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Sequence
-from signal import signal
 
 import click
 from click.core import ParameterSource
@@ -30,8 +29,8 @@ from phoneprov_http.main.server.sockets import (
     activated,
     address_text,
     bound,
+    handling_stops,
     inherited,
-    stop_signals,
 )
 from phoneprov_http.main.server.workers import Workers
 
@@ -71,9 +70,12 @@ def serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared:
     A stop answers the requests that were accepted and finishes a running switch. With a socket
     of systemd (LISTEN_FDS) or --fd, new connections wait for the next start.
     """
+    with handling_stops(_leave):
+        _serve(host, port, fd, workers, migrate_shared=migrate_shared)
+
+
+def _serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared: bool) -> None:
     listeners = _inherited(fd)
-    for number in stop_signals():
-        signal(number, _leave)
     settings = settings_of_environment()
     if (files := raise_file_limit()) < LEAST_FILES:
         raise SettingsError(
