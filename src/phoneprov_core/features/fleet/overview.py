@@ -25,7 +25,7 @@ HISTORY = 20
 MOST_DAYS = 365
 _SETTLED_DAYS = 2
 """Deployments of earlier days do not change any more: they are counted once and for all."""
-_PIECE = timedelta(days=30)
+_DAYS_AT_ONCE = timedelta(days=30)
 """Days that are counted in one transaction."""
 
 
@@ -118,7 +118,7 @@ async def count_days(database: ReadAndWrite[DaysTransaction], now: datetime) -> 
     async with database.read() as tx:
         begin = await tx.fleet.summed_until()
     while begin is not None and begin < settled:
-        until = min(settled, (date.fromisoformat(begin) + _PIECE).isoformat())
+        until = min(settled, (date.fromisoformat(begin) + _DAYS_AT_ONCE).isoformat())
         async with database.write(by=SYSTEM_ACTOR) as tx:
             await tx.fleet.sum_days(begin, until)
         begin = until
