@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 _NAME = re.compile(r"(?:[A-Za-z0-9-]+\.)?([A-Za-z0-9-]+)(?=[;:])")
 _USED = {"BEGIN", "END", "VERSION", "N", "FN", "TEL", "EMAIL", "ORG", "UID"}
-_OUR_PROPERTIES = "X-PHONEPROV-"
+_OURS = "X-PHONEPROV-"
 # The colon that ends the parameters is the first one outside quotation marks.
 _PARTS = re.compile(r'((?:[^:"]|"[^"]*")*):(.*)', re.DOTALL)
 
@@ -32,7 +32,7 @@ def _is_used(line: str) -> bool:
     if line and ":" not in line:
         raise BadCard("The vCard has a line that is not a property")
     name = _NAME.match(line)
-    return name is not None and (name[1].upper() in _USED or name[1].upper().startswith(_OUR_PROPERTIES))
+    return name is not None and (name[1].upper() in _USED or name[1].upper().startswith(_OURS))
 
 
 def _unfolded(text: str) -> Iterator[str]:
