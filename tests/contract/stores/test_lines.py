@@ -1,10 +1,13 @@
-"""The contract of ``LineStore``."""
+"""The contracts of ``LineStore`` and ``LocationStore``."""
 
 import msgspec
+import pytest
 
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.features.lines.model import Number, PhoneNumbers, UsedPhone
-from support.phone_records import a_deployment, a_phone
+from phoneprov_core.inventory.locations import beginnings, location_key
+from phoneprov_core.kernel.errors import Conflict
+from support.phone_records import a_deployment, a_location, a_phone
 from support.records import (
     a_link,
     a_mac,
@@ -169,3 +172,79 @@ class TestLines(DatabaseTests):
             assert [one.desk.user_uuid for one in found] == [None, BOB]
             assert [one.deployed_owner for one in found] == [BOB, BOB]
             assert await tx.lines.phones_of(ADA) == []
+
+    async def test_phones_with_a_number_are_those_of_its_active_users(self) -> None:
+        async with self.database.read() as tx:
+            assert await tx.lines.phones_with("6", "chan_pjsip") == []
+        # Ada and Bob have the number, and Carla, who is inactive.
+        await self.add(
+            a_link(320, BOB, identifier(206)),
+            a_link(321, CARLA, identifier(206)),
+            a_phone(3, is_active=False),
+            a_phone(4),
+        )
+        async with self.database.write() as tx:
+            await tx.desks.put(DESK)
+            await tx.desks.put(DeskRecord(a_mac(3)).used(DeskUse(CARLA), NOW))
+            await tx.desks.put(DeskRecord(a_mac(9)).used(DeskUse(ADA), NOW))  # no phone
+        await self.deployed(PHONE.mac, BOB)
+        await self.deployed(OTHER.mac, CARLA, 402)
+        await self.deployed(a_mac(3), ADA, 403)
+        async with self.database.read() as tx:
+            found = await tx.lines.phones_with("6", "chan_pjsip")
+            # Inactive phones too, by MAC.
+            assert [(user, one.phone.mac) for user, one in found] == [
+                (ADA, PHONE.mac), (BOB, PHONE.mac), (ADA, a_mac(3)),
+            ]  # fmt: skip
+            assert [one.desk.user_uuid for _, one in found] == [ADA, ADA, CARLA]
+            assert [one.deployed_owner for _, one in found] == [BOB, BOB, ADA]
+            assert [one.deployed_at for _, one in found] == [moment(401)] * 2 + [moment(403)]
+            # Of another kind, inactive, of an inactive user, none.
+            for number in ("7", "3", "9", "%", ""):
+                assert await tx.lines.phones_with(number, "chan_pjsip") == []
+            assert await tx.lines.phones_with("6", "chan_sccp") == []
+
+    async def test_phones_with_logins_are_active_and_not_closed_by_their_desk(self) -> None:
+        async with self.database.read() as tx:
+            assert await tx.lines.phones_with_logins() == [PHONE, OTHER]  # without a record
+        await self.add(a_phone(3, is_active=False))
+        async with self.database.write() as tx:
+            await tx.desks.put(DESK)
+            await tx.desks.put(DeskRecord(OTHER.mac, hotdesk=False))
+            await tx.desks.put(DeskRecord(a_mac(9)))  # no phone
+        async with self.database.read() as tx:
+            assert await tx.lines.phones_with_logins() == [PHONE]
+
+
+class TestLocations(DatabaseTests):
+    """The contract of ``LocationStore``, beyond that of every store."""
+
+    async def arrange(self) -> None:
+        names = ("Berlin", "Berlin/3", "Straße / \u00dc", "Zürich")
+        await self.add(*(a_location(number, name=name) for number, name in enumerate(names, 1)))
+
+    async def test_named_finds_the_locations_of_these_keys(self) -> None:
+        async with self.database.read() as tx:
+
+            async def named(*keys: str) -> list[str]:
+                return sorted(one.name for one in await tx.locations.named(keys))
+
+            assert await named("berlin/3", "berlin", "paris") == ["Berlin", "Berlin/3"]
+            assert await named(location_key("STRASSE/ü")) == ["Straße / \u00dc"]
+            for key in ("Berlin", "ber", "berlin/", "%", ""):
+                assert await named(key) == []
+            assert await named() == []
+            assert await named(*beginnings("/".join(["zürich", *"x" * 120]))) == ["Zürich"]
+
+    async def test_name_of_an_equal_key_is_a_conflict_that_changes_nothing(self) -> None:
+        with pytest.raises(Conflict):
+            await self.add(a_location(5, name="STRASSE/u\u0308"))
+        async with self.database.read() as tx:
+            [kept] = await tx.locations.named([location_key("STRASSE/ü")])
+        with pytest.raises(Conflict):
+            await self.put(msgspec.structs.replace(kept, name="zÜrich"))
+        await self.put(msgspec.structs.replace(kept, name="STRASSE/Ü"))  # its own name
+        async with self.database.read() as tx:
+            assert [one.name for one in await tx.locations.named([location_key("STRASSE/ü")])] == [
+                "STRASSE/Ü"
+            ]
