@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 
 from browser.cdp import browser
-from phoneprov_adapters.simulator.screen import Screen, ScreenPage
+from phoneprov_adapters.simulator.phone import Screen, ScreenPage
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MAC = "00:1B:D4:12:34:56"

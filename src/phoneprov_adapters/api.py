@@ -35,17 +35,15 @@ from phoneprov_adapters.memory.database import MemoryDatabase as MemoryDatabase
 from phoneprov_adapters.memory.devices import (
     MemoryManager as MemoryManager,
     MemoryPhone as MemoryPhone,
+    MemoryReachability as MemoryReachability,
     MemoryUploader as MemoryUploader,
+    MemoryWatch as MemoryWatch,
 )
 from phoneprov_adapters.memory.system import (
     CountingIds as CountingIds,
     FixedClock as FixedClock,
     PlainHasher as PlainHasher,
     PlainTokens as PlainTokens,
-)
-from phoneprov_adapters.memory.watch import (
-    MemoryReachability as MemoryReachability,
-    MemoryWatch as MemoryWatch,
 )
 from phoneprov_adapters.phone.http import PhoneWeb as PhoneWeb, PhoneWebSettings as PhoneWebSettings
 from phoneprov_adapters.phone.watch import (

@@ -27,18 +27,18 @@ from phoneprov_core.features.fleet.model import (
     PlacedPhone as PlacedPhone,
     ReplacePhone as ReplacePhone,
 )
-from phoneprov_core.features.fleet.overview import (
-    Fleet as Fleet,
-    FleetDay as FleetDay,
-    FleetQuery as FleetQuery,
-    ViewFleet as ViewFleet,
-)
 from phoneprov_core.features.fleet.states import (
     FleetState as FleetState,
     PhoneStatus as PhoneStatus,
     StateChange as StateChange,
 )
-from phoneprov_core.features.fleet.use_cases import ChangeFleet as ChangeFleet
+from phoneprov_core.features.fleet.use_cases import (
+    ChangeFleet as ChangeFleet,
+    Fleet as Fleet,
+    FleetDay as FleetDay,
+    FleetQuery as FleetQuery,
+    ViewFleet as ViewFleet,
+)
 from phoneprov_core.features.identities.model import (
     IdentityProvider as IdentityProvider,
     PendingSignIn as PendingSignIn,
@@ -63,6 +63,11 @@ from phoneprov_core.features.sync.model import (
 )
 from phoneprov_core.features.sync.texts import ImportOrSync as ImportOrSync
 from phoneprov_core.features.sync.use_cases import SyncPeople as SyncPeople
+from phoneprov_core.features.templates.deployed import (
+    RenderRequest as RenderRequest,
+    Trial as Trial,
+    TryTemplate as TryTemplate,
+)
 from phoneprov_core.features.templates.model import (
     CheckTemplate as CheckTemplate,
     CreateTemplate as CreateTemplate,
@@ -70,11 +75,6 @@ from phoneprov_core.features.templates.model import (
     TemplateCheck as TemplateCheck,
     TemplatePatch as TemplatePatch,
     WantedTemplates as WantedTemplates,
-)
-from phoneprov_core.features.templates.trial import (
-    RenderRequest as RenderRequest,
-    Trial as Trial,
-    TryTemplate as TryTemplate,
 )
 from phoneprov_core.features.templates.use_cases import (
     Renderer as Renderer,
@@ -109,7 +109,7 @@ from phoneprov_core.inventory.configuration.findings import (
     has_errors as has_errors,
 )
 from phoneprov_core.inventory.configuration.lint import lint as lint
-from phoneprov_core.inventory.configuration.masking import (
+from phoneprov_core.inventory.configuration.well_formed import (
     NumberedStars as NumberedStars,
     masked as masked,
 )
@@ -125,8 +125,10 @@ from phoneprov_core.inventory.phones.model import (
     PhoneUse as PhoneUse,
     SummarySearch as SummarySearch,
 )
-from phoneprov_core.inventory.phones.ports import EnrichedPhone as EnrichedPhone
-from phoneprov_core.inventory.phones.use_cases import Phones as Phones
+from phoneprov_core.inventory.phones.use_cases import (
+    EnrichedPhone as EnrichedPhone,
+    Phones as Phones,
+)
 from phoneprov_core.inventory.profiles.model import (
     CreateProfile as CreateProfile,
     Profile as Profile,
@@ -189,6 +191,7 @@ from phoneprov_core.people.audit import (
 )
 from phoneprov_core.people.auth.accounts import (
     AdminCreated as AdminCreated,
+    ChangePassword as ChangePassword,
     CreateAdmin as CreateAdmin,
     Register as Register,
 )
@@ -210,7 +213,6 @@ from phoneprov_core.people.auth.model import (
     TokenPair as TokenPair,
     Tokens as Tokens,
 )
-from phoneprov_core.people.auth.password import ChangePassword as ChangePassword
 from phoneprov_core.people.auth.service_tokens import CheckServiceToken as CheckServiceToken
 from phoneprov_core.people.auth.sessions import (
     Authenticate as Authenticate,

@@ -6,15 +6,14 @@ from phoneprov_core.features.batches.plan import PlanBatch
 from phoneprov_core.features.batches.use_cases import Batches
 from phoneprov_core.features.desks.services import PhoneServices
 from phoneprov_core.features.desks.use_cases import Desks
-from phoneprov_core.features.fleet.overview import ViewFleet
-from phoneprov_core.features.fleet.use_cases import ChangeFleet
+from phoneprov_core.features.fleet.use_cases import ChangeFleet, ViewFleet
 from phoneprov_core.features.identities.use_cases import ProviderSignIn
 from phoneprov_core.features.lines.pjsip import PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines
 from phoneprov_core.features.serving.use_cases import DiscoveredPhones, Fetches
 from phoneprov_core.features.sync.texts import ImportOrSync
 from phoneprov_core.features.sync.use_cases import SyncPeople
-from phoneprov_core.features.templates.trial import TryTemplate
+from phoneprov_core.features.templates.deployed import TryTemplate
 from phoneprov_core.features.templates.use_cases import Templates
 from phoneprov_core.features.transfer.texts import ImportText
 from phoneprov_core.features.transfer.use_cases import Transfer
@@ -22,8 +21,7 @@ from phoneprov_core.inventory.extensions import Extensions
 from phoneprov_core.inventory.kems import Kems
 from phoneprov_core.inventory.links import Links
 from phoneprov_core.inventory.locations import Locations
-from phoneprov_core.inventory.phones.ports import EnrichedPhone
-from phoneprov_core.inventory.phones.use_cases import Phones
+from phoneprov_core.inventory.phones.use_cases import EnrichedPhone, Phones
 from phoneprov_core.inventory.profiles.reading import ReadConfigurations
 from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.inventory.vendor_phones import VendorPhones
@@ -32,9 +30,8 @@ from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
 from phoneprov_core.people.access import SharedWrite
 from phoneprov_core.people.api_tokens import ApiTokens
 from phoneprov_core.people.audit import Audit
-from phoneprov_core.people.auth.accounts import CreateAdmin, Register
+from phoneprov_core.people.auth.accounts import ChangePassword, CreateAdmin, Register
 from phoneprov_core.people.auth.login import Login
-from phoneprov_core.people.auth.password import ChangePassword
 from phoneprov_core.people.auth.service_tokens import CheckServiceToken
 from phoneprov_core.people.auth.sessions import Authenticate, Logout, Refresh, Sessions
 from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory

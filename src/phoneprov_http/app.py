@@ -10,15 +10,15 @@ from litestar.middleware import DefineMiddleware
 from litestar.types import ASGIApp, Scope
 
 from phoneprov_core.application import UseCases
-from phoneprov_core.kernel.addresses import Network
 from phoneprov_core.kernel.errors import Forbidden, PhoneprovError
 from phoneprov_core.kernel.fields import SECRET, Redacted
+from phoneprov_core.kernel.values import Network
 from phoneprov_core.people.access import require_shared_write
 from phoneprov_http import errors
 from phoneprov_http.bodies import Body
 from phoneprov_http.console.session import console_routes
 from phoneprov_http.envelope import EnvelopeResponse
-from phoneprov_http.exchange.app import Exchange
+from phoneprov_http.exchange import Exchange
 from phoneprov_http.front import Front
 from phoneprov_http.openapi.document import openapi_config
 from phoneprov_http.phone.app import PhonePages
@@ -33,20 +33,21 @@ from phoneprov_http.routes.features.templates import template_routes
 from phoneprov_http.routes.features.transfer import import_routes
 from phoneprov_http.routes.handlers import ApiRequest, Authentication, guard, require_known_query
 from phoneprov_http.routes.health import health_routes
-from phoneprov_http.routes.inventory.extensions import extension_routes
+from phoneprov_http.routes.inventory.extensions import extension_routes, user_extension_routes
 from phoneprov_http.routes.inventory.locations import location_routes
 from phoneprov_http.routes.inventory.phone_profiles import profile_routes
 from phoneprov_http.routes.inventory.phones import phone_routes
-from phoneprov_http.routes.inventory.user_extensions import user_extension_routes
 from phoneprov_http.routes.inventory.vendor_kem import kem_routes
 from phoneprov_http.routes.inventory.vendor_phones import vendor_phone_routes
 from phoneprov_http.routes.inventory.vendor_services import vendor_service_routes
 from phoneprov_http.routes.people.audit import audit_routes
 from phoneprov_http.routes.people.auth import auth_routes
-from phoneprov_http.routes.people.company_directory import company_directory_routes
+from phoneprov_http.routes.people.directory import (
+    company_directory_routes,
+    personal_directory_routes,
+)
 from phoneprov_http.routes.people.me import me_routes
 from phoneprov_http.routes.people.permissions import permission_routes
-from phoneprov_http.routes.people.personal_directory import personal_directory_routes
 from phoneprov_http.routes.people.users import user_routes
 from phoneprov_http.routes.people.vendor_users import vendor_user_routes
 from phoneprov_http.routes.switching import deployment_routes

@@ -25,7 +25,7 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 from phoneprov_core.kernel.actor import Origin, belonging_to
-from phoneprov_core.kernel.addresses import Address, Network, address_of
+from phoneprov_core.kernel.values import Address, Network, address_of
 from phoneprov_http.envelope import ErrorInfo, failure
 
 PHONE_PAGES = "/phone/"

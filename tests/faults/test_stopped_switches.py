@@ -19,7 +19,7 @@ from faults.test_switch_crashes import (
     started,
     switch_of,
 )
-from phoneprov_core.inventory.phones.ports import PhoneBusy
+from phoneprov_core.inventory.phones.use_cases import PhoneBusy
 from phoneprov_core.inventory.profiles.model import SwitchRequest
 from phoneprov_core.switching.deployments.model import DeploymentFilter, Outcome
 from support.postgres import new_database

@@ -25,7 +25,7 @@ from typing import IO, NoReturn, Self
 
 IMPORTED = (
     *("keys", "serve", "demo.command", "people.admin"),
-    *("features.exporting", "features.importing", "features.serving"),
+    *("features.serving", "features.transfer"),
 )
 
 CLIENT = """\

@@ -8,7 +8,9 @@ from msgspec import Struct
 from phoneprov_adapters.memory.devices import (
     MemoryManager,
     MemoryPhone,
+    MemoryReachability,
     MemoryUploader,
+    MemoryWatch,
 )
 from phoneprov_adapters.memory.system import (
     CountingIds,
@@ -18,7 +20,6 @@ from phoneprov_adapters.memory.system import (
     PlainTokens,
     await_directly,
 )
-from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.security.box import KeyedTokens
@@ -35,8 +36,7 @@ from phoneprov_core.inventory.extensions import Extensions
 from phoneprov_core.inventory.kems import Kems
 from phoneprov_core.inventory.links import Links
 from phoneprov_core.inventory.phones.model import Phone
-from phoneprov_core.inventory.phones.ports import EnrichedPhone
-from phoneprov_core.inventory.phones.use_cases import Phones
+from phoneprov_core.inventory.phones.use_cases import EnrichedPhone, Phones
 from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.inventory.vendor_phones import VendorPhones
 from phoneprov_core.kernel.actor import Actor, LevelRule
@@ -57,8 +57,8 @@ from phoneprov_core.people.users.use_cases import Users, created_user
 from phoneprov_core.people.vendor_users import VendorUsers
 from phoneprov_core.switching.deployments.confirm import Confirm, Watch
 from phoneprov_core.switching.deployments.deploy import Deploy
-from phoneprov_core.switching.deployments.limits import SwitchLimits
 from phoneprov_core.switching.deployments.model import Deployment
+from phoneprov_core.switching.deployments.order import SwitchLimits
 from phoneprov_core.switching.deployments.preview import PreviewSwitch
 from phoneprov_core.switching.deployments.records import Records
 from phoneprov_core.switching.deployments.rollback import Rollback

@@ -13,7 +13,7 @@ from typing import Any
 from phoneprov_core.inventory.configuration.well_formed import device_xml_rule
 from phoneprov_core.inventory.phones.model import CreatePhone
 from phoneprov_core.inventory.profiles.model import CreateProfile
-from phoneprov_core.kernel import addresses
+from phoneprov_core.kernel import values as addresses
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.people.auth.model import Credentials
 from phoneprov_core.people.users.model import CreateUser

@@ -13,11 +13,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from phoneprov_http.main.cli import main
-from phoneprov_http.main.commands.features.exporting import export
 from phoneprov_http.main.commands.features.serving import provision
+from phoneprov_http.main.commands.features.transfer import export
 from phoneprov_http.main.commands.serve import serve
+from phoneprov_http.main.server.asgi import LEAVE_SECONDS
 from phoneprov_http.main.server.connections import MOST_FILES
-from phoneprov_http.main.server.workers import LEAVE_SECONDS
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

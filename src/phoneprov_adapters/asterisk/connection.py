@@ -20,7 +20,7 @@ from phoneprov_adapters.asterisk.wire import (
     tls_of,
     written,
 )
-from phoneprov_adapters.runtime.lookups import connected, looked_up
+from phoneprov_adapters.runtime.networks import connected, looked_up
 from phoneprov_core.kernel.errors import Refused, TimedOut
 
 Result = TypeVar("Result")

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from phoneprov_adapters.asterisk.connection import ManagerConnection
-from phoneprov_adapters.asterisk.endpoints import Contact, Endpoint, endpoint_called
+from phoneprov_adapters.asterisk.lists import Contact, Endpoint, endpoint_called
 from phoneprov_adapters.asterisk.session import Session, Silent
 from phoneprov_adapters.asterisk.wire import Broken, Message
 from phoneprov_core.inventory.phones.model import Phone, speaks_sip

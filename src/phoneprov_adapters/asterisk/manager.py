@@ -5,7 +5,7 @@ import re
 import msgspec
 
 from phoneprov_adapters.asterisk.connection import ManagerConnection
-from phoneprov_adapters.asterisk.endpoints import endpoint_called
+from phoneprov_adapters.asterisk.lists import endpoint_called
 from phoneprov_adapters.asterisk.session import Session
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.switching.devices.ports import REPLY_LOST, ManagerAction, ManagerInterface

@@ -11,8 +11,7 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.lists import ManagerCalls, ManagerLines
 from phoneprov_adapters.asterisk.manager import Manager
-from phoneprov_adapters.composition.checked import of, resource, singleton
-from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS
+from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS, of, resource, singleton
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.ftp.uploader import FtpUploader

@@ -14,8 +14,8 @@ from phoneprov_adapters.composition.adapters import (
     new_id,
     pause,
 )
-from phoneprov_adapters.composition.checked import Periodic, of, singleton
 from phoneprov_adapters.composition.desks import DesksContainer
+from phoneprov_adapters.composition.plugins import Periodic, of, singleton
 from phoneprov_adapters.composition.serving import ServingContainer
 from phoneprov_adapters.composition.switching import SwitchingContainer
 from phoneprov_adapters.runtime.system import log_batch

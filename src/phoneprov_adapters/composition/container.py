@@ -11,11 +11,11 @@ from dependency_injector import containers, providers
 
 from phoneprov_adapters.composition import batches, desks, fleet, retention
 from phoneprov_adapters.composition.batches import BatchesContainer
-from phoneprov_adapters.composition.checked import Periodic, of, singleton
 from phoneprov_adapters.composition.desks import DesksContainer
 from phoneprov_adapters.composition.fleet import FleetContainer
 from phoneprov_adapters.composition.identities import IdentitiesContainer
 from phoneprov_adapters.composition.lines import LinesContainer
+from phoneprov_adapters.composition.plugins import Periodic, of, singleton
 from phoneprov_adapters.composition.retention import RetentionContainer
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.switching import SwitchingContainer
@@ -26,8 +26,8 @@ from phoneprov_core.application import UseCases
 from phoneprov_core.features.desks.occupancy import Occupancy
 from phoneprov_core.features.lines.use_cases import WarnOfNoLine
 from phoneprov_core.features.templates.deployed import KeepTexts
-from phoneprov_core.switching.deployments.participants import Participant
 from phoneprov_core.switching.deployments.preview import Foresee
+from phoneprov_core.switching.deployments.records import Participant
 
 
 class Features(

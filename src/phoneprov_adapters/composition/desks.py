@@ -16,7 +16,7 @@ from phoneprov_adapters.composition.adapters import (
     setting,
     signer,
 )
-from phoneprov_adapters.composition.checked import Periodic, of, singleton
+from phoneprov_adapters.composition.plugins import Periodic, of, singleton
 from phoneprov_adapters.composition.serving import ServingContainer
 from phoneprov_adapters.composition.switching import SwitchingContainer
 from phoneprov_core.features.desks.access import IdentifyPhone, PageTokens

@@ -20,7 +20,13 @@ from phoneprov_adapters.composition.container import container_with
 from phoneprov_adapters.composition.lifecycle import DRAIN_SECONDS
 from phoneprov_adapters.composition.settings import Settings, read_settings
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, MemoryUploader
+from phoneprov_adapters.memory.devices import (
+    MemoryManager,
+    MemoryPhone,
+    MemoryReachability,
+    MemoryUploader,
+    MemoryWatch,
+)
 from phoneprov_adapters.memory.system import (
     CountingIds,
     FixedClock,
@@ -28,7 +34,6 @@ from phoneprov_adapters.memory.system import (
     PlainPages,
     PlainTokens,
 )
-from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.system import millis

@@ -13,12 +13,11 @@ from phoneprov_adapters.composition.adapters import (
     pause,
     setting,
 )
-from phoneprov_adapters.composition.checked import Periodic, of, singleton
+from phoneprov_adapters.composition.plugins import Periodic, of, singleton
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.switching import SwitchingContainer
 from phoneprov_core.features.fleet.files import CompareFiles
-from phoneprov_core.features.fleet.overview import ViewFleet
-from phoneprov_core.features.fleet.use_cases import ChangeFleet
+from phoneprov_core.features.fleet.use_cases import ChangeFleet, ViewFleet
 from phoneprov_core.features.fleet.watch import Registrations, WatchFleet
 
 

@@ -13,7 +13,7 @@ from phoneprov_adapters.composition.adapters import (
     policy,
     tokens,
 )
-from phoneprov_adapters.composition.checked import of, singleton
+from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.oidc.seal import BoxedSignIns

@@ -8,8 +8,8 @@ from phoneprov_adapters.composition.adapters import (
     setting,
     shared_write,
 )
-from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.composition.people import PeopleContainer
+from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_core.inventory.extensions import Extensions
 from phoneprov_core.inventory.kems import Kems
 from phoneprov_core.inventory.links import Links

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
-from phoneprov_adapters.composition.checked import Periodic
 from phoneprov_adapters.composition.container import Container, background_of, container_with
 from phoneprov_adapters.composition.installation import make_folder, require_keys
+from phoneprov_adapters.composition.plugins import Periodic
 from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.runtime.system import system_clock
 from phoneprov_adapters.security.keys import SecretKeys, load_or_create_keys

@@ -1,7 +1,7 @@
 """Lines and endpoints that Asterisk asks for."""
 
 from phoneprov_adapters.composition.adapters import clock, database, setting
-from phoneprov_adapters.composition.checked import singleton
+from phoneprov_adapters.composition.plugins import singleton
 from phoneprov_adapters.composition.switching import SwitchingContainer
 from phoneprov_core.features.lines.pjsip import PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines, WarnOfNoLine

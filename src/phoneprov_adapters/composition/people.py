@@ -11,13 +11,12 @@ from phoneprov_adapters.composition.adapters import (
     shared_write,
     tokens,
 )
-from phoneprov_adapters.composition.checked import of, singleton
+from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.runtime.system import log_login_failure
 from phoneprov_core.people.api_tokens import ApiTokens
 from phoneprov_core.people.audit import Audit
-from phoneprov_core.people.auth.accounts import CreateAdmin, Register
+from phoneprov_core.people.auth.accounts import ChangePassword, CreateAdmin, Register
 from phoneprov_core.people.auth.login import Login
-from phoneprov_core.people.auth.password import ChangePassword
 from phoneprov_core.people.auth.service_tokens import CheckServiceToken
 from phoneprov_core.people.auth.sessions import Authenticate, Logout, Refresh, Sessions
 from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory

@@ -7,7 +7,7 @@ from phoneprov_adapters.composition.adapters import (
     networks,
     setting,
 )
-from phoneprov_adapters.composition.checked import of, singleton
+from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.switching import SwitchingContainer
 from phoneprov_adapters.runtime.system import ordered_id

@@ -15,23 +15,20 @@ from phoneprov_adapters.composition.adapters import (
     pause,
     setting,
 )
-from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.composition.inventory import InventoryContainer
+from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.serving.uploader import Folder, NoFolder
-from phoneprov_core.features.serving.loads import CheckLoad
+from phoneprov_core.features.serving.bootstrap import CheckLoad
 from phoneprov_core.features.serving.model import SharedFiles
 from phoneprov_core.features.templates.deployed import RenderedTexts
 from phoneprov_core.kernel.system import Pause
-from phoneprov_core.switching.deployments.arrival import Arrival
 from phoneprov_core.switching.deployments.confirm import Confirm
 from phoneprov_core.switching.deployments.deploy import Deploy
-from phoneprov_core.switching.deployments.limits import SwitchLimits
-from phoneprov_core.switching.deployments.observation import PhoneInformation
-from phoneprov_core.switching.deployments.order import Texts
-from phoneprov_core.switching.deployments.participants import Participant
+from phoneprov_core.switching.deployments.observation import Arrival, PhoneInformation
+from phoneprov_core.switching.deployments.order import SwitchLimits, Texts
 from phoneprov_core.switching.deployments.preview import Foresee, PreviewSwitch
-from phoneprov_core.switching.deployments.records import Records
+from phoneprov_core.switching.deployments.records import Participant, Records
 from phoneprov_core.switching.deployments.rollback import Rollback
 from phoneprov_core.switching.deployments.use_cases import Deployments, SwitchProfile
 

@@ -1,8 +1,8 @@
 """People from a directory."""
 
 from phoneprov_adapters.composition.adapters import clock, database
-from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.composition.people import PeopleContainer
+from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.transfer import TransferContainer
 from phoneprov_adapters.files.ldif import WholeCsvText
 from phoneprov_core.features.sync.texts import ImportOrSync

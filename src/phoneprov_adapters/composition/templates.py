@@ -8,10 +8,9 @@ from phoneprov_adapters.composition.adapters import (
     renderer,
     setting,
 )
-from phoneprov_adapters.composition.checked import of, singleton
+from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.switching import SwitchingContainer
-from phoneprov_core.features.templates.deployed import KeepTexts
-from phoneprov_core.features.templates.trial import TryTemplate
+from phoneprov_core.features.templates.deployed import KeepTexts, TryTemplate
 from phoneprov_core.features.templates.use_cases import Templates
 
 

@@ -1,9 +1,9 @@
 """Import and export of tables."""
 
 from phoneprov_adapters.composition.adapters import clock, database
-from phoneprov_adapters.composition.checked import of, singleton
 from phoneprov_adapters.composition.inventory import InventoryContainer
 from phoneprov_adapters.composition.people import PeopleContainer
+from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.templates import TemplatesContainer
 from phoneprov_adapters.files.csv import CsvText
 from phoneprov_core.features.transfer.texts import ImportText

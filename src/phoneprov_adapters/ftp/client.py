@@ -25,7 +25,7 @@ from aioftp.client import ConnType, DataConnectionThrottleStreamIO
 from aioftp.common import Code, ThrottleStreamIO, async_enterable
 
 from phoneprov_adapters.ftp.settings import Streams, Tls, replied_and_secured, start_tls
-from phoneprov_adapters.runtime.lookups import connected
+from phoneprov_adapters.runtime.networks import connected
 
 _REPLY_LIMIT = 64 * 1024
 """Maximum bytes of the replies to one command, preliminary replies (1xx) included."""

@@ -23,7 +23,7 @@ from phoneprov_adapters.ftp.steps import (
     ServerRefused,
     Steps,
 )
-from phoneprov_adapters.runtime.lookups import looked_up
+from phoneprov_adapters.runtime.networks import looked_up
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
 from phoneprov_core.switching.devices.ports import Content
 

@@ -5,8 +5,8 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from phoneprov_adapters.ftp.files import FtpFiles
 from phoneprov_adapters.ftp.listings import (
+    FtpFiles,
     Listings,
     Names,
     hidden_names,

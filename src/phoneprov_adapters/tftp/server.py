@@ -12,7 +12,7 @@ from phoneprov_adapters.tftp import packets
 from phoneprov_adapters.tftp.endpoint import Endpoint, connected
 from phoneprov_adapters.tftp.packets import BadPacket, ErrorCode, ReadRequest
 from phoneprov_adapters.tftp.transfer import Content, Transfer, TransferState
-from phoneprov_core.kernel.addresses import address_key
+from phoneprov_core.kernel.values import address_key
 
 log = logging.getLogger("phoneprov.tftp")
 

@@ -10,7 +10,7 @@ from typing import Annotated, Protocol
 from msgspec import Struct
 
 from phoneprov_core.features.fleet.model import FleetStore
-from phoneprov_core.features.fleet.overview import count_days
+from phoneprov_core.features.fleet.use_cases import count_days
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event, UseCaseTrail
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.fields import schema

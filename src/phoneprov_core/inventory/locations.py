@@ -9,7 +9,7 @@ from typing import Annotated, Protocol
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.inventory.phones.model import Phone, speaks_sip
-from phoneprov_core.inventory.phones.ports import PhoneStore
+from phoneprov_core.inventory.phones.use_cases import PhoneStore
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, applied, record_of

@@ -5,7 +5,7 @@ from typing import Annotated, Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.kernel import addresses
+from phoneprov_core.kernel import values as addresses
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, record_of, wrong
 from phoneprov_core.kernel.errors import require

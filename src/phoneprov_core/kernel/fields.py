@@ -17,7 +17,7 @@ from typing import (
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from phoneprov_core.kernel import addresses, values
+from phoneprov_core.kernel import values, values as addresses
 from phoneprov_core.kernel.system import Timestamp, uuid
 
 Rule = Callable[[Any], Any]

@@ -13,12 +13,11 @@ from phoneprov_core.features.desks.pins import wrong_pin
 from phoneprov_core.features.desks.services import PhoneServices
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
 from phoneprov_core.switching.devices.names import mac_of_device
+from phoneprov_http.errors import begin, body_of, end, log_request
 from phoneprov_http.front import PHONE_PAGES
-from phoneprov_http.phone.failures import CHANGING
 from phoneprov_http.phone.language import Languages
 from phoneprov_http.phone.pages import POSTED, Pages, Reply, failure
-from phoneprov_http.phone.request import LARGEST, PhoneRequest
-from phoneprov_http.plain import begin, body_of, end, log_request
+from phoneprov_http.phone.request import CHANGING, LARGEST, PhoneRequest
 
 log = logging.getLogger("phoneprov.phone")
 

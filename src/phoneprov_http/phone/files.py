@@ -12,7 +12,7 @@ from typing import Any
 from phoneprov_core.features.serving.model import FetchResult, Transport
 from phoneprov_core.features.serving.use_cases import Ended, FileRequest, Provided, ProvideFile
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_http.plain import begin, end
+from phoneprov_http.errors import begin, end
 
 PIECE = 64 * 1024
 SECONDS = 300.0

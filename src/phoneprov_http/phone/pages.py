@@ -29,9 +29,8 @@ from phoneprov_core.features.desks.services import PhoneServices
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.values import is_phone_url
 from phoneprov_core.people.directory.use_cases import LookupPage
-from phoneprov_http.phone.failures import CHANGING, message, page_again
 from phoneprov_http.phone.language import later, local_time
-from phoneprov_http.phone.request import PhoneRequest
+from phoneprov_http.phone.request import CHANGING, PhoneRequest, message, page_again
 
 _LONGEST_QUERY = 48
 """Characters of an encoded search that leave room for the rest of a URL."""

@@ -25,7 +25,7 @@ from phoneprov_adapters.api import blocking, open_phoneprov, read_settings
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.api import Credentials
 from phoneprov_http.main.cli import main
-from phoneprov_http.main.server.workers import LEAVE_SECONDS
+from phoneprov_http.main.server.asgi import LEAVE_SECONDS
 from support.command_line import PROGRAM, run, spawn, without_settings
 from support.desk import press_without_pauses
 from support.forked_commands import Forked

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from phoneprov_core.switching.devices.loads import listed_files
+from phoneprov_core.switching.devices.names import listed_files
 from phoneprov_http.main.cli import main
 from support.data_folder import populate
 

@@ -20,7 +20,7 @@ from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.users.model import CreateUser
 from phoneprov_http.main.cli import main
-from phoneprov_http.main.commands.features import batch_view
+from phoneprov_http.main.commands.features import batches as batch_view
 from support.data_folder import populate
 from support.records import a_mac
 

@@ -17,7 +17,12 @@ from typing import Any
 import httpx
 import pytest
 
-from phoneprov_adapters.memory.devices import MemoryPhone, MemoryUploader
+from phoneprov_adapters.memory.devices import (
+    MemoryPhone,
+    MemoryReachability,
+    MemoryUploader,
+    MemoryWatch,
+)
 from phoneprov_adapters.memory.system import (
     CountingIds,
     FixedClock,
@@ -25,7 +30,6 @@ from phoneprov_adapters.memory.system import (
     PlainHasher,
     await_directly,
 )
-from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.switching.deployments.confirm import Watch
 from support.api import PASSWORD, Api, opened_api

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import pytest
 
-from phoneprov_adapters.ftp import files as ftp_files
+from phoneprov_adapters.ftp import listings as ftp_files
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_adapters.serving.uploader import ServedUploader

@@ -14,7 +14,7 @@ import pytest
 from phoneprov_adapters.sql.engines.sqlite import SqliteReadConnection
 from phoneprov_core.features.desks.records import DeskUse
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_http.exchange import app as exchange
+from phoneprov_http import exchange
 from support.api import Api, Caller, data_of, error_of, opened_api
 from support.records import moment
 from support.weight import passed_by

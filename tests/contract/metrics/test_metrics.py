@@ -24,9 +24,9 @@ from phoneprov_adapters.metrics.counters import FOLDER, shared_counts
 from phoneprov_adapters.metrics.exposition import Exposition
 from phoneprov_core.features.serving.model import Fetch, FetchResult, Transport
 from phoneprov_core.switching.deployments.model import Confirmation, Outcome, StepName
+from phoneprov_http.errors import bearers_of
 from phoneprov_http.front import Front
 from phoneprov_http.main.server.metrics import Metrics
-from phoneprov_http.plain import bearers_of
 from support.phone_records import a_deployment, a_phone
 from support.records import a_mac, identifier
 from support.scale import long_only

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.rendering.renderer import check, render
-from phoneprov_core.features.serving.loads import LOCALES
+from phoneprov_core.features.serving.bootstrap import LOCALES
 from phoneprov_core.features.templates.model import CreateTemplate
 from phoneprov_core.features.templates.use_cases import TemplateValues
 from phoneprov_core.inventory.configuration.findings import Severity

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_core.features.fleet.overview import FleetQuery, ViewFleet
 from phoneprov_core.features.fleet.states import FleetState, SeenPhone, StateChange, WatchedFile
+from phoneprov_core.features.fleet.use_cases import FleetQuery, ViewFleet
 from phoneprov_core.features.retention import Expiring, KeepDays, Prune
 from phoneprov_core.inventory.phones.model import PhoneSearch
 from phoneprov_core.inventory.phones.use_cases import Phones

@@ -19,8 +19,7 @@ from phoneprov_core.features.fleet.model import (
 from phoneprov_core.features.fleet.use_cases import ChangeFleet
 from phoneprov_core.features.serving.model import ServedFile
 from phoneprov_core.inventory.phones.model import CreatePhone, Phone, PhonePatch
-from phoneprov_core.inventory.phones.ports import PhoneBusy
-from phoneprov_core.inventory.phones.use_cases import Phones
+from phoneprov_core.inventory.phones.use_cases import PhoneBusy, Phones
 from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Invalid, NotFound

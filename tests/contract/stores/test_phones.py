@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from phoneprov_core.inventory.phones.ports import EnrichedPhone, enriched
+from phoneprov_core.inventory.phones.use_cases import EnrichedPhone, enriched
 from phoneprov_core.inventory.vendor_phones import VendorPhone, VendorPhoneRecord
 from support.phone_records import a_flag, a_kem, a_phone
 from support.records import a_mac, moment

@@ -9,7 +9,7 @@ import pytest
 
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
-from phoneprov_adapters.memory.watch import MemoryReachability
+from phoneprov_adapters.memory.devices import MemoryReachability
 from phoneprov_adapters.phone import watch as reach
 from phoneprov_adapters.phone.watch import RealReachability
 from phoneprov_adapters.simulator.phone import SimulatedPhone

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from dependency_injector import providers
 
-from phoneprov_adapters.composition.checked import of, resource, singleton
 from phoneprov_adapters.composition.container import Container, container_with
+from phoneprov_adapters.composition.plugins import of, resource, singleton
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.security.keys import SecretKeys

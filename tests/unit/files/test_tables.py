@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from phoneprov_adapters.files.csv import CsvTable, CsvWriter, harmless, without_escape
-from phoneprov_adapters.files.csv_records import LONGEST_CELL
+from phoneprov_adapters.files.csv import LONGEST_CELL, CsvTable, CsvWriter, harmless, without_escape
 from phoneprov_adapters.files.vcard import VcardTable, VcardWriter
 from phoneprov_core.features.transfer.model import Row, RowProblem
 from phoneprov_core.features.transfer.sheets import COMPANY_DIRECTORY, PERSONAL_DIRECTORY

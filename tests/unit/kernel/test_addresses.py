@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import example, given, strategies as st
 
-from phoneprov_core.kernel import addresses
+from phoneprov_core.kernel import values as addresses
 from support.refusals import refused
 
 octets = st.binary(min_size=6, max_size=6)

@@ -9,7 +9,7 @@ from zoneinfo import available_timezones
 import pytest
 from hypothesis import example, given, strategies as st
 
-from phoneprov_core.kernel import addresses, values
+from phoneprov_core.kernel import values, values as addresses
 from phoneprov_core.kernel.fields import fields_of
 from phoneprov_core.kernel.system import uuid
 from phoneprov_core.people.access import CreatePermission

@@ -12,7 +12,7 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_adapters.ftp.session import FtpServer
 from phoneprov_adapters.ftp.settings import FtpSettings
-from phoneprov_adapters.runtime.lookups import connected, looked_up
+from phoneprov_adapters.runtime.networks import connected, looked_up
 from phoneprov_core.kernel.errors import Refused, TimedOut
 
 STALLED = "stalled.example"

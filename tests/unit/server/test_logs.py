@@ -16,8 +16,8 @@ import pytest
 
 from phoneprov_core.kernel.actor import Origin, belonging_to
 from phoneprov_http.main.server import logs
+from phoneprov_http.main.server.asgi import Workers
 from phoneprov_http.main.server.logs import LogQueue, set_up_logs
-from phoneprov_http.main.server.workers import Workers
 
 SET_UP = """
 import logging, os, signal, time

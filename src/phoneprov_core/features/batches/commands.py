@@ -23,7 +23,7 @@ from phoneprov_core.features.batches.model import (
     WaitMinutes,
 )
 from phoneprov_core.inventory.phones.model import Phone, bare_model, family_of
-from phoneprov_core.kernel import addresses, values
+from phoneprov_core.kernel import values, values as addresses
 from phoneprov_core.kernel.commands import Command, QueryCommand
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.fields import Check, MacAddress, Uuid, schema, within

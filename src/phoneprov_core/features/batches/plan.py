@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from phoneprov_core.features.batches.changes import known_values, named
 from phoneprov_core.features.batches.commands import CreateBatch
-from phoneprov_core.features.batches.loads import LoadFaults, reported_load, switch_of
 from phoneprov_core.features.batches.model import BatchAction
 from phoneprov_core.features.batches.ports import BatchesTransaction, NoPhones
+from phoneprov_core.features.batches.rules import LoadFaults, reported_load, switch_of
 from phoneprov_core.features.batches.use_cases import require_future, require_known, selected
 from phoneprov_core.features.batches.work import is_unchanged, runs
-from phoneprov_core.features.serving.loads import CheckLoad
+from phoneprov_core.features.serving.bootstrap import CheckLoad
 from phoneprov_core.inventory.configuration.comparison import Compare, Comparison
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import Actor

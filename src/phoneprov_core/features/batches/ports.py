@@ -10,7 +10,7 @@ from phoneprov_core.features.batches.commands import WantedPhones
 from phoneprov_core.features.batches.model import Batch, BatchPhone, BatchState, Counts, PhoneState
 from phoneprov_core.features.desks.occupancy import OccupancyTransaction
 from phoneprov_core.features.templates.recipes import RecipeTransaction
-from phoneprov_core.inventory.phones.ports import PhoneStore, SignsOfLife
+from phoneprov_core.inventory.phones.use_cases import PhoneStore, SignsOfLife
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import NewestRows, Rows
 from phoneprov_core.people.access import AssignmentStore

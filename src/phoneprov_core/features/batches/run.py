@@ -10,7 +10,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from phoneprov_core.features.batches.changes import add_undo, halt, judge_first
-from phoneprov_core.features.batches.loads import LoadFaults
 from phoneprov_core.features.batches.model import PLANNER_LOST_RIGHT, Batch, BatchAction, BatchState
 from phoneprov_core.features.batches.ports import (
     BatchesTransaction,
@@ -19,7 +18,12 @@ from phoneprov_core.features.batches.ports import (
     Claim,
     claimed,
 )
-from phoneprov_core.features.batches.rules import Pace, stopped_because, too_many_failures
+from phoneprov_core.features.batches.rules import (
+    LoadFaults,
+    Pace,
+    stopped_because,
+    too_many_failures,
+)
 from phoneprov_core.features.batches.work import PhoneWork
 from phoneprov_core.kernel.actor import (
     NO_ORIGIN,

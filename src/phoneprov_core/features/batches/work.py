@@ -7,7 +7,6 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from phoneprov_core.features.batches.changes import put_back
-from phoneprov_core.features.batches.loads import order_of_phone
 from phoneprov_core.features.batches.model import Batch, BatchAction, PhoneState
 from phoneprov_core.features.batches.ports import UNMOVED, BatchesTransaction, Claim, ended
 from phoneprov_core.features.batches.rules import (
@@ -15,11 +14,12 @@ from phoneprov_core.features.batches.rules import (
     MOST_CUT_OFF,
     RESTARTING_SECONDS,
     changed_since,
+    order_of_phone,
     waited_long_enough,
 )
 from phoneprov_core.features.desks.occupancy import LOGIN_ENDED, Occupancy, UseBack
 from phoneprov_core.features.desks.records import EarlierUse
-from phoneprov_core.features.serving.loads import CheckLoad
+from phoneprov_core.features.serving.bootstrap import CheckLoad
 from phoneprov_core.inventory.phones.model import Phone, software_type_of
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, Event
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable

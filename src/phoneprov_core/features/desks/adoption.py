@@ -24,16 +24,16 @@ from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.features.serving.bootstrap import AdoptableTransaction, is_adoptable
 from phoneprov_core.features.serving.model import DiscoveredPhoneStore, Repeats, phone_seen
 from phoneprov_core.inventory.phones.model import Phone
-from phoneprov_core.inventory.phones.ports import PhoneStore
+from phoneprov_core.inventory.phones.use_cases import PhoneStore
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
-from phoneprov_core.kernel.addresses import same_address
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, RateStore, millis, timestamp
+from phoneprov_core.kernel.values import same_address
 from phoneprov_core.people.users.model import User
-from phoneprov_core.switching.deployments.limits import SwitchLimits
 from phoneprov_core.switching.deployments.model import Action
 from phoneprov_core.switching.deployments.observation import PhoneInformation, identity_at
+from phoneprov_core.switching.deployments.order import SwitchLimits
 from phoneprov_core.switching.devices.names import Networks, mac_of_device
 
 DEPLOYED_SECONDS = 60

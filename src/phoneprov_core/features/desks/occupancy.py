@@ -18,8 +18,8 @@ from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.system import Clock, timestamp
 from phoneprov_core.switching.deployments.model import Deployment, Outcome
 from phoneprov_core.switching.deployments.order import DeploymentRequest
-from phoneprov_core.switching.deployments.participants import Participant
 from phoneprov_core.switching.deployments.ports import DeploymentStore, DeploymentsTransaction
+from phoneprov_core.switching.deployments.records import Participant
 from phoneprov_core.switching.deployments.texts import RequestPart
 
 LOGIN_ENDED = "The login of that time has ended; no user is logged in."

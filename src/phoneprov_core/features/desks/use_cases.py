@@ -19,12 +19,12 @@ from phoneprov_core.features.desks.records import DeskRecord, Due
 from phoneprov_core.inventory.extensions import CHAN_SCCP
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event
-from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import Conflict, NotFound, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, timestamp
+from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.people.access import may_act_for, require_superadmin
 from phoneprov_core.switching.deployments.model import Action
 from phoneprov_core.switching.deployments.order import DeploymentRequest, require_fitting

@@ -16,7 +16,7 @@ from phoneprov_core.features.fleet.states import (
 )
 from phoneprov_core.features.serving.model import DiscoveredPhone, DiscoveredPhoneStore
 from phoneprov_core.inventory.phones.model import Phone, PhoneIp, PhoneName
-from phoneprov_core.inventory.phones.ports import PhoneStore, PhonesTransaction, SignsOfLife
+from phoneprov_core.inventory.phones.use_cases import PhoneStore, PhonesTransaction, SignsOfLife
 from phoneprov_core.kernel.commands import Command, wrong
 from phoneprov_core.kernel.errors import Conflict, Problem
 from phoneprov_core.kernel.fields import Location, MacAddress, Uuid, schema

@@ -12,7 +12,7 @@ from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.fields import StoredMac, schema
 from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.switching.deployments.observation import DeviceInformation, FileState
-from phoneprov_core.switching.devices.loads import states_load
+from phoneprov_core.switching.devices.names import states_load
 
 MISSES = 2
 """Looks in a row without an answer after which a phone counts as off: a phone that restarts misses

@@ -22,17 +22,17 @@ from phoneprov_core.features.fleet.states import (
     after_file,
     after_look,
 )
-from phoneprov_core.features.serving.loads import CheckLoad
+from phoneprov_core.features.serving.bootstrap import CheckLoad
 from phoneprov_core.inventory.configuration.findings import ending_of
 from phoneprov_core.inventory.phones.model import Phone, family_of, speaks_sip
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
-from phoneprov_core.kernel.addresses import Address, address_of
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Refused, TimedOut, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, Pause, millis, timestamp
-from phoneprov_core.switching.deployments.arrival import LOAD_MINUTES
+from phoneprov_core.kernel.values import Address, address_of
 from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.deployments.observation import (
+    LOAD_MINUTES,
     DeviceInformation,
     FileState,
     PhoneInformation,

@@ -24,11 +24,11 @@ from phoneprov_core.features.identities.model import (
     TooManyGroups,
 )
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, LevelRule, anonymous
-from phoneprov_core.kernel.addresses import address_key
 from phoneprov_core.kernel.commands import command_of_texts, obey
 from phoneprov_core.kernel.errors import Conflict, Invalid, TooManyAttempts
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, Rate, millis, timestamp
+from phoneprov_core.kernel.values import address_key
 from phoneprov_core.people.access import require_login
 from phoneprov_core.people.auth.model import (
     Lifetimes,

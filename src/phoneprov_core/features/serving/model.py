@@ -8,8 +8,7 @@ from typing import Annotated, Protocol
 from msgspec import Struct
 
 from phoneprov_core.inventory.phones.model import Phone
-from phoneprov_core.inventory.phones.ports import SignsOfLife
-from phoneprov_core.kernel.addresses import address_key
+from phoneprov_core.inventory.phones.use_cases import SignsOfLife
 from phoneprov_core.kernel.commands import filled
 from phoneprov_core.kernel.fields import (
     SECRET,
@@ -22,6 +21,7 @@ from phoneprov_core.kernel.fields import (
 )
 from phoneprov_core.kernel.store import Rows, Store
 from phoneprov_core.kernel.system import Timestamp
+from phoneprov_core.kernel.values import address_key
 from phoneprov_core.switching.deployments.ports import DeploymentStore
 
 MOST_DISCOVERED = 1000

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple, Self
 from msgspec import UNSET, structs
 
 from phoneprov_core.features.sync.model import CONTACT, DirectoryKey, SyncOptions, SyncTransaction
-from phoneprov_core.features.sync.reading import People
-from phoneprov_core.features.sync.wants import Want, differs, every, fields_set
+from phoneprov_core.features.sync.reading import People, Want, differs, every, fields_set
 from phoneprov_core.features.transfer.model import RowProblem, problems_of
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of

@@ -1,14 +1,20 @@
-"""Reads the entries of a directory as the fields of people."""
+"""Reads the entries of a directory as the fields of people, and what these want of an account."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from msgspec import UNSET, Struct
 
 from phoneprov_core.features.sync.model import Directory
 from phoneprov_core.features.transfer.model import Row, RowProblem
+from phoneprov_core.features.transfer.rows import PIECE
 from phoneprov_core.features.transfer.sheets import spoiled, truth
 from phoneprov_core.kernel.commands import invalid, wrong
 from phoneprov_core.kernel.errors import Problem
+from phoneprov_core.kernel.store import Rows
+from phoneprov_core.people.users.model import ImportedUser, User, UserPatch
 
 REQUIRED = ("username", "first_name", "last_name", "email")
 USER_FIELDS = (*REQUIRED, "phone", "lang", "location", "nationality", "timezone", "is_active")
@@ -162,3 +168,43 @@ def _active(names: Sequence[str], cells: Mapping[str, str], mapped: str) -> obje
 
 def _is_text(cell: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in cell)
+
+
+class Want(NamedTuple):
+    """An account as a person wants it; ``user`` is None for a new one."""
+
+    person: Person
+    user: User | None
+    command: ImportedUser | UserPatch
+    adopted: bool = False
+
+    @property
+    def username(self) -> str:
+        """The username at the end."""
+        new = self.command.username
+        return new if isinstance(new, str) else self.user.username if self.user else ""
+
+    @property
+    def email(self) -> str:
+        """The e-mail address at the end."""
+        new = self.command.email
+        return new if isinstance(new, str) else self.user.email if self.user else ""
+
+
+async def every(rows: Rows[Any]) -> AsyncIterator[Any]:
+    """All records of a store, read in pieces."""
+    last = None
+    while piece := await rows.rows(PIECE, after=last):
+        for one in piece:
+            yield one
+        last = piece[-1]
+
+
+def fields_set(patch: Struct) -> list[str]:
+    """The fields that a patch sets."""
+    return [name for name in patch.__struct_fields__ if getattr(patch, name) is not UNSET]
+
+
+def differs(patch: Struct, record: Struct, name: str) -> bool:
+    """Whether a field of the patch has another value than the record; no value is empty text."""
+    return (getattr(patch, name) or None) != (getattr(record, name) or None)

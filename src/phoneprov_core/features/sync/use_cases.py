@@ -11,15 +11,23 @@ from phoneprov_core.features.sync.model import (
     USER,
     Directory,
     DirectoryKey,
+    Names,
     Synced,
     SyncedPerson,
     SyncOptions,
     SyncRefused,
     SyncTransaction,
+    settled,
 )
-from phoneprov_core.features.sync.names import Names, settled
-from phoneprov_core.features.sync.reading import People, Person, people_of
-from phoneprov_core.features.sync.wants import Want, differs, every, fields_set
+from phoneprov_core.features.sync.reading import (
+    People,
+    Person,
+    Want,
+    differs,
+    every,
+    fields_set,
+    people_of,
+)
 from phoneprov_core.features.transfer.model import (
     Joined,
     RowProblem,

@@ -12,7 +12,7 @@ from phoneprov_core.features.desks.records import DeskUses
 from phoneprov_core.features.lines.model import LineStore
 from phoneprov_core.inventory.extensions import ExtensionStore, ExtensionsTransaction
 from phoneprov_core.inventory.locations import LocationsTransaction
-from phoneprov_core.inventory.phones.ports import PhoneStore, PhonesTransaction
+from phoneprov_core.inventory.phones.use_cases import PhoneStore, PhonesTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import PhoneprovError, Problem

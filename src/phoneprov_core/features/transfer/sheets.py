@@ -18,11 +18,9 @@ from phoneprov_core.inventory.locations import (
     location_key,
 )
 from phoneprov_core.inventory.phones.model import CreatePhone, Phone, PhonePatch
-from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.system import known_id
-from phoneprov_core.kernel.values import INVISIBLE
-from phoneprov_core.people.directory.dialling import not_offered
+from phoneprov_core.kernel.values import INVISIBLE, known_mac
 from phoneprov_core.people.directory.model import (
     CompanyContact,
     CompanyContactPatch,
@@ -30,6 +28,7 @@ from phoneprov_core.people.directory.model import (
     CreatePersonalContact,
     PersonalContact,
     PersonalContactPatch,
+    not_offered,
 )
 from phoneprov_core.people.users.model import ImportedUser, User, UserPatch, folded
 from phoneprov_core.switching.devices.names import mac_in_table

@@ -11,14 +11,14 @@ from msgspec import Struct
 
 from phoneprov_core.inventory.configuration.findings import Finding
 from phoneprov_core.inventory.configuration.lint import lint
-from phoneprov_core.inventory.configuration.masking import (
+from phoneprov_core.inventory.configuration.well_formed import (
     NumberedStars,
     Places,
     blanked,
+    fault_in,
     masked,
     repeated,
 )
-from phoneprov_core.inventory.configuration.well_formed import fault_in
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.secrets import Mask, stars
 

@@ -5,7 +5,6 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.addresses import mac as mac_of
 from phoneprov_core.kernel.commands import Command, QueryCommand
 from phoneprov_core.kernel.fields import (
     MAC,
@@ -24,6 +23,7 @@ from phoneprov_core.kernel.fields import (
 )
 from phoneprov_core.kernel.search import ORDER, Filter, Query, SearchFields, Whether
 from phoneprov_core.kernel.system import Timestamp
+from phoneprov_core.kernel.values import mac as mac_of
 
 Model = Annotated[OptionalLine, schema("Model", examples=["CP-7945G"])]
 

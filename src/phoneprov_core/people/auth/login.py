@@ -12,11 +12,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from phoneprov_core.kernel.actor import Actor, Event, anonymous
-from phoneprov_core.kernel.addresses import address_key
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, millis, timestamp
+from phoneprov_core.kernel.values import address_key
 from phoneprov_core.people.auth.model import (
     AuthTransaction,
     Credentials,

@@ -19,7 +19,6 @@ from phoneprov_core.people.access import (
     require_shared_write,
     visible,
 )
-from phoneprov_core.people.directory.dialling import dialled
 from phoneprov_core.people.directory.model import (
     CompanyContact,
     CompanyContactPatch,
@@ -29,6 +28,7 @@ from phoneprov_core.people.directory.model import (
     PersonalContact,
     PersonalContactPatch,
     TooManyContacts,
+    dialled,
 )
 from phoneprov_core.people.directory.terms import PAGE, FoundContact, TermSearch, searched
 

@@ -13,7 +13,6 @@ from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis, timestamp
-from phoneprov_core.switching.deployments.arrival import Arrival
 from phoneprov_core.switching.deployments.model import (
     GRACE_SECONDS,
     NOT_SEEN,
@@ -23,7 +22,7 @@ from phoneprov_core.switching.deployments.model import (
     Step,
     StepName,
 )
-from phoneprov_core.switching.deployments.observation import PhoneWatch, Watching
+from phoneprov_core.switching.deployments.observation import Arrival, PhoneWatch, Watching
 from phoneprov_core.switching.deployments.ports import Background, DeploymentsTransaction, Journal
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from phoneprov_core.inventory.phones.ports import PhoneBusy
+from phoneprov_core.inventory.phones.use_cases import PhoneBusy
 from phoneprov_core.inventory.profiles.model import RevisionNumber, Sha256, TemplateRevision
 from phoneprov_core.kernel.commands import QueryCommand
 from phoneprov_core.kernel.errors import (

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
 
 from phoneprov_core.inventory.phones.model import Phone
-from phoneprov_core.inventory.phones.ports import SignsOfLife
+from phoneprov_core.inventory.phones.use_cases import SignsOfLife
 from phoneprov_core.inventory.profiles.use_cases import ProfilesTransaction, TemplatesOfProfiles
 from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.store import NewestRows, Store

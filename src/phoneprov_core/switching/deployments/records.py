@@ -1,4 +1,4 @@
-"""The transactions of a deployment: its record, the lease of its phone, and those who take part."""
+"""The transactions of a deployment: its record, the lease of its phone, and its participants."""
 
 import asyncio
 import logging
@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from phoneprov_core.inventory.phones.ports import PhoneBusy
+from phoneprov_core.inventory.phones.use_cases import PhoneBusy
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import NotFound, Unavailable, require
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, Pause, millis, timestamp
-from phoneprov_core.switching.deployments.limits import DEFAULT_LIMITS, SwitchLimits
 from phoneprov_core.switching.deployments.model import (
     Deployment,
     LeaseLost,
@@ -25,15 +24,60 @@ from phoneprov_core.switching.deployments.model import (
     Step,
 )
 from phoneprov_core.switching.deployments.order import (
+    DEFAULT_LIMITS,
     DeploymentRequest,
+    SwitchLimits,
     begun_event,
     ended_event,
     new_record,
 )
-from phoneprov_core.switching.deployments.participants import Participant
 from phoneprov_core.switching.deployments.ports import DeploymentsTransaction, Journal
 from phoneprov_core.switching.deployments.steps import Holding, persistently
 from phoneprov_core.switching.devices.ports import Content
+
+TX_contra = TypeVar("TX_contra", contravariant=True)
+
+
+class Participant(Generic[TX_contra]):
+    """Takes part in every deployment: what has to happen in its transactions besides its record.
+
+    Each method runs inside the transaction that records the same step, after the records of
+    switching; an error undoes both. ``tx`` has the stores that the participant names. What it has
+    to know of one request is a ``RequestPart`` of its own. A method that a participant does not
+    define does nothing. Participants are called in one order, which the composition writes down:
+    it is the order of their locks.
+    """
+
+    async def restored(
+        self,
+        tx: TX_contra,  # noqa: ARG002
+        request: DeploymentRequest,
+        earlier: Deployment,  # noqa: ARG002
+    ) -> DeploymentRequest:
+        """The request of a rollback with what comes back together with the text of an ``earlier``
+        deployment of the phone. The transaction only reads."""
+        return request
+
+    async def requested(self, tx: TX_contra, request: DeploymentRequest) -> None:
+        """The lease is held, and nothing is recorded. Raises if the request may not go on."""
+
+    async def begun(self, tx: TX_contra, request: DeploymentRequest, record: Deployment) -> None:
+        """The record is added, and nothing was sent to the phone."""
+
+    async def placed(self, tx: TX_contra, request: DeploymentRequest, record: Deployment) -> None:
+        """The file is in place: before the phone is called, or at the end if the database was away.
+        Called once for a deployment whose file is certainly in place."""
+
+    async def ended(
+        self,
+        tx: TX_contra,
+        request: DeploymentRequest,
+        record: Deployment,
+        before: Deployment,
+    ) -> None:
+        """The deployment has its outcome, and the lease is released. ``before`` is the record as it
+        was stored until now: without a place if ``placed`` comes only now, or never."""
+
 
 LEASE_SECONDS = 60
 """Seconds; longer than all deadlines of a deployment together (30 s). A process whose lease expires

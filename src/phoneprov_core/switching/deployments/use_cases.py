@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from phoneprov_core.inventory.profiles.model import Switched, SwitchRequest
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
-from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import require_same
 from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
 from phoneprov_core.kernel.store import NewestRows, ReadAndWrite
 from phoneprov_core.kernel.system import Clock, known_id, timestamp
+from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.people.access import may_act_for
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import RESTARTED, Deployment, DeploymentFilter

@@ -11,7 +11,7 @@ from typing import Any
 import click
 import msgspec
 
-from phoneprov_core.kernel import addresses
+from phoneprov_core.kernel import values as addresses
 from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.switching.devices.names import mac_in_table
 

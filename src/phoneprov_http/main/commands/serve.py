@@ -20,7 +20,7 @@ from phoneprov_adapters.sql.engines.revisions import UnfitSchema
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
 from phoneprov_http.main.commands.options import PORT
 from phoneprov_http.main.commands.settings import settings_of_environment
-from phoneprov_http.main.server.asgi import languages_of
+from phoneprov_http.main.server.asgi import Workers, languages_of
 from phoneprov_http.main.server.connections import LEAST_FILES, raise_file_limit
 from phoneprov_http.main.server.logs import set_up_logs
 from phoneprov_http.main.server.metrics import counts_of, metrics_listeners
@@ -32,7 +32,6 @@ from phoneprov_http.main.server.sockets import (
     handling_stops,
     inherited,
 )
-from phoneprov_http.main.server.workers import Workers
 
 log = logging.getLogger("phoneprov.database")
 

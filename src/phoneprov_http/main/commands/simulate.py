@@ -12,8 +12,7 @@ import click
 import httpx
 
 from phoneprov_adapters.simulator.ftp import FileArrived
-from phoneprov_adapters.simulator.phone import Event, SimulatedPhone
-from phoneprov_adapters.simulator.screen import Screen, ScreenPage
+from phoneprov_adapters.simulator.phone import Event, Screen, ScreenPage, SimulatedPhone
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_http.main.commands.options import MAC, PORT, printable
 from phoneprov_http.main.server.sockets import run_until_stopped

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol, Self
 
-from phoneprov_core.kernel.addresses import Network, address_key, address_of
+from phoneprov_core.kernel.values import Network, address_key, address_of
 
 log = logging.getLogger("phoneprov.connections")
 

@@ -14,9 +14,9 @@ from litestar.types import ASGIApp
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_http.envelope import ErrorInfo, failure
+from phoneprov_http.errors import bearers_of, begin, end
 from phoneprov_http.front import HEADERS, client_ip, path_of
 from phoneprov_http.main.server.sockets import bound
-from phoneprov_http.plain import bearers_of, begin, end
 
 Expose = Callable[[], Awaitable[bytes]]
 """The metrics as text for Prometheus."""

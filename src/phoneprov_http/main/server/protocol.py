@@ -31,15 +31,16 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 from phoneprov_http.main.server.bounds import (
+    EXTENSION,
     LARGEST_HEAD,
     NO_HTTP,
     TOO_LARGE,
+    Delivery,
     ParserFault,
     ReaderWatch,
     RequestHead,
 )
 from phoneprov_http.main.server.connections import Connections
-from phoneprov_http.main.server.delivery import EXTENSION, Delivery
 from phoneprov_http.main.server.sockets import failure, readable
 
 ARRIVAL_SECONDS = 20.0

@@ -29,7 +29,7 @@ import uvicorn
 from litestar.types import ASGIApp
 
 from phoneprov_adapters.composition.lifecycle import DRAIN_SECONDS
-from phoneprov_core.kernel.addresses import Network
+from phoneprov_core.kernel.values import Network
 from phoneprov_http.main.server.connections import Connections, raise_file_limit
 from phoneprov_http.main.server.protocol import BoundedProtocol
 from phoneprov_http.main.server.sockets import handling_stops

@@ -7,10 +7,9 @@ from phoneprov_core.features.fleet.model import (
     ReplacePhone,
     SeveralAddresses,
 )
-from phoneprov_core.features.fleet.overview import Fleet, FleetQuery, ViewFleet
 from phoneprov_core.features.fleet.states import PhoneStatus
-from phoneprov_core.features.fleet.use_cases import ChangeFleet
-from phoneprov_core.inventory.phones.ports import PhoneBusy
+from phoneprov_core.features.fleet.use_cases import ChangeFleet, Fleet, FleetQuery, ViewFleet
+from phoneprov_core.inventory.phones.use_cases import PhoneBusy
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_http.envelope import Envelope, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes, level_0

@@ -1,5 +1,6 @@
 """Templates of configurations and their variants; level 0."""
 
+from phoneprov_core.features.templates.deployed import RenderRequest, Trial, TryTemplate
 from phoneprov_core.features.templates.model import (
     CheckTemplate,
     CreateTemplate,
@@ -10,7 +11,6 @@ from phoneprov_core.features.templates.model import (
     TemplatePatch,
     WantedTemplates,
 )
-from phoneprov_core.features.templates.trial import RenderRequest, Trial, TryTemplate
 from phoneprov_core.features.templates.use_cases import Templates
 from phoneprov_core.kernel.errors import AlreadyExists, NotFound
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record

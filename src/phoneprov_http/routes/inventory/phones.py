@@ -10,8 +10,7 @@ from phoneprov_core.inventory.phones.model import (
     PhoneSummary,
     SummarySearch,
 )
-from phoneprov_core.inventory.phones.ports import PhoneBusy
-from phoneprov_core.inventory.phones.use_cases import Phones
+from phoneprov_core.inventory.phones.use_cases import PhoneBusy, Phones
 from phoneprov_core.kernel.errors import AlreadyExists, Forbidden
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Mac, Query, Routes, level_0

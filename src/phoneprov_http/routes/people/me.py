@@ -1,6 +1,6 @@
 """Account of the caller, its phones, directories and API tokens."""
 
-from phoneprov_core.inventory.phones.ports import EnrichedPhone
+from phoneprov_core.inventory.phones.use_cases import EnrichedPhone
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_core.people.api_tokens import (
     ApiToken,
@@ -9,8 +9,8 @@ from phoneprov_core.people.api_tokens import (
     CreateToken,
     TooManyTokens,
 )
+from phoneprov_core.people.auth.accounts import ChangePassword
 from phoneprov_core.people.auth.model import OpenSession, PasswordChange
-from phoneprov_core.people.auth.password import ChangePassword
 from phoneprov_core.people.auth.sessions import Sessions
 from phoneprov_core.people.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory

@@ -12,10 +12,10 @@ from phoneprov_core.features.batches.commands import BatchTarget, CreateBatch
 from phoneprov_core.features.batches.model import BatchState
 from phoneprov_core.features.batches.plan import PlanBatch
 from phoneprov_core.features.fleet.states import FleetState, SeenPhone
-from phoneprov_core.features.serving.loads import CheckLoad
+from phoneprov_core.features.serving.bootstrap import CheckLoad
 from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.kernel.system import timestamp
-from phoneprov_core.switching.devices.loads import NamedLoads, loads_to_fetch, runs_load
+from phoneprov_core.switching.devices.names import NamedLoads, loads_to_fetch, runs_load
 from support.floor import Floor
 from support.office import compare_directly
 from support.records import a_mac

@@ -82,7 +82,7 @@ def test_template_has_every_text_of_the_pages() -> None:
     assert {str(message.id) for message in template if message.id} == extracted()
 
 
-@pytest.mark.parametrize("module", ["pages", "failures"])
+@pytest.mark.parametrize("module", ["pages", "request"])
 def test_text_in_the_pages_is_extracted(module: str) -> None:
     assert constants(PAGES / f"{module}.py") <= extracted()
 

@@ -9,9 +9,8 @@ import pytest
 from phoneprov_adapters.memory.devices import MemoryPhone
 from phoneprov_core.features.serving.model import FetchResult, Transport
 from phoneprov_core.features.serving.use_cases import FileRequest, Provided
-from phoneprov_core.switching.deployments.arrival import Arrival
 from phoneprov_core.switching.deployments.model import Confirmation, Outcome
-from phoneprov_core.switching.deployments.observation import DeviceInformation
+from phoneprov_core.switching.deployments.observation import Arrival, DeviceInformation
 from phoneprov_core.switching.devices.names import Binding
 from support.phone_records import a_phone
 from unit.features.serving.conftest import CONTENT, MAC, NAME, OTHER_IP, PHONE_IP, Office

@@ -7,7 +7,7 @@ import pytest
 from phoneprov_core.inventory.phones.model import CreatePhone
 from phoneprov_core.inventory.profiles.model import SwitchRequest
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, TooManyAttempts
-from phoneprov_core.switching.deployments.limits import SwitchLimits
+from phoneprov_core.switching.deployments.order import SwitchLimits
 from support.office import Settings
 from support.records import a_mac
 from support.switching import MAC, XML, Desk

@@ -5,8 +5,7 @@ import pytest
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.composition.adapters import connection_of, watch_of
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.memory.devices import MemoryPhone
-from phoneprov_adapters.memory.watch import MemoryWatch
+from phoneprov_adapters.memory.devices import MemoryPhone, MemoryWatch
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 from phoneprov_core.switching.deployments.confirm import Watch
 from support.phone_records import a_phone

@@ -6,7 +6,7 @@ from phoneprov_core.switching.deployments.observation import (
     DeviceInformation,
     read_device_information,
 )
-from phoneprov_core.switching.devices.loads import load_in, stated_load, states_load
+from phoneprov_core.switching.devices.names import load_in, stated_load, states_load
 
 LOAD = "SCCP45.9-4-2SR3-1S"
 

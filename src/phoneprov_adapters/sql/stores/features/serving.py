@@ -33,7 +33,7 @@ from phoneprov_core.features.serving.model import (
     ServedFileStore,
     with_name,
 )
-from phoneprov_core.kernel.addresses import address_key
+from phoneprov_core.kernel.values import address_key
 
 _CONTENT = SealedColumn(served_files, "content")
 _FILE = select(

@@ -50,7 +50,7 @@ from phoneprov_adapters.sql.tables.switching import (
 from phoneprov_core.features.fleet.model import Replacement, ReplacementStore
 from phoneprov_core.inventory.kems import Kem, KemStore
 from phoneprov_core.inventory.phones.model import PHONE_FIELDS, Phone, PhoneUse
-from phoneprov_core.inventory.phones.ports import EnrichedPhone, PhoneStore, enriched
+from phoneprov_core.inventory.phones.use_cases import EnrichedPhone, PhoneStore, enriched
 from phoneprov_core.inventory.vendor_phones import VendorPhone, VendorPhoneRecord, VendorPhoneStore
 
 _MACS = json_items(bindparam("macs", type_=Text())).table_valued("value")

@@ -13,9 +13,8 @@ from msgspec.structs import replace
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import opened, prepare
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.memory.devices import MemoryPhone, MemoryUploader
+from phoneprov_adapters.memory.devices import MemoryPhone, MemoryUploader, MemoryWatch
 from phoneprov_adapters.memory.system import FixedClock, MemoryBackground, await_directly
-from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.application import UseCases

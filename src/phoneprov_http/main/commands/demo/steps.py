@@ -9,8 +9,7 @@ import click
 import httpx
 
 from phoneprov_adapters.simulator.ftp import FileArrived
-from phoneprov_adapters.simulator.phone import CommandReceived, SimulatedPhone
-from phoneprov_adapters.simulator.screen import Screen, ScreenPage
+from phoneprov_adapters.simulator.phone import CommandReceived, Screen, ScreenPage, SimulatedPhone
 from phoneprov_adapters.simulator.web import fetch_by_tftp
 from phoneprov_core.switching.devices.restart import CLEAR_SERVICES, restart_keys
 from phoneprov_http.main.commands.demo.service import DemoFailed, ask, provisioning, run

@@ -7,8 +7,8 @@ import click
 import msgspec
 
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
-from phoneprov_core.features.fleet.overview import Fleet, FleetQuery
 from phoneprov_core.features.fleet.states import FleetState, PhoneStatus
+from phoneprov_core.features.fleet.use_cases import Fleet, FleetQuery
 from phoneprov_core.inventory.phones.model import PhoneSearch
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.paging import Window

@@ -16,8 +16,16 @@ from phoneprov_core.features.transfer.model import RowProblem
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.system import known_id
 from phoneprov_core.switching.devices.names import mac_in_table
-from phoneprov_http.main.commands.features.batch_view import detachable, following, show_batch, wait
-from phoneprov_http.main.commands.features.batches import OPTIONS, matching, newest, per_minute
+from phoneprov_http.main.commands.features.batches import (
+    OPTIONS,
+    detachable,
+    following,
+    matching,
+    newest,
+    per_minute,
+    show_batch,
+    wait,
+)
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.options import MAC, as_json, naming, print_json, together
 

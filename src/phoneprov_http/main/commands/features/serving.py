@@ -17,7 +17,7 @@ from phoneprov_adapters.metrics.counters import count_unrecorded
 from phoneprov_adapters.serving.contents import TftpFiles
 from phoneprov_adapters.serving.records import FetchRecords
 from phoneprov_adapters.tftp.server import Limits, TftpServer
-from phoneprov_core.features.serving.loads import LOCALES, CheckLoad
+from phoneprov_core.features.serving.bootstrap import LOCALES, CheckLoad
 from phoneprov_core.inventory.configuration.findings import ending_of
 from phoneprov_core.switching.devices.names import plain_name
 from phoneprov_http.main.commands.options import PORT

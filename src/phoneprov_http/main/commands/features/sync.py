@@ -8,7 +8,7 @@ import click
 from phoneprov_adapters.files.ldif import LdifTable, WholeCsv
 from phoneprov_core.features.sync.model import Directory, Synced, SyncOptions
 from phoneprov_core.kernel.commands import command_of
-from phoneprov_http.main.commands.features.importing import readable
+from phoneprov_http.main.commands.features.transfer import readable
 from phoneprov_http.main.commands.local_access import as_operator
 from phoneprov_http.main.commands.options import naming, printable
 

@@ -12,15 +12,15 @@ import click
 from phoneprov_adapters.files.configurations import profile_name, read_configuration
 from phoneprov_adapters.files.csv import CsvWriter
 from phoneprov_adapters.rendering.renderer import check as check_body, render as render_body
+from phoneprov_core.features.templates.deployed import RenderRequest
 from phoneprov_core.features.templates.learning import Learned, learn as learned_from
 from phoneprov_core.features.templates.model import CreateTemplate, Template, TemplatePatch
-from phoneprov_core.features.templates.trial import RenderRequest
 from phoneprov_core.features.templates.use_cases import TemplateFault, TemplateValues
 from phoneprov_core.features.transfer.configurations import VALUE
 from phoneprov_core.inventory.configuration.well_formed import LARGEST, device_xml_rule
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.system import known_id
-from phoneprov_http.main.commands.features.exporting import written
+from phoneprov_http.main.commands.features.transfer import written
 from phoneprov_http.main.commands.inventory.lint import line_of
 from phoneprov_http.main.commands.local_access import (
     Acting,

@@ -1,1 +1,0 @@
-"""What Asterisk asks for: devices and lines, by its realtime driver res_config_curl."""
