@@ -6,15 +6,18 @@ import tomllib
 from configparser import ConfigParser
 from importlib.metadata import distributions
 from pathlib import Path
+from shutil import which
+from subprocess import run
 
 import click
+import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from phoneprov_http.main.cli import main
 from phoneprov_http.main.commands.features.serving import provision
-from phoneprov_http.main.commands.features.transfer import export
+from phoneprov_http.main.commands.features.transfer import OMITTED, export
 from phoneprov_http.main.commands.serve import serve
 from phoneprov_http.main.server.asgi import LEAVE_SECONDS
 from phoneprov_http.main.server.connections import MOST_FILES
@@ -86,8 +89,28 @@ def test_snapshot_unit_exports_what_asterisk_includes() -> None:
     made = export.make_context("export", command[2:]).params
     assert (made["kind"], made["format_"], made["with_secrets"]) == ("extensions", "pjsip", True)
     assert str(made["file"]) in unit["ExecStartPost"]
+    # Else one extension of a user who left would keep Asterisk from every later snapshot.
+    assert unit["SuccessExitStatus"] == str(OMITTED)
     included = f"#tryinclude {made['file'].name}\n"
     assert included in (ROOT / "docs/how-to/lines.md").read_text("utf-8")
+
+
+@pytest.mark.skipif(which("systemd-analyze") is None, reason="systemd is not installed")
+def test_systemd_finds_no_fault_in_the_units(tmp_path: Path) -> None:
+    units = sorted(
+        path for path in DEPLOY.iterdir() if path.suffix in {".service", ".socket", ".timer"}
+    )
+    copies = [tmp_path / unit.name for unit in units]
+    for unit, copy in zip(units, copies, strict=True):
+        # systemd asks for the programs, which are not installed here.
+        copy.write_text(
+            re.sub(r"/opt/phoneprov/bin/phoneprov\b", "/bin/true", unit.read_text("utf-8"))
+        )
+
+    done = run(["systemd-analyze", "verify", *copies], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(copies) >= 8
 
 
 def test_compose_file_matches_the_service() -> None:

@@ -1,6 +1,6 @@
 """Import and export of tables."""
 
-from phoneprov_adapters.composition.adapters import clock, database
+from phoneprov_adapters.composition.adapters import clock, database, setting
 from phoneprov_adapters.composition.inventory import InventoryContainer
 from phoneprov_adapters.composition.people import PeopleContainer
 from phoneprov_adapters.composition.plugins import of, singleton
@@ -23,6 +23,7 @@ class TransferContainer(TemplatesContainer):
         personal_directory=of(PeopleContainer.personal_directory),
         pins=of(PeopleContainer.vendor_users), links=of(InventoryContainer.links),
         profile_use_cases=of(InventoryContainer.profiles),
-        template_use_cases=of(TemplatesContainer.templates))
+        template_use_cases=of(TemplatesContainer.templates),
+        sounds=setting(lambda it: it.asterisk_languages))
     import_text = singleton(ImportText, transfer=of(transfer), read=CsvText)
     # fmt: on

@@ -111,6 +111,18 @@ def test_export_that_changes_nothing_keeps_the_file(tmp_path: Path) -> None:
     assert "Hall" in file.read_text()
 
 
+def test_export_without_what_asterisk_cannot_have_is_written_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(
+        "extension,type,name,password\n1001,chan_pjsip,Desk,hush\nglobal,chan_pjsip,Hall,hush\n"
+    )
+    phoneprov("import", "extensions", "a.csv")
+    made = phoneprov("export", "extensions", "p.conf", "--format", "pjsip", "--with-secrets")
+    assert made.exit_code == 3
+    assert "The extension global was omitted" in made.stderr
+    assert made.stdout == "1 record(s) were written to p.conf.\n"
+    assert "[1001]" in (tmp_path / "p.conf").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

@@ -22,7 +22,10 @@ def mac(number: int) -> str:
 @pytest.fixture
 async def api(tmp_path: Path) -> AsyncIterator[Api]:
     async with opened_api(
-        tmp_path, PHONEPROV_ASTERISK_TOKEN=TOKEN, PHONEPROV_ASTERISK_PJSIP="on"
+        tmp_path,
+        PHONEPROV_ASTERISK_TOKEN=TOKEN,
+        PHONEPROV_ASTERISK_PJSIP="on",
+        PHONEPROV_ASTERISK_LANGUAGES="de",
     ) as opened:
         yield opened
 
@@ -111,6 +114,7 @@ async def test_device_has_the_values_of_its_location_before_its_buttons(
 async def test_endpoint_has_the_values_of_the_phone_of_its_user(
     api: Api, admin: Caller, ada: Caller
 ) -> None:
+    data_of(await admin.put(f"/users/{ada.uuid}", {"lang": "de-CH"}))
     for number, (city, prefix) in enumerate((("Berlin", "30"), ("Leipzig", "341")), start=1):
         await located(admin, city, emergency_number=f"+49{prefix}112", emergency_place=city)
         await a_phone(admin, number, f"{city}/1", software_type="SIP")
@@ -141,10 +145,19 @@ async def test_endpoint_has_the_values_of_the_phone_of_its_user(
     await use(1, None)
     assert await endpoint(api) == leipzig
     assert await asked(api, "ps_aors", "101", "set_var") == []
-    written = [
+    [section] = [
         section.text
         async for section in api.container.transfer().asterisk(
             api.container.use_cases().system_actor(), "chan_pjsip", with_secrets=True
         )
     ]
-    assert "set_var = PHONEPROV_PLACE=Leipzig\n" in "".join(written)
+    # The snapshot says of the endpoint what Asterisk gets when it asks.
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    reply = await api.client.post(
+        "/asterisk/ps_endpoints/single", data={"id": "101"}, headers=headers
+    )
+    (_, named), *options = parse_qsl(reply.text, strict_parsing=True)
+    assert ("language", "de") in options
+    assert ("set_var", "PHONEPROV_PLACE=Leipzig") in options
+    lines = [f"[{named}]", "type = endpoint", *(f"{name} = {value}" for name, value in options)]
+    assert section.startswith("\n".join([*lines, "", ""]))

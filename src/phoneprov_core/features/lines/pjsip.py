@@ -25,13 +25,16 @@ def _codecs(context: str) -> Options:
     return [("context", context), ("disallow", "all"), ("allow", "g722,alaw,ulaw")]
 
 
-def endpoint_options(of: Number, context: str, emergency: Emergency = NO_EMERGENCY) -> Options:
-    """The endpoint of an extension."""
+def endpoint_options(
+    of: Number, context: str, emergency: Emergency = NO_EMERGENCY, language: str | None = None
+) -> Options:
+    """The endpoint of an extension. ``language`` is that of its prompts."""
     mailbox = [("mailboxes", mailbox_of(of.number))] if of.voicemail else []
     caller = f'"{of.name.translate(_QUOTES)}" <{of.number}>'
     own = [("callerid", caller), ("auth", of.number), ("aors", of.number)]
     presented = [("set_var", variable) for variable in variables(emergency)]
-    return [*_codecs(context), *own, *mailbox, *presented]
+    prompts = [("language", language)] if language else []
+    return [*_codecs(context), *own, *mailbox, *presented, *prompts]
 
 
 def phone_options(numbers: list[str], context: str) -> Options:
@@ -80,9 +83,8 @@ class PjsipObjects:
                 return None
             language = await prompts_of(tx, name, CHAN_PJSIP, self.sounds)
             emergency = await emergency_of_number(tx, name, timestamp(self.clock()))
-        prompts = [("language", language)] if language else []
-        options = endpoint_options(held[0], self.context, emergency)
-        return [("id", held[0].number), *options, *prompts]
+        options = endpoint_options(held[0], self.context, emergency, language)
+        return [("id", held[0].number), *options]
 
     async def aor(self, number: str) -> Options | None:
         """The AOR of an extension. It stays when its user leaves: a restart reaches the phone."""

@@ -55,12 +55,14 @@ class Sections:
         self._context = context
         self._names: set[str] = set()
 
-    def line(self, extension: Extension) -> Section:
-        """A line of chan_sccp. It has no secret: a device is known by its name and address."""
+    def line(self, extension: Extension, language: str | None = None) -> Section:
+        """A line of chan_sccp, with the language of its prompts. It has no secret: a device is
+        known by its name and address."""
         if why := self._cannot_be_named(extension):
             return _left_out(extension, why)
         name = extension.name
         mailbox = [("mailbox", mailbox_of(extension.extension))] if extension.voicemail else []
+        prompts = [("language", language)] if language else []
         return Section(
             _section(
                 extension.extension,
@@ -70,6 +72,7 @@ class Sections:
                 ("cid_name", name),
                 ("cid_num", extension.extension),
                 *mailbox,
+                *prompts,
             )
         )
 
@@ -93,7 +96,12 @@ class Sections:
             )
         )
 
-    def endpoint(self, extension: Extension, emergency: Emergency = NO_EMERGENCY) -> Section:
+    def endpoint(
+        self,
+        extension: Extension,
+        emergency: Emergency = NO_EMERGENCY,
+        language: str | None = None,
+    ) -> Section:
         """An endpoint of PJSIP with its aor. Its auth is written only with secrets: without an auth
         of that name Asterisk accepts no registration."""
         if why := self._cannot_be_named(extension):
@@ -104,7 +112,7 @@ class Sections:
             )
         number = extension.extension
         of = Number(number, extension.name, extension.voicemail)
-        options = endpoint_options(of, self._context, emergency)
+        options = endpoint_options(of, self._context, emergency, language)
         endpoint = _section(number, ("type", "endpoint"), *options)
         aor = _section(number, ("type", "aor"), *AOR_OPTIONS)
         auth = ""

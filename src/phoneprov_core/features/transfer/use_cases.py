@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from phoneprov_core.features.lines.model import prompts_of
 from phoneprov_core.features.lines.pjsip import emergency_of_number
 from phoneprov_core.features.templates.use_cases import Templates
 from phoneprov_core.features.transfer.asterisk import Section, Sections
@@ -64,7 +65,7 @@ _MOST_BUTTONS = 1000
 class Transfer:
     """Import and export of users, PINs, extensions, their links, phones, desks, KEMs, locations,
     directories, profiles and templates as tables. An import writes by the use cases of each
-    kind."""
+    kind. ``sounds`` are the languages that the exchange has prompts in."""
 
     database: ReadAndWrite[TransferTransaction]
     users: Users
@@ -79,6 +80,7 @@ class Transfer:
     profile_use_cases: Profiles
     template_use_cases: Templates
     clock: Clock
+    sounds: tuple[str, ...] = ()
 
     async def into(
         self,
@@ -175,17 +177,8 @@ class Transfer:
         is_sccp = driver == "chan_sccp"
         async for extensions in await self._records(lambda tx: tx.extensions):
             for extension in extensions:
-                if not (extension.is_active and extension.type == driver):
-                    continue
-                if is_sccp:
-                    yield sections.line(extension)
-                elif not await self._is_held(extension):
-                    yield sections.of_leaver(extension)
-                else:
-                    number, now = extension.extension, timestamp(self.clock())
-                    async with self.database.read() as tx:
-                        emergency = await emergency_of_number(tx, number, now)
-                    yield sections.endpoint(extension, emergency)
+                if extension.is_active and extension.type == driver:
+                    yield await self._section(sections, extension)
         async for phones in await self._records(lambda tx: tx.phones):
             for phone in phones:
                 if phone.is_active and speaks_sip(phone.software_type) is not is_sccp:
@@ -197,9 +190,16 @@ class Transfer:
                     elif section := sections.phone_endpoint(phone, numbers):
                         yield section
 
-    async def _is_held(self, extension: Extension) -> bool:
+    async def _section(self, sections: Sections, extension: Extension) -> Section:
+        number, driver = extension.extension, extension.type
         async with self.database.read() as tx:
-            return await tx.lines.held(extension.extension, CHAN_PJSIP) is not None
+            language = await prompts_of(tx, number, driver, self.sounds)
+            if driver != CHAN_PJSIP:
+                return sections.line(extension, language)
+            if await tx.lines.held(number, driver) is None:
+                return sections.of_leaver(extension)
+            emergency = await emergency_of_number(tx, number, timestamp(self.clock()))
+        return sections.endpoint(extension, emergency, language)
 
     async def _numbers_on(self, mac: str, driver: str) -> list[str]:
         async with self.database.read() as tx:

@@ -90,6 +90,14 @@ def test_endpoint_without_password_has_no_auth_section() -> None:
     assert "auth = 1001" in section.text
 
 
+def test_sections_have_the_language_of_the_prompts() -> None:
+    for section in (
+        Sections().line(an_extension(), "de"),
+        Sections().endpoint(an_extension(), language="de"),
+    ):
+        assert read(section.text)[0][1][-1] == ("language", "de")
+
+
 @pytest.mark.parametrize("number", ["general", "GLOBAL", "SEP001BD4123456", "softkeyset"])
 def test_number_invalid_for_asterisk_is_omitted(number: str) -> None:
     section = Sections().line(an_extension(extension=number))

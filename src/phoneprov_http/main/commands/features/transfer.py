@@ -34,6 +34,9 @@ _CONTENTS = {"profiles", "templates"}
 _OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 """What the command was asked for is right, and the help would not."""
 
+OMITTED = 3
+"""The exit code when the file was written, without records that a section cannot represent."""
+
 _ASTERISK = {"sccp": "chan_sccp", "pjsip": "chan_pjsip"}
 
 
@@ -63,7 +66,8 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
     company-directory, personal-directory, profiles or templates. An existing file is replaced when
     the export is complete and differs; a pipe or device is written to. Passwords of users and PINs
     are never exported. Profiles and templates are exported with all their texts. Only its owner can
-    read a file with secrets.
+    read a file with secrets. The exit code is 3 if the file was written without records that
+    Asterisk cannot have; each is named.
 
     \b
       phoneprov export phones phones.csv
@@ -117,7 +121,7 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
     target = "standard output" if str(file) == "-" else file
     click.echo(f"{count} record(s) were written to {target}.", err=str(file) == "-")
     if left_out:
-        sys.exit(1)
+        sys.exit(OMITTED)
 
 
 async def _stamped(at: Acting) -> None:
