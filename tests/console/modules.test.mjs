@@ -101,6 +101,13 @@ test("list_of_macs_is_split_at_any_separator_and_checked", async () => {
   assert.deepEqual(listed("a, b\nc;d\te\n\n"), ["a", "b", "c", "d", "e"]);
 });
 
+test("every_field_of_a_form_has_a_label", async () => {
+  const forms = Object.values(await load("fields.js")).map((one) => (typeof one === "function" && one.length < 2 ? one(true) : one));
+  const fields = forms.flat().filter((one) => typeof one?.name === "string");
+  assert.ok(fields.length > 50);
+  assert.deepEqual(fields.filter(({ label }) => !label).map(({ name }) => name), []);
+});
+
 test("label_of_a_field_is_in_words", async () => {
   const { labelOf } = await load("labels.js");
   assert.equal(labelOf("first_name"), "First name");

@@ -10,6 +10,8 @@ export const labels = {
   description: "Description",
   hostname: "Host name",
   location: "Location",
+  emergency_number: "Emergency number",
+  emergency_place: "Emergency place",
   phone_ip: "IP address",
   address_confirmed: "Address confirmed",
   phone_vlan: "VLAN",

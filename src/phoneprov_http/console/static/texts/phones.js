@@ -67,6 +67,14 @@ export const phones = {
   newLocation: "New location",
   noLocations: "There are no locations yet: emergency calls present the number of the line. Create one, or import a table.",
   locationNameHint: "Parts separated by /, such as Berlin/3/301. Phones whose location is this name or begins with it have its values.",
+  emergencyNumber: labels.emergency_number,
+  emergencyPlace: labels.emergency_place,
+  noEmergencyNumber: "None: emergency calls present the number of the line",
+  /** @param {string} phone */
+  openQuestion: (phone) => `Let users log in at ${phone} without an emergency number?`,
+  openHint:
+    "No location gives this phone an emergency number: an emergency call presents the number of the user, who may be registered at another place.",
+  openDesk: "Let users log in",
   emergencyHint: "Leave empty to take the value of the next shorter name.",
 
   modules: "Key expansion modules",

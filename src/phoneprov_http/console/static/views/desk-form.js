@@ -1,12 +1,28 @@
 /** The settings of a desk: its default profile and number, and whether users may log in there. */
 
-import { api } from "../api.js";
+import { api, withQuery } from "../api.js";
 import { h } from "../dom.js";
+import { ask } from "../elements/dialog.js";
 import { choices, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
 import { field } from "../fields.js";
 import { guard } from "../navigation.js";
 import { texts } from "../texts.js";
+
+/** What an emergency call from a phone presents, by its location. Only level 0 may ask.
+ * @param {string} path @param {AbortSignal} [signal]
+ * @returns {Promise<{emergency_number?: string, emergency_place?: string}>} */
+export async function emergencyOf(path, signal) {
+  return (await api.get(withQuery(`${path}/lines`, { limit: 1 }), signal)).metadata;
+}
+
+/** Whether users may log in at a phone from now on: it is asked if an emergency call from there would present
+ * the number of a user. @param {string} path @param {string} name */
+async function mayOpen(path, name) {
+  const { emergency_number: number } = await emergencyOf(path);
+  const details = h("p", {}, texts.openHint, " ", h("a", { href: "#/locations" }, texts.locations));
+  return Boolean(number) || ask(texts.openQuestion(name), texts.openDesk, { details });
+}
 
 /** @param {string} path @param {string} name @param {import("../../types").Desk} desk
  * @param {() => void} changed */
@@ -31,8 +47,8 @@ export async function deskForm(path, name, desk, changed) {
   const { form } = recordForm(
     [field("hotdesk", { kind: "checkbox" })],
     desk,
-    (values) =>
-      api.put(`${path}/desk`, { ...values, ...changes() }),
+    async (values) =>
+      values.hotdesk && !(await mayOpen(path, name)) ? null : api.put(`${path}/desk`, { ...values, ...changes() }),
     {
       changesOnly: true,
       said: () => texts.deskSaved(name),

@@ -11,7 +11,7 @@ import { ago, duration, when } from "../format.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { signedHint } from "./signed.js";
-import { deskForm } from "./desk-form.js";
+import { deskForm, emergencyOf } from "./desk-form.js";
 import { phoneTitle } from "./accounts.js";
 import { confirmationOf, problemOf } from "./deployment.js";
 
@@ -61,8 +61,14 @@ export async function deskPart(panel, path, phone, signal) {
     return;
   }
   const redraw = () => void deskPart(panel, path, phone, signal);
+  const emergency = session.isAdmin ? await emergencyOf(path, signal) : null;
   fill(
     panel,
+    emergency &&
+      facts([
+        [texts.emergencyNumber, emergency.emergency_number ?? texts.noEmergencyNumber],
+        [texts.emergencyPlace, emergency.emergency_place],
+      ]),
     desk.user_uuid
       ? h(
           "div",
