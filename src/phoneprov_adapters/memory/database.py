@@ -13,9 +13,9 @@ from typing import Any
 from phoneprov_adapters.runtime.system import random_id
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.sql.engines.connection import Context
+from phoneprov_adapters.sql.engines.connection import Context, Row
 from phoneprov_adapters.sql.engines.sqlite import SqliteReadConnection
-from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
+from phoneprov_adapters.sql.engines.sqlite_writing import Step, WriteConnection, executed
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance.schema import statements_of
 from phoneprov_adapters.sql.stores.people.audit import ADD_ENTRY
@@ -80,12 +80,12 @@ class _Sqlite:
         """Whether a transaction is open."""
         return self._connection.in_transaction
 
-    async def execute_fetchall(self, sql: str, parameters: Any) -> Sequence[Any]:
-        """The rows of a statement."""
+    async def execute_steps(self, steps: Sequence[Step]) -> list[Row]:
+        """The rows of the last of some statements."""
         if not self.in_transaction:
             self._image = self._connection.serialize()
         try:
-            return self._connection.execute(sql, parameters).fetchall()
+            return executed(self._connection, steps)
         finally:
             if not self.in_transaction:
                 self._forget_committed()

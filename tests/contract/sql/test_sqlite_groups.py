@@ -143,7 +143,8 @@ async def test_error_that_rolls_back_the_group_fails_every_transaction(
 ) -> None:
     async def roll_back_group(tx: Tx) -> None:
         # As SQLite does without space.
-        await tx.users._connection._run("ROLLBACK")
+        await tx.users._connection.flush()
+        await tx.users._connection._driver.execute_steps([("ROLLBACK", ())])
         raise Unavailable("no room", code="disk_full")
 
     ended = await together(database, nothing, roll_back_group, nothing)
@@ -227,3 +228,16 @@ async def test_parameters_of_statements_are_not_logged(
         await write(database, 7)
 
     assert a_mac(7) not in caplog.text
+
+
+async def test_transaction_whose_only_statement_waits_rolls_back_alone(
+    database: SqliteDatabase,
+) -> None:
+    async def refused(tx: Tx) -> None:
+        assert not tx.phones._connection._is_open
+        raise Unavailable("not now")
+
+    ended = await together(database, nothing, refused, nothing)
+
+    assert [type(error) for error in ended if error] == [Unavailable]
+    assert await stored_numbers(database) == {1, 2, 4}

@@ -24,8 +24,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import aiosqlite
-
 from phoneprov_adapters.runtime.system import random_id
 from phoneprov_adapters.runtime.tasks import to_its_end
 from phoneprov_adapters.security.box import SecretBox
@@ -56,6 +54,7 @@ from phoneprov_adapters.sql.engines.sqlite_writing import (
     REPLACED,
     UNUSABLE,
     Checkpoints,
+    ThreadDriver,
     WriteConnection,
     compiled_as_json,
     compiled_for,
@@ -131,14 +130,14 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self._refused: NotWritable | None = None
         self._locked_at = 0.0
         self._damage: str | None = None
-        self._short: aiosqlite.Connection
-        self._writer: aiosqlite.Connection
+        self._short: ThreadDriver
+        self._writer: ThreadDriver
         self._checkpoints = Checkpoints(self._connect)
         self._one_writer = asyncio.Lock()
         self._writers_waiting = 0
         self._group: Group | None = None
-        self._readers: deque[aiosqlite.Connection] = deque()
-        self._opened: list[aiosqlite.Connection] = []
+        self._readers: deque[ThreadDriver] = deque()
+        self._opened: list[ThreadDriver] = []
         self._reader_free = asyncio.Semaphore(READERS)
         # Reads hold no state, so that all readers share it.
         self._read_connection = SqliteReadConnection(
@@ -216,7 +215,9 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     async def _open_one(self) -> None:
         # Opened here, because aiosqlite does not wait for its thread if that fails.
         connection = await asyncio.to_thread(self._connect)
-        self._opened.append(await aiosqlite.Connection(lambda: connection, 0))
+        driver = ThreadDriver(lambda: connection, 0)
+        await driver
+        self._opened.append(driver)
 
     async def _thaw(self) -> None:
         """Open the file for changes as well. Raises ``Unavailable``."""
@@ -337,6 +338,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
                     await connection.execute(ADD_ENTRY, **entry)
                 leads = group is None and self._writers_waiting > 0 and connection.begun
                 if leads:
+                    await connection.flush()
                     group = self._group = asyncio.get_running_loop().create_future()
                 else:
                     await self._commit(connection)

@@ -5,14 +5,16 @@ import contextlib
 import errno
 import logging
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+import aiosqlite
 from sqlalchemy.dialects import sqlite as dialect
 
 from phoneprov_adapters.runtime.tasks import to_its_end
 from phoneprov_adapters.sql.engines.connection import (
+    Compiled,
     Compiler,
     Connection,
     Context,
@@ -54,11 +56,14 @@ compiled_for = Compiler(dialect.dialect(paramstyle="qmark"))
 compiled_as_json = JsonCompiler(dialect.dialect(paramstyle="qmark"))
 
 _require_revision = compiled_for(REQUIRE_REVISION)
-_BEGIN = (
+Step = tuple[str, Sequence[Any]]
+"""The text of a statement, and its parameters."""
+
+_BEGIN: tuple[Step, ...] = (
     ("BEGIN IMMEDIATE", ()),
     (_require_revision.sql, _require_revision.parameters({})),
 )
-_BEGIN_WITHIN = (("SAVEPOINT within", ()),)
+_BEGIN_WITHIN: tuple[Step, ...] = (("SAVEPOINT within", ()),)
 
 
 class Checkpoints:
@@ -97,19 +102,37 @@ class Checkpoints:
             log.warning("A checkpoint of the database failed: %s", error)
 
 
+def executed(connection: sqlite3.Connection, steps: Sequence[Step]) -> list[Row]:
+    """Execute statements until one fails; returns the rows of the last."""
+    rows: list[Row] = []
+    for sql, parameters in steps:
+        rows = connection.execute(sql, parameters).fetchall()
+    return rows
+
+
 class Driver(Protocol):
-    """What executes statements, one after the other: a connection of aiosqlite."""
+    """What executes statements: a connection with a thread, or one without."""
 
     @property
     def in_transaction(self) -> bool: ...
 
-    def execute_fetchall(self, sql: str, parameters: Any) -> Awaitable[Iterable[Any]]:
-        """The rows of a statement. A cancelled call is executed all the same, before later ones."""
+    def execute_steps(self, steps: Sequence[Step]) -> Awaitable[list[Row]]:
+        """Execute statements, one after the other, until one fails; returns the rows of the last. A
+        cancelled call is executed all the same, before later ones."""
+
+
+class ThreadDriver(aiosqlite.Connection):
+    """aiosqlite's connection, with several statements in one call of its thread: the call takes as
+    long as a short statement."""
+
+    async def execute_steps(self, steps: Sequence[Step]) -> list[Row]:
+        return await self._execute(executed, self._conn, steps)  # type: ignore[no-any-return, no-untyped-call]
 
 
 class WriteConnection(Connection):
     """The transaction begins with its first statement; inside the open transaction ``within`` it
-    begins with a savepoint. ``begun`` is whether it has begun."""
+    begins with a savepoint. ``begun`` is whether it has a statement. Statements whose rows are not
+    needed wait for the next one or the end."""
 
     writing = True
 
@@ -120,46 +143,61 @@ class WriteConnection(Connection):
         self._path = path
         self._driver = driver
         self._within = within
+        self._waiting: list[Step] = []
+        self._is_open = False
         self.begun = False
 
     async def fetch_all(self, statement: Statement, **values: Any) -> Sequence[Row]:
-        compiled = compiled_for(statement)
-        if not self.begun:
-            self.begun = True
-            for sql, parameters in _BEGIN_WITHIN if self._within else _BEGIN:
-                await self._run(sql, parameters)
-        return compiled.typed(await self._run(compiled.sql, compiled.parameters(values)))
+        compiled = self._add(statement, values)
+        return compiled.typed(await self._run())
+
+    async def execute(self, statement: Statement, **values: Any) -> None:
+        self._add(statement, values)
+
+    async def flush(self) -> None:
+        if self._waiting:
+            await self._run()
 
     async def touch(self) -> None:
         """Change the file, without consequence: the commit writes to the disk."""
         self.begun = True
-        for sql, parameters in (*_BEGIN, ("PRAGMA user_version = 0", ())):
-            await self._run(sql, parameters)
+        self._waiting += (*_BEGIN, ("PRAGMA user_version = 0", ()))
 
     async def commit(self) -> None:
         """Commit; inside another transaction, leave the changes to its commit. The driver does so
         also when this call is cancelled."""
         if self.begun:
-            await self._run("RELEASE within" if self._within else "COMMIT")
+            self._waiting.append(("RELEASE within" if self._within else "COMMIT", ()))
+            await self._run()
 
     async def roll_back(self) -> bool:
         """Roll back, if the transaction has begun; returns whether the one ``within`` which it was
         is still open: some errors roll all of it back."""
-        return not self.begun or await to_its_end(self._rolled_back())
+        self._waiting.clear()
+        return not self._is_open or await to_its_end(self._rolled_back())
 
     async def _rolled_back(self) -> bool:
         steps = ("ROLLBACK TO within", "RELEASE within") if self._within else ("ROLLBACK",)
         # Fails if it has ended already, or the connection is closed.
         with contextlib.suppress(sqlite3.Error, ValueError):
-            for sql in steps:
-                await self._driver.execute_fetchall(sql, ())
+            await self._driver.execute_steps([(sql, ()) for sql in steps])
         with contextlib.suppress(ValueError):
             return self._driver.in_transaction
         return False
 
-    async def _run(self, sql: str, parameters: Sequence[Any] = ()) -> Sequence[Row]:
+    def _add(self, statement: Statement, values: Mapping[str, Any]) -> Compiled:
+        compiled = compiled_for(statement)
+        step = compiled.sql, compiled.parameters(values)
+        if not self.begun:
+            self.begun = True
+            self._waiting += _BEGIN_WITHIN if self._within else _BEGIN
+        self._waiting.append(step)
+        return compiled
+
+    async def _run(self) -> Sequence[Row]:
+        steps, self._waiting, self._is_open = self._waiting, [], True
         try:
-            return list(await self._driver.execute_fetchall(sql, parameters))
+            return await self._driver.execute_steps(steps)
         except sqlite3.IntegrityError as error:
             raise _violation(error) from error
         except (sqlite3.Error, ValueError) as error:
