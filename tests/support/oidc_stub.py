@@ -70,6 +70,7 @@ class OidcStub:
         }  # fmt: skip
         claims = {name: value for name, value in claims.items() if value is not None}
         header = {"alg": self.algorithm, "kid": self.key.kid, **self.header}
+        header = {name: value for name, value in header.items() if value is not None}
         parts = (json.dumps(header).encode(), json.dumps(claims).encode())
         text = ".".join(base64.urlsafe_b64encode(one).decode().rstrip("=") for one in parts)
         if header["alg"] == "none":

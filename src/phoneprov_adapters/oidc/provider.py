@@ -119,7 +119,8 @@ class OpenIdProvider(IdentityProvider):
         urls = [str(found.get(name, "")) for name in names]
         local = issuer.startswith("http:")
         are_safe = all(is_protected(one) and (local or one.startswith("https:")) for one in urls)
-        if status != 200 or found.get("issuer") != issuer or not are_safe:
+        # What follows a fragment would not be sent to the provider.
+        if status != 200 or found.get("issuer") != issuer or not are_safe or "#" in urls[0]:
             raise ProviderUnavailable
         methods = found.get("token_endpoint_auth_methods_supported")
         by_post = isinstance(methods, list) and "client_secret_basic" not in methods

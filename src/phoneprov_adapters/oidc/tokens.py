@@ -20,8 +20,11 @@ _KINDS: dict[str, type[RSAKey | ECKey | OKPKey]] = {
     "EdDSA": OKPKey,
 }
 _KEY_TYPES = {"RS256": "RSA", "PS256": "RSA", "ES256": "EC", "EdDSA": "OKP"}
-_REGISTRY = jws.JWSRegistry(algorithms=[*_KINDS])
+# Parameters of a header that are not known are ignored (RFC 7515, section 4); ``crit`` is refused.
+_REGISTRY = jws.JWSRegistry(algorithms=[*_KINDS], strict_check_header=False)
 _LONGEST_SUBJECT = 255
+_MOST_KEYS = 16
+"""Keys that are tried for a token: each costs a verification, and providers publish a few."""
 
 Json = dict[str, Any]
 
@@ -40,8 +43,8 @@ def header_of(token: str) -> tuple[str, str | None]:
 
 
 def usable(keys: Sequence[Any], algorithm: str, key_id: str | None) -> list[Json]:
-    """The public keys that may have signed a token with this header."""
-    return [
+    """The first public keys that may have signed a token with this header."""
+    found = [
         key
         for key in keys
         if isinstance(key, dict)
@@ -50,6 +53,7 @@ def usable(keys: Sequence[Any], algorithm: str, key_id: str | None) -> list[Json
         and key.get("alg", algorithm) == algorithm
         and (key_id is None or key.get("kid") == key_id)
     ]
+    return found[:_MOST_KEYS]
 
 
 def verified(token: str, keys: Sequence[Json], algorithm: str) -> Json:
