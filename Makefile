@@ -207,6 +207,9 @@ races: $(VENV)/installed-dev  ## races for accounts and sessions, for minutes, w
 faults: $(VENV)/installed-dev  ## hundreds of crashes, restarts, full disks and shutdowns, with measurements
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/faults
 
+history: $(VENV)/installed-dev  ## 5,000 random operations on 300 phones as of 200 moments; 10,000 phones in two seconds
+	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/unit/features/history tests/contract/stores/test_history.py
+
 hostile: $(VENV)/installed-dev  ## all hostile requests, with their cost
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security
 

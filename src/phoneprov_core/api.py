@@ -39,6 +39,11 @@ from phoneprov_core.features.fleet.use_cases import (
     FleetQuery as FleetQuery,
     ViewFleet as ViewFleet,
 )
+from phoneprov_core.features.history.model import (
+    HistoryQuery as HistoryQuery,
+    PastPhone as PastPhone,
+)
+from phoneprov_core.features.history.use_cases import History as History
 from phoneprov_core.features.identities.model import (
     IdentityProvider as IdentityProvider,
     PendingSignIn as PendingSignIn,

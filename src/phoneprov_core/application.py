@@ -7,6 +7,7 @@ from phoneprov_core.features.batches.use_cases import Batches
 from phoneprov_core.features.desks.services import PhoneServices
 from phoneprov_core.features.desks.use_cases import Desks
 from phoneprov_core.features.fleet.use_cases import ChangeFleet, ViewFleet
+from phoneprov_core.features.history.use_cases import History
 from phoneprov_core.features.identities.use_cases import ProviderSignIn
 from phoneprov_core.features.lines.pjsip import PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines
@@ -73,6 +74,7 @@ class UseCases:
     phones: Phones
     change_fleet: ChangeFleet
     view_fleet: ViewFleet
+    history: History
     templates: Templates
     try_template: TryTemplate
     profiles: Profiles

@@ -107,7 +107,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         desk_routes(of.desks),
         line_routes(of.lines),
         batch_routes(of.batches, of.plan_batch),
-        fleet_routes(of.view_fleet, of.change_fleet),
+        fleet_routes(of.view_fleet, of.change_fleet, of.history),
         provisioning_routes(of.fetches, of.discovered_phones),
         company_directory_routes(of.company_directory, shared_write),
         kem_routes(of.kems, shared_write),

@@ -155,6 +155,7 @@ def table() -> Iterator[Route]:
         ("POST", "/{mac}/adopt", "level 0", a_discovered_phone, sending(name="{n}"), 201),
     )
     yield from of(f"{V1}/fleet", ("GET", "", "level 0", nothing))
+    yield from of(f"{V1}/history/phones", ("GET", "", "level 0", nothing))
     yield from of(f"{V1}/desks", ("GET", "", "account", nothing))
     yield from of(
         f"{V1}/phone-profiles",

@@ -32,7 +32,7 @@ class Floor(Desk):
             new = CreatePhone(
                 mac=a_mac(number),
                 model="CP-7945G",
-                phone_ip=f"10.20.30.{number}",
+                phone_ip=f"10.20.{30 + number // 256}.{number % 256}",
                 software_type="SCCP",
                 location=FLOOR,
             )

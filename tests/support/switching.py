@@ -55,11 +55,14 @@ class Desk(Office):
     @classmethod
     async def of(cls, settings: Settings | None = None, **more: int) -> Self:
         desk = cls(settings, **more)
-        desk.root = await desk.add_user("root", level=0)
-        desk.ada = await desk.add_user("ada", level=1)
-        desk.bob = await desk.add_user("bob")
-        await desk.furnish()
+        await desk.open()
         return desk
+
+    async def open(self) -> None:
+        self.root = await self.add_user("root", level=0)
+        self.ada = await self.add_user("ada", level=1)
+        self.bob = await self.add_user("bob")
+        await self.furnish()
 
     async def furnish(self) -> None:
         await self.add_phone(MAC)

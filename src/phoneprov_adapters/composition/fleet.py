@@ -1,4 +1,4 @@
-"""The phones as they are."""
+"""The phones as they are, and as they were."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -19,6 +19,7 @@ from phoneprov_adapters.composition.switching import SwitchingContainer
 from phoneprov_core.features.fleet.files import CompareFiles
 from phoneprov_core.features.fleet.use_cases import ChangeFleet, ViewFleet
 from phoneprov_core.features.fleet.watch import Registrations, WatchFleet
+from phoneprov_core.features.history.use_cases import History
 
 
 def registrations_of(
@@ -30,12 +31,13 @@ def registrations_of(
 
 
 class FleetContainer(SwitchingContainer):
-    """The phones as they are."""
+    """The phones as they are, and as they were."""
 
     # fmt: off
     registrations = singleton(
         registrations_of, settings=of(Adapters.settings), connection=of(Adapters.ami))
     view_fleet = singleton(ViewFleet, database=database, clock=clock)
+    history = singleton(History, database=database, clock=clock)
     watch_fleet = singleton(
         WatchFleet, database=database, information=of(Adapters.phone_commands),
         registrations=of(registrations), clock=clock, pause=pause,

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from phoneprov_core.features.fleet.model import FleetStore
 from phoneprov_core.features.fleet.use_cases import count_days
-from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event, UseCaseTrail
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event, UseCaseTrail, Value
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -102,8 +102,9 @@ def unneeded(
     found: dict[str, None] = {}
     later: set[tuple[str, int]] = set()
     certain: set[tuple[str, int]] = set()
+    then = _at(phone, before)
     for one in phone:
-        is_needed = one is phone[0] or one.outcome is Outcome.RUNNING
+        is_needed = one is phone[0] or one.outcome is Outcome.RUNNING or one.uuid in then
         if one.revision is not None:
             is_needed |= one.revision not in certain and len(later) <= OTHERS
             if len(later) <= OTHERS:
@@ -118,6 +119,15 @@ def unneeded(
 
 
 _UNCERTAIN = {Outcome.UNKNOWN, Outcome.RUNNING}
+
+
+def _at(phone: Sequence[PastDeployment], moment: str) -> set[str]:
+    """What says which file the phone had at a moment: the last deployment before it that did not
+    fail, and the last one whose file was certainly in place."""
+    old = [one for one in phone if one.created_at < moment]
+    begun = (one for one in old if one.outcome is not Outcome.FAILED)
+    placed = (one for one in old if one.revision is not None and one.outcome not in _UNCERTAIN)
+    return {one.uuid for one in (next(begun, None), next(placed, None)) if one is not None}
 
 
 def _target(
@@ -175,16 +185,17 @@ class RetentionStore(Protocol):
 
     - deployments that were created before it, are not running, and are not needed. Needed is
       the newest deployment of a phone; the last deployment of a revision on a phone whose
-      outcome is certain, if at most three other revisions were put onto the phone later; and
+      outcome is certain, if at most three other revisions were put onto the phone later;
       what a rollback of the phone would deploy again, however many revisions with the current
-      text was deployed in between;
+      text was deployed in between; and, of the deployments before the moment, the last one of the
+      phone that did not fail, and the last one whose file was certainly in place;
     - batches that ended before it, with their phones;
     - fetches and audit entries that were recorded before it;
     - revisions that a newer revision of their profile replaced before it, and that no
       deployment and no batch that has not ended names;
     - sessions that ended or expired before it (milliseconds);
     - counted guesses whose last one was before it (milliseconds), for names that no account has;
-    - changes of the state of a phone before it, but for the newest one of the phone;
+    - changes of the state of a phone before it that another change followed until then;
     - numbers of deployments of days that began before it.
     """
 
@@ -275,7 +286,7 @@ class Prune:
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             removed = await tx.retention.remove(kind, before, piece, after=after)
             if removed:
-                fields = {"records": removed}
+                fields: dict[str, Value] = {"records": removed, "before": before}
                 tx.trail.note(Event("retention.pruned", "retention", kind.value, fields))
         took = (self.clock() - began).total_seconds()
         await self.pause(min(_LONGEST_PAUSE, max(0.0, took)))

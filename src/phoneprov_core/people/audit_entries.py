@@ -98,10 +98,12 @@ def _of_change(change: Change) -> _Draft:
         verb = "created"
     elif change.after is None:
         verb = "deleted"
+    # A record that is gone shows no more when it began.
+    hidden = BOOKKEEPING - {"created_at"} if verb == "deleted" else BOOKKEEPING
     changes = {
         field: _shown(kind, field, old, new)
         for field in entity.__struct_fields__
-        if field not in BOOKKEEPING
+        if field not in hidden
         for old, new in [(_value(change.before, field), _value(change.after, field))]
         if old != new
     }

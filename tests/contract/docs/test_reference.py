@@ -31,6 +31,7 @@ from phoneprov_adapters.memory.system import (
     await_directly,
 )
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.sql.stores.people import audit
 from phoneprov_core.switching.deployments.confirm import Watch
 from support.api import PASSWORD, Api, opened_api
 
@@ -47,7 +48,9 @@ WRITING = os.environ.get("PHONEPROV_WRITE_DOCS") == "1"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-async def test_examples_of_a_page_are_real_responses(page: Path, tmp_path: Path) -> None:
+async def test_examples_of_a_page_are_real_responses(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = page.read_text(encoding="utf-8")
     pairs = list(PAIR.finditer(text))
     assert len(pairs) == text.count("HTTP/1.1 "), "a reply without its request"
@@ -56,6 +59,7 @@ async def test_examples_of_a_page_are_real_responses(page: Path, tmp_path: Path)
     networks = PhoneNetworks.parse(PRIVATE_RANGES)
     phone = MemoryPhone(networks)
     clock = FixedClock()
+    monkeypatch.setattr(audit, "system_clock", clock)
     tasks = _Directly()
     watch = MemoryWatch()
     adapters = {

@@ -206,6 +206,7 @@ FILTERS = {
     "GET /api/v1/batches/{uuid}/phones": "state after",
     "GET /api/v1/deployments": f"mac {DEPLOYMENTS}",
     "GET /api/v1/fleet": "days",
+    "GET /api/v1/history/phones": "at location mac after",
     "GET /api/v1/phones/{mac}/deployments": DEPLOYMENTS,
     "GET /api/v1/phones/{mac}/fetches": "before",
     "GET /api/v1/audit": "since until q actor_uuid action resource resource_id before",

@@ -168,6 +168,19 @@ class TestRetention(DatabaseTests):
             left = [[one.at for one in await tx.fleet.history(a_mac(n), 9)] for n in (1, 2)]
         assert left == [[moment(90), moment(4)], [moment(3)]]
 
+    async def test_state_at_the_moment_is_kept_with_the_later_ones(self) -> None:
+        await self.add(a_phone(1))
+        async with self.database.write() as tx:
+            for at in (1, 3, 5):
+                seen = SeenPhone(a_mac(1), FleetState.FINE, moment(at))
+                await tx.fleet.put(seen, is_change=True)
+
+        assert sum(await self.pruned(Expiring.STATES, moment(4))) == 1
+
+        async with self.database.read() as tx:
+            left = [one.at for one in await tx.fleet.history(a_mac(1), 9)]
+        assert left == [moment(5), moment(3)]
+
     async def test_numbers_of_days_are_removed_but_not_how_far_they_are_counted(self) -> None:
         for number, day in enumerate(("2026-01-01", "2026-01-02", "2026-01-03"), 1):
             at = f"{day}T10:00:00.000Z"
@@ -292,6 +305,7 @@ class TestRetention(DatabaseTests):
         for number in range(1, 10):
             await self.add_deployment(number, 1, number, number)
 
-        assert await self.pruned(Expiring.DEPLOYMENTS, moment(4)) == [3]
+        assert await self.pruned(Expiring.DEPLOYMENTS, moment(4)) == [2]
 
-        assert await self._numbers(1) == list(range(4, 10))
+        # The third one was on the phone until the fourth.
+        assert await self._numbers(1) == list(range(3, 10))

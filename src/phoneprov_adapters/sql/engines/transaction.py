@@ -11,6 +11,7 @@ from phoneprov_adapters.sql.engines.statements import claimed
 from phoneprov_adapters.sql.stores.features.batches import BatchStores
 from phoneprov_adapters.sql.stores.features.desks import DeskStores
 from phoneprov_adapters.sql.stores.features.fleet import FleetStores
+from phoneprov_adapters.sql.stores.features.history import HistoryStores
 from phoneprov_adapters.sql.stores.features.identities import IdentityStores
 from phoneprov_adapters.sql.stores.features.lines import LineStores
 from phoneprov_adapters.sql.stores.features.retention import RetentionStores
@@ -35,6 +36,7 @@ class SqlTransaction(
     TemplateStores,
     BatchStores,
     FleetStores,
+    HistoryStores,
     IdentityStores,
     LineStores,
     ServingStores,

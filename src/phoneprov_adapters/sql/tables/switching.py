@@ -83,6 +83,8 @@ DEPLOYMENTS = Records(
         Column("outcome", string(16), nullable=False, index=True),
         # Who used the phone until the next deployment, in JSON.
         Column("used_by", Text),
+        # The numbers in its text, in JSON, if a template made it.
+        Column("numbers", Text),
         UniqueConstraint("mac", "number"),
         Index(None, "mac", "created_at", "uuid"),
         Index(None, "profile_uuid", "created_at", "uuid"),
@@ -96,7 +98,7 @@ DEPLOYMENTS = Records(
     ),
     one_name="deployment",
     audited=False,
-    derived={"used_by": null()},
+    derived={"used_by": null(), "numbers": null()},
 )
 deployments = DEPLOYMENTS.table
 

@@ -133,8 +133,10 @@ class ChangeDesk:
         the lines of the user. Raises ``Conflict`` (code ``desk_changed``)."""
         not_before = millis(self.clock()) + LEAVING_SECONDS * 1000
         async with self.database.write(by=actor) as tx:
-            desk = (await tx.desks.find(phone.mac)).in_turn(turn).left(not_before=not_before)
+            before = (await tx.desks.find(phone.mac)).in_turn(turn)
+            desk = before.left(not_before=not_before)
             await tx.desks.put(desk)
+            tx.trail.changed(phone.mac, before, desk)
             tx.trail.note(Event("desk.logout", "desk", phone.mac))
         answered = asyncio.Event()
         self._start(self.run_to_end(self._clear(actor, phone, desk.turn, answered)))

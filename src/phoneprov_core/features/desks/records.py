@@ -213,6 +213,7 @@ async def end_lines(tx: EndsUses, owner_uuid: str, profile_uuid: str = "") -> No
         if desk.extension_uuid is None and desk.due is None:
             lost = replace(desk.in_turn(None), due=Due.LINES, left_user_uuid=owner_uuid)
             await tx.desks.put(lost)
+            tx.trail.changed(desk.mac, desk, lost)
 
 
 async def end_use(tx: EndsUses, desk: DeskRecord, due: Due) -> None:

@@ -112,7 +112,9 @@ class KeepDesks:
         async with self.database.write(by=self.actor) as tx:
             current = await tx.desks.find(desk.mac)
             if current.turn == desk.turn:
-                await tx.desks.put(replace(current, due=None, left_user_uuid=None))
+                kept = replace(current, due=None, left_user_uuid=None)
+                await tx.desks.put(kept)
+                tx.trail.changed(desk.mac, current, kept)
 
     def _may_be_repeated(self, interrupted: Deployment) -> bool:
         """Whether it was found to be interrupted only now."""

@@ -15,7 +15,7 @@ from phoneprov_core.features.desks.model import (
     PhoneState,
 )
 from phoneprov_core.features.desks.pins import phone_key
-from phoneprov_core.features.desks.records import DeskRecord, Due
+from phoneprov_core.features.desks.records import DeskRecord, Due, end_use
 from phoneprov_core.inventory.extensions import CHAN_SCCP
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event
@@ -81,7 +81,7 @@ class LogOut:
         if await self.change.is_in_call(phone):
             async with self.database.write(by=actor) as tx:
                 current = (await tx.desks.find(phone.mac)).in_turn(desk.turn)
-                await tx.desks.put(current.ended(Due.LOGOUT))
+                await end_use(tx, current, Due.LOGOUT)
                 tx.trail.note(Event("desk.logout", "desk", phone.mac))
             return Changed(FollowUp.CALL if order else FollowUp.NOTHING, _nothing)
         return order or await self.change.leave(actor, phone, desk.turn)
@@ -181,9 +181,10 @@ async def configure(tx: DesksTransaction, mac: str, patch: DeskPatch) -> None:
                 f"of a desk must be of the type {CHAN_SCCP}."
             )
     # After profile and extension: the deletion of either locks both in this order.
-    desk = applied(await tx.desks.find(mac), patch)
+    before = await tx.desks.find(mac)
+    desk = applied(before, patch)
     await tx.desks.put(desk)
     await tx.attempts.clear(phone_key(mac))
-    names = ("default_profile_uuid", "hotdesk", "extension_uuid")
-    fields = {name: getattr(desk, name) for name in names}
-    tx.trail.note(Event("desk.updated", "desk", mac, fields))
+    tx.trail.changed(mac, before, desk)
+    if desk == before:
+        tx.trail.note(Event("desk.unlocked", "desk", mac))

@@ -61,9 +61,10 @@ class RenderingStore(Protocol):
     async def keep(
         self, deployment: Deployment, rendered: Rendered, needed: Sequence[Deployment]
     ) -> None:
-        """Keep the text of a deployment; a text that its phone had from the same profile is stored
-        once. Of the texts of the phone the 10 that were kept last are left, and those of the
-        deployments that are ``needed``. Raises ``NotFound`` if the profile does not exist."""
+        """Keep the text of a deployment, and with it the numbers of its lines; a text that its
+        phone had from the same profile is stored once. Of the texts of the phone the 10 that were
+        kept last are left, and those of the deployments that are ``needed``. Raises ``NotFound`` if
+        the profile does not exist."""
 
     async def of(self, deployment: Deployment) -> Rendered | None:
         """The text of a deployment, or None if it is no longer stored."""

@@ -1,4 +1,4 @@
-"""The phones as they are: their states, adopted and replaced ones; level 0."""
+"""The phones as they are and were: their states, adopted and replaced ones; level 0."""
 
 from phoneprov_core.features.fleet.model import (
     AdoptPhone,
@@ -9,16 +9,19 @@ from phoneprov_core.features.fleet.model import (
 )
 from phoneprov_core.features.fleet.states import PhoneStatus
 from phoneprov_core.features.fleet.use_cases import ChangeFleet, Fleet, FleetQuery, ViewFleet
+from phoneprov_core.features.history.model import HistoryQuery, PastPhone
+from phoneprov_core.features.history.use_cases import History
 from phoneprov_core.inventory.phones.use_cases import PhoneBusy
 from phoneprov_core.kernel.errors import AlreadyExists
-from phoneprov_http.envelope import Envelope, record
+from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes, level_0
 
 _AS_SEEN = AdoptPhone()
 
 
-def fleet_routes(view: ViewFleet, change: ChangeFleet) -> Routes:
-    """``/fleet``, ``/phones/{mac}/state`` and ``/replace``, ``/discovered-phones/{mac}/adopt``."""
+def fleet_routes(view: ViewFleet, change: ChangeFleet, history: History) -> Routes:
+    """``/fleet``, ``/history/phones``, ``/phones/{mac}/state`` and ``/replace``,
+    ``/discovered-phones/{mac}/adopt``."""
     routes = Routes("Fleet", writing=level_0)
 
     @routes.get("/fleet", guards=[level_0])
@@ -31,6 +34,12 @@ def fleet_routes(view: ViewFleet, change: ChangeFleet) -> Routes:
     async def phone_state(request: ApiRequest, mac: Mac) -> Envelope[PhoneStatus]:
         """Read the state of a phone. As last observed, with the next step."""
         return record("Phone state found", await view.state(request.user, mac))
+
+    @routes.get("/history/phones", guards=[level_0])
+    async def phones_then(request: ApiRequest, wanted: Query[HistoryQuery]) -> Listed[PastPhone]:
+        """List the phones of an earlier moment. By MAC: what was on each phone, who was logged in,
+        its lines and its state. `after` the last MAC continues."""
+        return listed(await history.phones(request.user, wanted, request.page), "phone")
 
     @routes.post("/discovered-phones/{mac:str}/adopt", raises=[AlreadyExists, SeveralAddresses])
     async def adopt_phone(

@@ -64,6 +64,13 @@ def expected(deployments: Sequence[Past]) -> set[int]:
             and deployments[number].outcome is not Outcome.UNKNOWN
         ]
         target = earlier[-1] if earlier else None
+    old = [(number, one) for number, one in enumerate(deployments) if one.is_old]
+    uncertain = {Outcome.UNKNOWN, Outcome.RUNNING}
+    begun = [number for number, one in old if one.outcome is not Outcome.FAILED]
+    in_place = [
+        number for number, one in old if one.revision is not None and one.outcome not in uncertain
+    ]
+    then = {*begun[-1:], *in_place[-1:]}
     gone = set()
     for number, one in enumerate(deployments):
         later = [each for each in deployments[number + 1 :] if each.revision is not None]
@@ -77,6 +84,7 @@ def expected(deployments: Sequence[Past]) -> set[int]:
             or one.outcome is Outcome.RUNNING
             or (one.revision is not None and is_last_certain and is_recent)
             or number == target
+            or number in then
         )
         if one.is_old and not is_needed:
             gone.add(number + 1)

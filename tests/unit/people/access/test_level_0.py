@@ -19,6 +19,7 @@ REFUSED = {
     "desks": "update",
     "discovered_phones": "all",
     "extensions": "all create delete get update",
+    "history": "phones",
     "import_text": "call",
     "lines": "of_phone showing showing_any kept_by_leavers without_emergency_number",
     "locations": "create delete showing update",

@@ -104,6 +104,7 @@ _REMOVABLE: dict[Expiring, ColumnElement[bool]] = {
     Expiring.STATES: exists()
     .where(
         _next.c.mac == phone_state_changes.c.mac,
+        _next.c.at <= _before,
         tuple_(_next.c.at, _next.c.uuid)
         > tuple_(phone_state_changes.c.at, phone_state_changes.c.uuid),
     )

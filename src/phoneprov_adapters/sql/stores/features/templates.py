@@ -10,9 +10,10 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.stores.store import SqlQueries, SqlStore
-from phoneprov_adapters.sql.tables.fields import SealedColumn
+from phoneprov_adapters.sql.tables.fields import SealedColumn, json_text
 from phoneprov_adapters.sql.tables.switching import (
     TEMPLATES,
+    deployments,
     profile_revisions as revisions,
     renderings,
     templates,
@@ -83,6 +84,11 @@ _USE_AGAIN = (
     .where(renderings.c.uuid == bindparam("the_uuid"))
     .values(number=bindparam("the_number"))
 )
+_KEEP_NUMBERS = (
+    update(deployments)
+    .where(deployments.c.uuid == bindparam("the_uuid"))
+    .values(numbers=bindparam("the_numbers"))
+)
 _REMOVE = delete(renderings).where(renderings.c.uuid == bindparam("the_uuid"))
 
 
@@ -92,6 +98,8 @@ class SqlRenderings(SqlQueries, RenderingStore):
     async def keep(
         self, deployment: Deployment, rendered: Rendered, needed: Sequence[Deployment]
     ) -> None:
+        numbers = json_text(list(dict.fromkeys(line.number for line in rendered.lines)))
+        await self._connection.execute(_KEEP_NUMBERS, the_uuid=deployment.uuid, the_numbers=numbers)
         rows = await self._connection.fetch_all(_OF_PHONE, mac=deployment.mac)
         same = next((row for row in rows if self._is_of(row, deployment)), None)
         if same is not None:

@@ -1,0 +1,1 @@
+"""What phones had at an earlier moment."""
