@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-retention bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile locale lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-directory test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight write-docs
+.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-retention bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help history hostile locale lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-directory test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight write-docs
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \

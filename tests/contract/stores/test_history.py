@@ -8,7 +8,7 @@ from contract.stores.test_audit import an_entry
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.desks.records import EarlierUse
 from phoneprov_core.features.fleet.states import FleetState, SeenPhone
-from phoneprov_core.features.history.model import HistoryQuery
+from phoneprov_core.features.history.model import HistoryQuery, PastRow
 from phoneprov_core.features.history.use_cases import History
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.paging import Window
@@ -36,6 +36,12 @@ def ended(number: int, mac: str, at: int, /, **changes: Any) -> Any:
 
 class TestHistory(DatabaseTests):
     """The contract of ``HistoryStore``."""
+
+    async def row(self, at: int) -> PastRow:
+        """The first phone around a moment."""
+        async with self.database.read() as tx:
+            (row,) = await tx.history.phones(moment(at), mac=a_mac(1))
+        return row
 
     async def test_oldest_moment_is_that_of_the_first_entry_or_of_the_last_removal(self) -> None:
         assert await self.read(lambda tx: tx.history.oldest()) is None
@@ -72,7 +78,7 @@ class TestHistory(DatabaseTests):
 
         seen = {}
         for at in (9, 10, 11, 21, 31, 41, 50, 51):
-            (row,) = await self.read(lambda tx, at=at: tx.history.phones(moment(at), mac=mac))
+            row = await self.row(at)
             seen[at] = (
                 row.placed and row.placed.uuid,
                 row.begun and row.begun.uuid,
@@ -122,7 +128,7 @@ class TestHistory(DatabaseTests):
             a_change(6, 60, "desk.deleted", mac, user_uuid=("later", None)),
         )
 
-        (row,) = await self.read(lambda tx: tx.history.phones(moment(10), mac=mac))
+        row = await self.row(10)
 
         assert row.use_change
         assert (row.use_change.at, row.use_change.verb) == (moment(50), "updated")
@@ -139,7 +145,7 @@ class TestHistory(DatabaseTests):
 
         seen = []
         for at in (9, 10, 19, 20):
-            (row,) = await self.read(lambda tx, at=at: tx.history.phones(moment(at), mac=a_mac(1)))
+            row = await self.row(at)
             seen.append((row.state and row.state.value, row.state_since))
         assert seen == [
             (None, None),
