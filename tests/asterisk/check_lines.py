@@ -37,8 +37,10 @@ CROWD = 200
 
 
 class DeskPhone(SccpPhone):
-    """A phone that restarts at an order. ``registrations`` counts how often it was
-    registered."""
+    """A phone that restarts at an order, but for the next ``ignored`` ones. ``registrations``
+    counts how often it was registered."""
+
+    ignored = 0
 
     def __init__(self, mac: str, port: int) -> None:
         super().__init__(device_name(mac), port)
@@ -63,6 +65,9 @@ class DeskPhone(SccpPhone):
     async def _obey(self) -> None:
         while True:
             await self.resets.get()
+            if self.ignored:
+                self.ignored -= 1
+                continue
             await self.leave()
             await self.start()
 

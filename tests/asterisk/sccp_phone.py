@@ -53,6 +53,11 @@ class SccpPhone:
             await self.disconnected()
             await asyncio.sleep(0.5)
 
+    @property
+    def is_registered(self) -> bool:
+        """Whether the registration is complete and the connection open."""
+        return self._registered.done() and self._registered.result() and not self._reading.done()
+
     async def leave(self) -> None:
         """Unregister, wait until chan_sccp closes the connection, and close it.
 

@@ -25,6 +25,8 @@ from phoneprov_core.people.users.model import folded
 _NUMBER = r"^\+[0-9]{3,20}$"
 _UNSEEN = rf"\x00-\x1f\x7f-\x9f{values.HIDDEN}"
 _PART = rf"[^/{_UNSEEN}]*[^/\s{_UNSEEN}][^/{_UNSEEN}]*"
+_MOST_BYTES = 511
+"""Bytes of a variable of an endpoint of PJSIP: Asterisk cuts the rest (chan_pjsip.c)."""
 # The dialplan substitutes $ and \, and a quotation mark ends a text in an expression.
 _PLACE = rf"[^\x22$\\{_UNSEEN}]"
 
@@ -46,6 +48,8 @@ def _emergency_place(value: str) -> str:
     value = values.required_text(value).strip()
     if any(character in '$"\\' for character in value):
         raise ValueError('must not contain $, " or \\, which the dialplan substitutes')
+    if len(value.encode()) > _MOST_BYTES:
+        raise ValueError(f"must be at most {_MOST_BYTES} bytes in UTF-8: Asterisk cuts the rest")
     return value
 
 
@@ -74,7 +78,8 @@ EmergencyPlace = Annotated[
     str,
     Check(_emergency_place),
     schema(
-        "Place that an emergency call presents; null: that of the next shorter name",
+        "Place that an emergency call presents; at most 511 bytes in UTF-8. Null: that of the next "
+        "shorter name",
         minLength=1,
         maxLength=255,
         pattern=rf"^{_PLACE}*[^\s\x22$\\{_UNSEEN}]{_PLACE}*$",

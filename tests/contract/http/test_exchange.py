@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -192,7 +193,7 @@ async def test_answer_is_one_read_and_passes_no_json(
             reply, seen = await passed_by(partial(ask, api, path, name))
             assert (reply.status_code, len(reads)) == (200, number)
             of_http = {module for module in seen if module.startswith("phoneprov_http/")}
-            passed = ("front.py", "plain.py", "exchange/app.py")
+            passed = ("front.py", "errors.py", "exchange.py")
             assert of_http == {f"phoneprov_http/{name}" for name in passed}
 
 
@@ -276,11 +277,13 @@ async def test_failure_of_the_database_is_an_empty_body(
 
 
 async def test_slow_database_is_an_empty_body(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    @asynccontextmanager
+    async def slow() -> AsyncIterator[None]:
+        await asyncio.sleep(60)
+        yield
+
     monkeypatch.setattr(exchange, "SECONDS", 0.05)
-    monkeypatch.setattr(api.container.lines().database, "read", lambda: asyncio.sleep(60))
-    monkeypatch.setattr(
-        type(api.container.lines()), "_phone", lambda *_: asyncio.sleep(60), raising=True
-    )
+    monkeypatch.setattr(api.container.lines().database, "read", slow)
     reply = await ask(api, DEVICE, NAME)
     assert (reply.status_code, reply.content) == (503, b"")
 

@@ -84,6 +84,15 @@ async def test_name_is_unique_without_regard_to_case(api: Api, admin: Caller) ->
     assert list(refused) == ["name"]
 
 
+async def test_place_that_asterisk_would_cut_is_refused(api: Api, admin: Caller) -> None:
+    most = "\U0001d11e" * 127 + "xyz"  # 511 bytes
+    made = await located(admin, "A", emergency_place=most)
+    assert made["data"]["emergency_place"] == most
+    path = f"/locations/{made['data']['uuid']}"
+    refused = error_of(await admin.put(path, {"emergency_place": f"{most}x"}), 422)
+    assert refused["emergency_place"].startswith("must be at most 511 bytes in UTF-8")
+
+
 async def test_device_has_the_values_of_its_location_before_its_buttons(
     api: Api, admin: Caller
 ) -> None:
@@ -136,14 +145,23 @@ async def test_endpoint_has_the_values_of_the_phone_of_its_user(
             assert state is not None
             await tx.desks.put(state.desk.used(DeskUse(user), moment(1)))
 
+    async def stated(number: int) -> str | None:
+        metadata = (await admin.get(f"/phones/{mac(number)}/lines")).json()["metadata"]
+        found: str | None = metadata.get("emergency_place")
+        return found
+
+    assert await stated(1) == "Berlin"  # without a number of chan_pjsip
     await use(1, ada.uuid)
     await use(3, ada.uuid)  # an SCCP phone has no endpoint
     await use(4, ada.uuid)
     assert await endpoint(api) == berlin
+    assert await stated(1) == "Berlin"
     await use(2, ada.uuid)
     assert await endpoint(api) == []  # at two phones: never a guess
+    assert (await stated(1), await stated(2)) == (None, None)
     await use(1, None)
     assert await endpoint(api) == leipzig
+    assert (await stated(1), await stated(2)) == ("Berlin", "Leipzig")
     assert await asked(api, "ps_aors", "101", "set_var") == []
     [section] = [
         section.text

@@ -14,6 +14,7 @@ from phoneprov_core.features.lines.model import (
 )
 from phoneprov_core.inventory.extensions import CHAN_PJSIP
 from phoneprov_core.inventory.locations import NO_EMERGENCY, Emergency, emergency_at
+from phoneprov_core.inventory.phones.model import Phone, speaks_sip
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, timestamp
 from phoneprov_core.switching.devices.names import device_name, mac_of_device
@@ -56,6 +57,17 @@ async def emergency_of_number(tx: LinesTransaction, number: str, now: str) -> Em
     of its phone; nothing if it is on several phones or on none."""
     phone = phone_with(await tx.lines.phones_with(number, CHAN_PJSIP), now)
     return NO_EMERGENCY if phone is None else await emergency_at(tx, phone)
+
+
+async def emergency_of_phone(tx: LinesTransaction, phone: Phone, now: str) -> Emergency:
+    """What an emergency call from a phone presents at this shown moment: the values of its
+    location. A SIP phone has those of its numbers of chan_pjsip, if it has any and they agree."""
+    used = await tx.lines.at(phone.mac, CHAN_PJSIP) if speaks_sip(phone.software_type) else None
+    numbers = numbers_of(used, now) if used else ()
+    if not numbers:
+        return await emergency_at(tx, phone)
+    found = {await emergency_of_number(tx, one.number, now) for one in numbers}
+    return found.pop() if len(found) == 1 else NO_EMERGENCY
 
 
 @dataclass(frozen=True)

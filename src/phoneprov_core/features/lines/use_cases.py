@@ -11,7 +11,6 @@ from phoneprov_core.features.lines.model import (
     LinesTransaction,
     Number,
     Options,
-    PhoneNumbers,
     ReadsLines,
     device_options,
     holder_of,
@@ -20,6 +19,7 @@ from phoneprov_core.features.lines.model import (
     numbers_of,
     prompts_of,
 )
+from phoneprov_core.features.lines.pjsip import emergency_of_phone
 from phoneprov_core.inventory.configuration.findings import Finding, Severity
 from phoneprov_core.inventory.extensions import CHAN_SCCP
 from phoneprov_core.inventory.locations import Emergency, emergency_at, emergency_of
@@ -64,10 +64,14 @@ class Lines:
     async def device(self, name: str) -> Options | None:
         """The device of this name (``SEP001BD4123456``); None for a phone that is not in the
         inventory, or inactive. Raises ``Unavailable``."""
-        found = await self._phone(mac_of_device(name))
-        if found is None or not found[0].used.phone.is_active:
+        mac = mac_of_device(name)
+        if not mac:
             return None
-        phone, emergency = found
+        async with self.database.read() as tx:
+            phone = await tx.lines.at(mac)
+            if phone is None or not phone.used.phone.is_active:
+                return None
+            emergency = await emergency_at(tx, phone.used.phone)
         return device_options(phone, timestamp(self.clock()), emergency)
 
     async def line(self, number: str) -> Options | None:
@@ -82,10 +86,11 @@ class Lines:
         """The lines of a phone as the exchange gets them, by button, and what an emergency call
         from the phone presents. Raises ``NotFound``."""
         require_superadmin(actor)
-        phone, emergency = require(await self._phone(known_mac(mac)), "phone")
-        numbers = numbers_of(phone, timestamp(self.clock()))
+        now = timestamp(self.clock())
         async with self.database.read() as tx:
-            lines = [await self._line(tx, one) for one in numbers]
+            phone = require(await tx.lines.at(known_mac(mac)), "phone")
+            lines = [await self._line(tx, one) for one in numbers_of(phone, now)]
+            emergency = await emergency_of_phone(tx, phone.used.phone, now)
         return page_of(lines, page), emergency
 
     async def showing(self, actor: Actor, user_uuid: str, extension_uuid: str) -> list[str]:
@@ -148,13 +153,6 @@ class Lines:
     async def _line(self, tx: LinesTransaction, of: Number) -> Line:
         language = await prompts_of(tx, of.number, CHAN_SCCP, self.sounds)
         return line_of(of, self.context, language)
-
-    async def _phone(self, mac: str) -> tuple[PhoneNumbers, Emergency] | None:
-        if not mac:
-            return None
-        async with self.database.read() as tx:
-            phone = await tx.lines.at(mac)
-            return None if phone is None else (phone, await emergency_at(tx, phone.used.phone))
 
 
 class DefaultsTransaction(LinesTransaction, Protocol):

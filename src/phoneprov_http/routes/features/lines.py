@@ -12,7 +12,7 @@ from phoneprov_http.routes.handlers import ApiRequest, Mac, Routes, level_0
 
 class LinesMetadata(ListMetadata, frozen=True):
     """What an emergency call from the phone presents, by its location, and the page of a list. A
-    value that no location has is absent."""
+    value is absent if no location has it, or if the number of a SIP phone is on several phones."""
 
     emergency_number: EmergencyNumber | UnsetType = UNSET
     emergency_place: EmergencyPlace | UnsetType = UNSET
