@@ -126,6 +126,7 @@ class ThreadDriver(aiosqlite.Connection):
     long as a short statement."""
 
     async def execute_steps(self, steps: Sequence[Step]) -> list[Row]:
+        """Execute statements in one call of the thread, as ``Driver`` says."""
         return await self._execute(executed, self._conn, steps)  # type: ignore[no-any-return, no-untyped-call]
 
 
