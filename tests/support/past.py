@@ -163,7 +163,7 @@ class RandomOffice(Floor):
         phone = await self.a_phone()
         async with self.database.read() as tx:
             desk = await tx.desks.find(phone.mac)
-        order = await self.change.default_order(desk, phone, Action.LOGOUT, desk.turn)
+        order = await self.change.default_order(desk, phone, Action.LOGOUT, desk.version)
         if order is not None:
             await self.change.put(self.root, order)
 
@@ -179,7 +179,7 @@ class RandomOffice(Floor):
             async with self.database.read() as tx:
                 phone = await tx.phones.find(desk.mac)
             assert phone is not None
-            (await self.change.leave(self.root, phone, desk.turn)).answered()
+            (await self.change.leave(self.root, phone, desk.version)).answered()
             await self.background.done()
 
     async def do_settle(self) -> None:

@@ -87,7 +87,7 @@ desk_records = st.builds(
     macs,
     default_profile_uuid=st.none() | ids,
     hotdesk=truths,
-    turn=numbers,
+    version=numbers,
     user_uuid=st.none() | ids,
     profile_uuid=st.none() | ids,
     until=st.none() | moments,

@@ -60,11 +60,11 @@ class TestDesks(DatabaseTests):
             BOB,
             OWN,
         )
-        await self.store(desk, DeskRecord(OTHER_PHONE, turn=1))
+        await self.store(desk, DeskRecord(OTHER_PHONE, version=1))
         assert await self.the_desk() == desk
         await self.store(desk.settled())
         assert await self.the_desk() == desk.settled()
-        assert await self.the_desk(OTHER_PHONE) == DeskRecord(OTHER_PHONE, turn=1)
+        assert await self.the_desk(OTHER_PHONE) == DeskRecord(OTHER_PHONE, version=1)
 
     @pytest.mark.parametrize(
         ("by", "mine"),
@@ -110,16 +110,16 @@ class TestDesks(DatabaseTests):
 
     @pytest.mark.parametrize("is_new", [True, False])
     async def test_desk_is_held_from_its_find_on(self, is_new: bool) -> None:
-        """Of concurrent logins in one turn one succeeds, also in the first of a phone."""
+        """Of concurrent logins at one version one succeeds, also in the first of a phone."""
         if not is_new:
             await self.store(DeskRecord(PHONE))
 
-        async def take(turn: int | None) -> bool:
+        async def take(version: int | None) -> bool:
             with contextlib.suppress(DeskChanged):
                 async with self.database.write() as tx:
                     desk = await tx.desks.find(PHONE)
                     await asyncio.sleep(0.01)
-                    await tx.desks.put(desk.in_turn(turn))
+                    await tx.desks.put(desk.next_version(version))
                     return True
             return False
 
@@ -127,7 +127,7 @@ class TestDesks(DatabaseTests):
         assert not await take(0)
         assert await take(1)
         assert await take(None)
-        assert (await self.the_desk()).turn == 3
+        assert (await self.the_desk()).version == 3
 
     async def test_desks_of_a_user_are_held(self) -> None:
         await self.store(*(DeskRecord(a_mac(number), user_uuid=ADA) for number in range(1, 4)))
@@ -136,11 +136,11 @@ class TestDesks(DatabaseTests):
             async with self.database.write() as tx:
                 for desk in await tx.desks.of(user=ADA):
                     await asyncio.sleep(0.005)
-                    await tx.desks.put(desk.in_turn(None))
+                    await tx.desks.put(desk.next_version(None))
 
         await asyncio.gather(*(add_turn() for _ in range(4)))
         async with self.database.read() as tx:
-            assert [desk.turn for desk in await tx.desks.of(user=ADA)] == [4] * 3
+            assert [desk.version for desk in await tx.desks.of(user=ADA)] == [4] * 3
 
     async def test_desk_change_is_unsettled_without_the_lease_of_its_deployment(self) -> None:
         changing = DeskRecord(PHONE).changing(CHANGE)
@@ -176,7 +176,7 @@ class TestDesks(DatabaseTests):
         async with self.database.read() as tx:
             assert [one.mac for one in await tx.desks.of(user=ADA)] == [PHONE, a_mac(4)]
             assert await tx.desks.find(OTHER_PHONE) == DeskRecord(
-                OTHER_PHONE, turn=2, due=Due.LOGOUT, left_user_uuid=ADA
+                OTHER_PHONE, version=2, due=Due.LOGOUT, left_user_uuid=ADA
             )
             assert (await tx.desks.find(a_mac(5))).user_uuid == BOB
 

@@ -70,7 +70,7 @@ async def an_office(database: Database) -> Phone:
     profile = a_profile(5, identifier(1), compatible_models=())
     await add(database, a_user(1), phone, a_flag(1), *kems, profile, a_deployment(21, OLD))
     async with database.write() as tx:
-        await tx.desks.put(DeskRecord(OLD, profile.uuid, user_uuid=identifier(1), turn=4))
+        await tx.desks.put(DeskRecord(OLD, profile.uuid, user_uuid=identifier(1), version=4))
         await tx.served_files.put(FILE)
     return phone
 
@@ -101,7 +101,7 @@ async def test_replaced_phone_hands_over_what_belongs_to_its_place(
         unsettled = await tx.desks.unsettled(moment(9), 9, 9)
         entries = [one.entry for one in await tx.audit.newest(WantedEntries(), 99)]
     assert (desk.default_profile_uuid, desk.user_uuid) == (identifier(5), identifier(1))
-    assert desk.turn == 5
+    assert desk.version == 5
     # The upkeep of desks puts the profile onto the new phone, and restarts the other one.
     assert unsettled == [left, desk]
     assert (left.user_uuid, left.default_profile_uuid, left.due) == (None, None, Due.LOGOUT)

@@ -119,4 +119,4 @@ def user_in(token: str) -> str:
 
 
 def _signed(purpose: Purpose, desk: DeskRecord, ends: int, user_uuid: str, pin_hash: str) -> str:
-    return f"desk {desk.mac} {desk.turn} {purpose.value} {ends} {user_uuid} {pin_hash}"
+    return f"desk {desk.mac} {desk.version} {purpose.value} {ends} {user_uuid} {pin_hash}"

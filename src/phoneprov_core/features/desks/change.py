@@ -40,13 +40,13 @@ log = logging.getLogger("phoneprov.desks")
 
 
 def login_change(
-    policy: DeskPolicy, user_uuid: str, profile_uuid: str, turn: int | None, now: datetime
+    policy: DeskPolicy, user_uuid: str, profile_uuid: str, version: int | None, now: datetime
 ) -> DeskChange:
     """A login that begins now."""
     until = timestamp(now + timedelta(hours=policy.hours)) if policy.hours else None
     return DeskChange(
         DeskUse(user_uuid, profile_uuid, until),
-        turn,
+        version,
         refuse_elsewhere=policy.elsewhere is Elsewhere.REFUSE,
         end_elsewhere=policy.elsewhere is Elsewhere.MOVE,
     )
@@ -127,54 +127,56 @@ class ChangeDesk:
         after = FollowUp.RESTART if order.phone.address_confirmed else FollowUp.START
         return Changed(after, answered.set, placed.result(), user)
 
-    async def leave(self, actor: Actor, phone: Phone, turn: int | None) -> Changed:
+    async def leave(self, actor: Actor, phone: Phone, version: int | None) -> Changed:
         """End the use of a phone that has no default profile: it keeps its file, and leaves its
         services after the answer. It restarts if the exchange asks for its lines, so that it loses
         the lines of the user. Raises ``Conflict`` (code ``desk_changed``)."""
         not_before = millis(self.clock()) + LEAVING_SECONDS * 1000
         async with self.database.write(by=actor) as tx:
-            before = (await tx.desks.find(phone.mac)).in_turn(turn)
+            before = (await tx.desks.find(phone.mac)).next_version(version)
             desk = before.left(not_before=not_before)
             await tx.desks.put(desk)
             tx.trail.changed(phone.mac, before, desk)
             tx.trail.note(Event("desk.logout", "desk", phone.mac))
         answered = asyncio.Event()
-        self._start(self.run_to_end(self._clear(actor, phone, desk.turn, answered)))
+        self._start(self.run_to_end(self._clear(actor, phone, desk.version, answered)))
         return Changed(FollowUp.NOTHING, answered.set)
 
-    async def _clear(self, actor: Actor, phone: Phone, turn: int, answered: asyncio.Event) -> None:
+    async def _clear(
+        self, actor: Actor, phone: Phone, version: int, answered: asyncio.Event
+    ) -> None:
         """Call the phone that a user has left, and settle its desk. Nothing is called if another
         use followed while this process stood still."""
         await self._answered(answered)
-        if not await self._is_in_turn(phone.mac, turn):
+        if not await self._is_current(phone.mac, version):
             return
         with contextlib.suppress(PhoneprovError):
             await self.driver.leave_services(phone)
             if self.clear_calls and isinstance(self.driver, ForgetsCalls):
                 await self.driver.forget_calls(phone)
-        if self.has_lines(phone) and await self._is_in_turn(phone.mac, turn):
+        if self.has_lines(phone) and await self._is_current(phone.mac, version):
             try:
                 await self.driver.restart(phone, phone.software_type)
             except PhoneprovError as error:
                 log.warning("%s keeps its lines: %s", phone.mac, error.message)
         async with self.database.write(by=actor) as tx:
             current = await tx.desks.find(phone.mac)
-            if current.turn == turn:
+            if current.version == version:
                 await tx.desks.put(current.settled())
 
-    async def _is_in_turn(self, mac: str, turn: int) -> bool:
+    async def _is_current(self, mac: str, version: int) -> bool:
         try:
             async with self.database.read() as tx:
-                return (await tx.desks.find(mac)).turn == turn
+                return (await tx.desks.find(mac)).version == version
         except Unavailable:
             return True
 
     async def default_order(
-        self, desk: DeskRecord, phone: Phone, action: Action, turn: int | None
+        self, desk: DeskRecord, phone: Phone, action: Action, version: int | None
     ) -> DeploymentRequest | None:
         """The order that puts the default profile back; None if there is none that fits."""
         return await self.order(
-            desk.default_profile_uuid, phone, action, DeskChange(DeskUse(), turn)
+            desk.default_profile_uuid, phone, action, DeskChange(DeskUse(), version)
         )
 
     async def order(

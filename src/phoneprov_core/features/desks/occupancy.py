@@ -29,12 +29,12 @@ LOGIN_ENDED = "The login of that time has ended; no user is logged in."
 class DeskChange(RequestPart, frozen=True):
     """A login or a logout that is part of a deployment: who uses the phone afterwards.
 
-    ``turn`` is the turn of the phone in which it was asked for, None for any. ``left`` is whether
+    ``version`` is the desk's version when it was asked for, None for any. ``left`` is whether
     the user of the profile has left the phone, which keeps it.
     """
 
     use: DeskUse
-    turn: int | None = None
+    version: int | None = None
     left: bool = False
     refuse_elsewhere: bool = False
     end_elsewhere: bool = False
@@ -152,10 +152,10 @@ class Occupancy(Participant[OccupancyTransaction]):
 
 
 async def begin_change(tx: OccupancyTransaction, desk: DeskChange, record: Deployment) -> None:
-    """Record that a login or logout begins, in the next turn of the phone.
+    """Record that a login or logout begins, with the next version of the desk.
 
-    Raises ``Conflict`` if its turn is over (code ``desk_changed``), or if the user may not be
-    logged in twice (code ``logged_in_elsewhere``).
+    Raises ``Conflict`` if the desk has another version (code ``desk_changed``), or if the user may
+    not be logged in twice (code ``logged_in_elsewhere``).
     """
     user_uuid = desk.use.user_uuid
     if user_uuid and desk.refuse_elsewhere:
@@ -165,7 +165,7 @@ async def begin_change(tx: OccupancyTransaction, desk: DeskChange, record: Deplo
                 "You are logged in at another phone. Log out there first.",
                 code="logged_in_elsewhere",
             )
-    current = (await tx.desks.find(record.mac)).in_turn(desk.turn)
+    current = (await tx.desks.find(record.mac)).next_version(desk.version)
     await tx.desks.put(current.changing(record.uuid, user_uuid))
 
 

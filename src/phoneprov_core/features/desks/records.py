@@ -58,7 +58,7 @@ class EarlierUse(Struct, frozen=True, omit_defaults=True):
 class DeskRecord(Struct, frozen=True):
     """The stored record of a desk.
 
-    ``turn`` grows with every change of the use: what was shown to a phone in one turn cannot
+    ``version`` grows with every change of the use: what was shown to a phone at one version cannot
     change anything in a later one. ``due`` is set when the use has ended and the phone still
     has the user's profile. ``change_uuid`` is the deployment that is under way, or that a crash
     interrupted, and ``change_user_uuid`` the user that it logs in; those of batches are not
@@ -70,7 +70,7 @@ class DeskRecord(Struct, frozen=True):
     mac: str
     default_profile_uuid: str | None = None
     hotdesk: bool = True
-    turn: int = 0
+    version: int = 0
     user_uuid: str | None = None
     profile_uuid: str | None = None
     since: str | None = None
@@ -94,22 +94,22 @@ class DeskRecord(Struct, frozen=True):
         """The desk at this shown moment: without a user if the end of the use has come."""
         return self.ended(Due.EXPIRY) if self.is_over(now) else self
 
-    def in_turn(self, turn: int | None) -> Self:
-        """The desk in its next turn. Raises ``DeskChanged`` if ``turn`` is not the current one."""
-        if turn not in {None, self.turn}:
+    def next_version(self, version: int | None) -> Self:
+        """The desk with its next version. Raises ``DeskChanged`` if ``version`` is not its own."""
+        if version not in {None, self.version}:
             raise DeskChanged
-        return replace(self, turn=self.turn + 1)
+        return replace(self, version=self.version + 1)
 
     def used(self, use: DeskUse, now: str, *, left: str | None = None) -> Self:
-        """The desk in its next turn, with this use. A logout that was due is done. Without a user,
-        ``left`` is the user that the phone keeps the profile of."""
+        """The desk with its next version and this use. A logout that was due is done. Without a
+        user, ``left`` is the user that the phone keeps the profile of."""
         since = now if use.user_uuid else None
         return replace(
             self,
             **asdict(use),
             since=since,
             due=None,
-            turn=self.turn + 1,
+            version=self.version + 1,
             not_before=0,
             left_user_uuid=None if use.user_uuid else left,
         )
@@ -127,20 +127,20 @@ class DeskRecord(Struct, frozen=True):
         )
 
     def given_back(self, use: EarlierUse) -> Self:
-        """The desk in its next turn, with an earlier use. A logout that was due is done."""
+        """The desk with its next version, with an earlier use. A logout that was due is done."""
         fields = asdict(use)
         del fields["at"], fields["is_due"]
-        return replace(self, **fields, due=None, turn=self.turn + 1, not_before=0)
+        return replace(self, **fields, due=None, version=self.version + 1, not_before=0)
 
     def ended(self, due: Due) -> Self:
-        """The desk in its next turn, without a user; ``due`` is due if there was one."""
+        """The desk with its next version, without a user; ``due`` is due if there was one."""
         if self.user_uuid is None:
             return self
         return replace(self.used(DeskUse(), ""), due=due, left_user_uuid=self.user_uuid)
 
     def left(self, *, not_before: int) -> Self:
-        """The desk in its next turn, without a user: the phone keeps the profile that it has. A
-        logout is due until the phone was called, and is not repeated before ``not_before``."""
+        """The desk with its next version, without a user: the phone keeps the profile that it has.
+        A logout is due until the phone was called, and is not repeated before ``not_before``."""
         left = self.user_uuid or self.left_user_uuid
         due = self.due or Due.LOGOUT
         ended = self.used(DeskUse(), "").settled()
@@ -211,7 +211,7 @@ async def end_lines(tx: EndsUses, owner_uuid: str, profile_uuid: str = "") -> No
     was deactivated or deleted, or lost this profile. A desk with a number of its own has none."""
     for desk in await tx.desks.unused(owner_uuid, profile_uuid):
         if desk.extension_uuid is None and desk.due is None:
-            lost = replace(desk.in_turn(None), due=Due.LINES, left_user_uuid=owner_uuid)
+            lost = replace(desk.next_version(None), due=Due.LINES, left_user_uuid=owner_uuid)
             await tx.desks.put(lost)
             tx.trail.changed(desk.mac, desk, lost)
 

@@ -99,7 +99,7 @@ class KeepDesks:
             if order is not None:
                 await self.change.put(self.actor, order)
             else:
-                (await self.change.leave(self.actor, phone, desk.turn)).answered()
+                (await self.change.leave(self.actor, phone, desk.version)).answered()
         except PhoneprovError as error:
             # Its message names no secret.
             log.warning("The desk %s is not settled yet: %s", mac, error.message)
@@ -111,7 +111,7 @@ class KeepDesks:
         """Leave a phone as it is whose lines are not in the exchange."""
         async with self.database.write(by=self.actor) as tx:
             current = await tx.desks.find(desk.mac)
-            if current.turn == desk.turn:
+            if current.version == desk.version:
                 kept = replace(current, due=None, left_user_uuid=None)
                 await tx.desks.put(kept)
                 tx.trail.changed(desk.mac, current, kept)
@@ -137,12 +137,12 @@ class KeepDesks:
         if interrupted is not None and interrupted.action is Action.LOGOUT:
             use = DeskUse()
         if use.user_uuid is not None:
-            change = DeskChange(use, desk.turn)
+            change = DeskChange(use, desk.version)
             order = await self.change.order(desk.profile_uuid, phone, Action.LOGIN, change)
             if order is not None:
                 return order
         action = Action.EXPIRY if desk.due is Due.EXPIRY else Action.LOGOUT
-        order = await self.change.default_order(desk, phone, action, desk.turn)
+        order = await self.change.default_order(desk, phone, action, desk.version)
         if order is None and desk.change_uuid is not None:
             order = await self._known_content(desk, phone, use, interrupted)
         return order
@@ -159,7 +159,7 @@ class KeepDesks:
             return None
         action = Action.EXPIRY if desk.due is Due.EXPIRY else Action.LOGOUT
         is_left = content.owner_uuid in {desk.user_uuid, desk.left_user_uuid}
-        change = DeskChange(use, desk.turn, left=is_left)
+        change = DeskChange(use, desk.version, left=is_left)
         if current is None and content.action in _BRINGING:
             action, change = content.action, await self._brought(content, desk)
         return await self.change.order(content.profile_uuid, phone, action, change)
@@ -168,12 +168,12 @@ class KeepDesks:
         """The user of an interrupted deployment; none if its user has logged in elsewhere since."""
         user_uuid, profile_uuid = content.owner_uuid, content.profile_uuid
         if content.action is not Action.LOGIN:
-            return DeskChange(DeskUse(user_uuid, profile_uuid), desk.turn)
+            return DeskChange(DeskUse(user_uuid, profile_uuid), desk.version)
         async with self.database.read() as tx:
             others = await tx.desks.of(user=user_uuid)
         if any((one.since or "") > content.created_at for one in others if one.mac != desk.mac):
-            return DeskChange(DeskUse(), desk.turn, left=True)
-        return login_change(self.policy, user_uuid, profile_uuid, desk.turn, self.clock())
+            return DeskChange(DeskUse(), desk.version, left=True)
+        return login_change(self.policy, user_uuid, profile_uuid, desk.version, self.clock())
 
 
 _BRINGING = frozenset({Action.LOGIN, Action.SWITCH, Action.ROLLBACK})

@@ -77,14 +77,14 @@ class LogOut:
     ) -> DeploymentRequest | Changed:
         """The order that puts the default profile back. ``Changed`` if none is carried out now: the
         phone is in a call, or has no default profile."""
-        order = await self.change.default_order(desk, phone, Action.LOGOUT, desk.turn)
+        order = await self.change.default_order(desk, phone, Action.LOGOUT, desk.version)
         if await self.change.is_in_call(phone):
             async with self.database.write(by=actor) as tx:
-                current = (await tx.desks.find(phone.mac)).in_turn(desk.turn)
+                current = (await tx.desks.find(phone.mac)).next_version(desk.version)
                 await end_use(tx, current, Due.LOGOUT)
                 tx.trail.note(Event("desk.logout", "desk", phone.mac))
             return Changed(FollowUp.CALL if order else FollowUp.NOTHING, _nothing)
-        return order or await self.change.leave(actor, phone, desk.turn)
+        return order or await self.change.leave(actor, phone, desk.version)
 
 
 def _nothing() -> None:

@@ -278,7 +278,7 @@ class ChangeFleet:
         moved = replace(
             desk.settled(),
             mac=to,
-            turn=desk.turn + 1,
+            version=desk.version + 1,
             change_uuid=self.new_id() if is_to_change else None,
             change_user_uuid=desk.user_uuid,
         )

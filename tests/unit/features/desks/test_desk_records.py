@@ -7,7 +7,7 @@ from phoneprov_core.features.desks.records import DeskChanged, DeskRecord, DeskU
 
 ADA, PROFILE, DEFAULT = "ada", "ada's profile", "the lobby's"
 NOW, LATER = "2026-01-01T08:00:00.000Z", "2026-01-01T16:00:00.000Z"
-DESK = DeskRecord("00:1B:D4:00:00:01", DEFAULT, hotdesk=False, turn=4)
+DESK = DeskRecord("00:1B:D4:00:00:01", DEFAULT, hotdesk=False, version=4)
 USED = DESK.used(DeskUse(ADA, PROFILE, LATER), NOW)
 
 
@@ -19,7 +19,7 @@ def test_use_says_who_uses_the_phone_and_begins_a_turn() -> None:
 def test_use_does_the_logout_that_was_due_and_leaves_a_change_recorded() -> None:
     due = DeskRecord(DESK.mac, due=Due.EXPIRY, change_uuid="c", change_user_uuid=ADA, not_before=9)
     assert due.used(DeskUse(ADA), NOW) == DeskRecord(
-        DESK.mac, turn=1, user_uuid=ADA, since=NOW, change_uuid="c", change_user_uuid=ADA
+        DESK.mac, version=1, user_uuid=ADA, since=NOW, change_uuid="c", change_user_uuid=ADA
     )
 
 
@@ -33,7 +33,7 @@ def test_ended_use_begins_a_turn_with_something_due(due: Due) -> None:
 def test_desk_that_is_left_keeps_who_left_it_and_is_due_until_the_phone_was_called() -> None:
     left = DeskRecord(DESK.mac, DEFAULT, False, 6, due=Due.LOGOUT, not_before=9, left_user_uuid=ADA)
     assert USED.changing("c", ADA).left(not_before=9) == left
-    expired = msgspec.structs.replace(left, turn=7, due=Due.EXPIRY)
+    expired = msgspec.structs.replace(left, version=7, due=Due.EXPIRY)
     assert USED.ended(Due.EXPIRY).left(not_before=9) == expired
 
 
@@ -47,10 +47,10 @@ def test_desk_without_a_user_cannot_end() -> None:
 
 
 def test_turn_follows_the_current_one_alone() -> None:
-    assert DESK.in_turn(4).turn == DESK.in_turn(None).turn == 5
-    for turn in (0, 3, 5):
+    assert DESK.next_version(4).version == DESK.next_version(None).version == 5
+    for version in (0, 3, 5):
         with pytest.raises(DeskChanged):
-            DESK.in_turn(turn)
+            DESK.next_version(version)
 
 
 def test_change_is_recorded_until_it_ends() -> None:
@@ -63,7 +63,7 @@ def test_change_is_recorded_until_it_ends() -> None:
 
 def test_settled_desk_has_nothing_due_and_no_change() -> None:
     due = USED.ended(Due.EXPIRY)
-    left = msgspec.structs.replace(DESK.in_turn(4).in_turn(5), left_user_uuid=ADA)
+    left = msgspec.structs.replace(DESK.next_version(4).next_version(5), left_user_uuid=ADA)
     assert due.changing("c", ADA).settled() == due.settled() == left
 
 

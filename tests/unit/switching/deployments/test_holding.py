@@ -71,7 +71,7 @@ async def test_lease_that_is_lost_to_another_at_the_restart_writes_nothing_more(
 ) -> None:
     desk.at("restart", lambda: another_follows(desk))
     async with desk.database.read() as tx:
-        turn = (await tx.desks.find(MAC)).turn
+        version = (await tx.desks.find(MAC)).version
     with pytest.raises(LeaseLost):
         await desk.switched()
 
@@ -79,7 +79,9 @@ async def test_lease_that_is_lost_to_another_at_the_restart_writes_nothing_more(
     assert (record.outcome, record.restart) == (Outcome.INTERRUPTED, None)
     async with desk.database.read() as tx:
         assert await tx.leases.holder(MAC) == "another"
-        assert (await tx.desks.find(MAC)).turn == turn + 1  # with the place, before the restart
+        assert (
+            await tx.desks.find(MAC)
+        ).version == version + 1  # with the place, before the restart
 
 
 async def test_failure_after_another_followed_says_nothing_of_the_file(desk: Desk) -> None:
@@ -219,7 +221,7 @@ async def test_write_whose_reply_is_lost_is_not_repeated(
 
     async with desk.database.read() as tx:
         entries = await tx.audit.newest(WantedEntries(action="phone.switched"), 10)
-        assert (await tx.desks.find(MAC)).turn == 1
+        assert (await tx.desks.find(MAC)).version == 1
     assert len(entries) == 1
     assert (await desk.last()).outcome is Outcome.DEPLOYED
 
