@@ -42,7 +42,7 @@ from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.users.model import Registration
-from phoneprov_core.switching.devices.ports import KeyPress
+from phoneprov_core.switching.devices.ports import KeyPress, Proceed, always
 
 CONTENT = b"<device><deviceProtocol>SCCP</deviceProtocol>" + b" " * 8000 + b"</device>\n"
 FLOOR = "the floor"
@@ -250,9 +250,13 @@ def remove_pauses() -> None:
     execute = PhoneWeb.execute
 
     async def execute_without_pauses(
-        self: PhoneWeb, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+        self: PhoneWeb,
+        phone_ip: str,
+        commands: Sequence[KeyPress],
+        mac: str | None = None,
+        proceed: Proceed = always,
     ) -> None:
-        await execute(self, phone_ip, [KeyPress(command.uri) for command in commands], mac)
+        await execute(self, phone_ip, [KeyPress(command.uri) for command in commands], mac, proceed)
 
     PhoneWeb.execute = execute_without_pauses  # type: ignore[method-assign]
 

@@ -306,9 +306,11 @@ from phoneprov_core.switching.devices.ports import (
     ManagerInterface as ManagerInterface,
     PhoneCommands as PhoneCommands,
     PhoneDriver as PhoneDriver,
+    Proceed as Proceed,
     ReadsFiles as ReadsFiles,
     Upload as Upload,
     Uploaded as Uploaded,
+    always as always,
 )
 from phoneprov_core.switching.devices.restart import (
     CiscoPhones as CiscoPhones,

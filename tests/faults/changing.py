@@ -37,7 +37,7 @@ from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.people.users.model import UserPatch
 from phoneprov_core.switching.deployments.observation import DeviceInformation
 from phoneprov_core.switching.devices.names import config_filename, device_name
-from phoneprov_core.switching.devices.ports import KeyPress
+from phoneprov_core.switching.devices.ports import KeyPress, Proceed, always
 from phoneprov_core.switching.devices.restart import restart_keys
 from support.keys import argon2_parameters
 from support.polling import until
@@ -119,9 +119,13 @@ class Office(MemoryPhone):
         return text, lines
 
     async def execute(
-        self, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+        self,
+        phone_ip: str,
+        commands: Sequence[KeyPress],
+        mac: str | None = None,
+        proceed: Proceed = always,
     ) -> None:
-        await super().execute(phone_ip, commands, mac)
+        await super().execute(phone_ip, commands, mac, proceed)
         assert mac
         if tuple(commands) == restart_keys("7945"):
             await self.register(mac)

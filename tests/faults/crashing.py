@@ -30,7 +30,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.switching.deployments.confirm import Confirm
 from phoneprov_core.switching.deployments.model import LeaseLost
 from phoneprov_core.switching.deployments.records import Records
-from phoneprov_core.switching.devices.ports import KeyPress
+from phoneprov_core.switching.devices.ports import KeyPress, Proceed, always
 
 STOPPED = -19
 LOST = 7
@@ -88,6 +88,12 @@ POINTS = {
         owner=PhoneWeb, method="execute", after=True, new=True, knows=True
     ),
     "before the restart": Point(owner=PhoneWeb, method="execute", nth=2, new=True, knows=True),
+    "before the restart is recorded": Point(
+        owner=SqlDeployments, method="put", nth=2, new=True, knows=True
+    ),
+    "after the restart is recorded": Point(
+        owner=SqlDeployments, method="put", nth=2, after=True, new=True, knows=True
+    ),
     "after the restart": Point(
         owner=PhoneWeb, method="execute", after=True, nth=2, new=True, knows=True
     ),
@@ -142,10 +148,14 @@ def remove_pauses() -> None:
     execute = PhoneWeb.execute
 
     async def execute_without_pauses(
-        self: PhoneWeb, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+        self: PhoneWeb,
+        phone_ip: str,
+        commands: Sequence[KeyPress],
+        mac: str | None = None,
+        proceed: Proceed = always,
     ) -> None:
         without_pauses = [msgspec.structs.replace(command, pause=0.0) for command in commands]
-        await execute(self, phone_ip, without_pauses, mac)
+        await execute(self, phone_ip, without_pauses, mac, proceed)
 
     PhoneWeb.execute = execute_without_pauses  # type: ignore[method-assign]
 

@@ -29,7 +29,8 @@ class Desk:
 
     ``overlaps`` are files that a second upload started to replace during a first one; ``uploads``
     counts complete ones. Writing a file takes ``pause`` seconds, plus those that ``pauses`` has for
-    its name. No file is written while ``open`` is not set.
+    its name. No file is written while ``open`` is not set, and none read under its final name while
+    ``verifying`` is not set.
     """
 
     server: aioftp.Server
@@ -43,6 +44,8 @@ class Desk:
         self.pauses: dict[str, float] = {}
         self.open = asyncio.Event()
         self.open.set()
+        self.verifying = asyncio.Event()
+        self.verifying.set()
         self.begun = asyncio.Event()
         self.overlaps: list[str] = []
         self.uploads: Counter[str] = Counter()
@@ -130,6 +133,8 @@ class _Files(aioftp.PathIO):
             await self._desk.writing(path)
         else:
             self._desk.read(path)
+            if not path.name.startswith("."):
+                await self._desk.verifying.wait()
         return await super()._open(path, *args, **options)
 
     async def rename(self, source: Path, destination: Path) -> Path:

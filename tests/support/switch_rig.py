@@ -9,7 +9,14 @@ import httpx
 from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.switching.devices.ports import KeyPress, ManagerAction, Upload, Uploaded
+from phoneprov_core.switching.devices.ports import (
+    KeyPress,
+    ManagerAction,
+    Proceed,
+    Upload,
+    Uploaded,
+    always,
+)
 from support.api import Caller
 
 STARS = [
@@ -62,12 +69,17 @@ class _Phones(MemoryPhone):
         self._planned[uri] = error
 
     async def execute(
-        self, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+        self,
+        phone_ip: str,
+        commands: Sequence[KeyPress],
+        mac: str | None = None,
+        proceed: Proceed = always,
     ) -> None:
+        await proceed()
         self._happened.append(("phone", phone_ip, [command.uri for command in commands]))
         if commands[0].uri in self._planned:
             raise self._planned[commands[0].uri]
-        await super().execute(phone_ip, commands, mac)
+        await super().execute(phone_ip, commands, mac, proceed)
 
 
 class _Manager(MemoryManager):
@@ -75,9 +87,12 @@ class _Manager(MemoryManager):
         super().__init__()
         self._happened = happened
 
-    async def perform(self, action: ManagerAction, phone_ip: str | None = None) -> None:
+    async def perform(
+        self, action: ManagerAction, phone_ip: str | None = None, proceed: Proceed = always
+    ) -> None:
+        await proceed()
         self._happened.append(("manager", action.name, dict(action.fields)))
-        await super().perform(action, phone_ip)
+        await super().perform(action, phone_ip, proceed)
 
 
 async def a_desk_phone(admin: Caller, **fields: Any) -> str:

@@ -19,7 +19,14 @@ from phoneprov_core.inventory.profiles.model import (
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.deployments.model import Deployment
-from phoneprov_core.switching.devices.ports import KeyPress, ManagerAction, Upload, Uploaded
+from phoneprov_core.switching.devices.ports import (
+    KeyPress,
+    ManagerAction,
+    Proceed,
+    Upload,
+    Uploaded,
+    always,
+)
 from phoneprov_core.switching.devices.restart import CLEAR_SERVICES
 from support.office import Office, Settings
 
@@ -81,12 +88,19 @@ class Desk(Office):
             return msgspec.structs.replace(uploaded, notes=self.notes or uploaded.notes)
 
         async def executing(
-            phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+            phone_ip: str,
+            commands: Sequence[KeyPress],
+            mac: str | None = None,
+            proceed: Proceed = always,
         ) -> None:
+            await proceed()
             await self._note("clear" if tuple(commands) == CLEAR_SERVICES else "restart")
             await execute(phone_ip, commands, mac)
 
-        async def performing(action: ManagerAction, phone_ip: str | None = None) -> None:
+        async def performing(
+            action: ManagerAction, phone_ip: str | None = None, proceed: Proceed = always
+        ) -> None:
+            await proceed()
             await self._note("restart")
             await perform(action, phone_ip)
 

@@ -9,7 +9,7 @@ import pytest
 from phoneprov_adapters.api import PhoneNetworks, read_settings
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS, a_phone
-from phoneprov_core.api import Phone, PhoneDriver, Refused
+from phoneprov_core.api import Phone, PhoneDriver, Proceed, Refused, always
 from phoneprov_snom import SnomPhones, SnomSettings, snom_driver
 
 PHONE = a_phone(1, brand="snom", model="D785", phone_ip="127.0.0.1", software_type="SIP")
@@ -66,7 +66,9 @@ class Others(PhoneDriver):
     async def leave_services(self, phone: Phone) -> None:
         self.calls.append(f"leave {phone.mac}")
 
-    async def restart(self, phone: Phone, software_type: str | None) -> None:
+    async def restart(
+        self, phone: Phone, software_type: str | None, proceed: Proceed = always
+    ) -> None:
         self.calls.append(f"restart {phone.mac}")
 
 

@@ -8,7 +8,13 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.lists import endpoint_called
 from phoneprov_adapters.asterisk.session import Session
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.switching.devices.ports import REPLY_LOST, ManagerAction, ManagerInterface
+from phoneprov_core.switching.devices.ports import (
+    REPLY_LOST,
+    ManagerAction,
+    ManagerInterface,
+    Proceed,
+    always,
+)
 from phoneprov_core.switching.devices.restart import CALL_ID, require_single_lines
 
 _CALL_ID = re.compile(r"[A-Za-z0-9.@_-]{1,128}")
@@ -21,7 +27,9 @@ class Manager(ManagerInterface):
     def __init__(self, connection: ManagerConnection) -> None:
         self._connection = connection
 
-    async def perform(self, action: ManagerAction, phone_ip: str | None = None) -> None:
+    async def perform(
+        self, action: ManagerAction, phone_ip: str | None = None, proceed: Proceed = always
+    ) -> None:
         require_single_lines(action)
         is_unanswered = False
 
@@ -34,7 +42,7 @@ class Manager(ManagerInterface):
             found = action
             if action.name == "PJSIPNotify":
                 found = await _to_contact(session, action, phone_ip)
-            answer = await session.ask(found.name, found.fields, sent=sent)
+            answer = await session.ask(found.name, found.fields, before=proceed, sent=sent)
             is_unanswered = False
             if not answer.ok:
                 raise Refused(_message_for(answer.message))

@@ -2,13 +2,14 @@
 events for listeners."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import Protocol
 
 from msgspec import Struct
 
 from phoneprov_adapters.asterisk.wire import Broken, Message, Messages, written
+from phoneprov_core.switching.devices.ports import always
 
 LOGOFF_SECONDS = 1.0
 """Seconds to wait for Asterisk to close the connection after a logoff."""
@@ -121,12 +122,14 @@ class Session:
         *,
         complete: str = "",
         wanted: frozenset[str] = frozenset(),
+        before: Callable[[], Awaitable[None]] = always,
         sent: Callable[[], None] = lambda: None,
     ) -> Answer:
         """Perform an action and return its response; with ``complete``, the name of the event
-        that ends its list, also the events called ``wanted``. Calls ``sent`` when the action is
-        written. Raises ``Broken``."""
+        that ends its list, also the events called ``wanted``. Awaits ``before`` when it is the
+        turn of the action, and calls ``sent`` when it is written. Raises ``Broken``."""
         async with self._lists if complete else self._actions:
+            await before()
             if not self.is_open:
                 raise Broken
             pending = _Pending(self._send(name, fields), complete, wanted)

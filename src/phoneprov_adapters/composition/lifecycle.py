@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 
 from phoneprov_adapters.composition.container import Container, background_of, container_with
 from phoneprov_adapters.composition.installation import make_folder, require_keys
@@ -119,7 +118,11 @@ async def running(
                     raise
                 which = "changed" if isinstance(error, NotWritable) else "used"
                 log.warning("The database cannot be %s. %s", which, error.message)
-            mark = partial(_mark_interrupted, database, processes)
+
+            async def mark() -> None:
+                if await _mark_interrupted(database, processes) and batches:
+                    container.tasks().start(container.confirm().resume())
+
             looking = [Periodic(mark, LOOK_SECONDS, immediately=not is_marked)]
             if batches:
                 container.tasks().start(container.confirm().resume())
@@ -149,7 +152,7 @@ def _taking_over(container: Container, processes: Processes) -> Periodic:
     return Periodic(look, TAKE_OVER_SECONDS)
 
 
-async def _mark_interrupted(database: Database, processes: Processes) -> None:
+async def _mark_interrupted(database: Database, processes: Processes) -> int:
     async with processes.killed() as killed, database.write(by=SYSTEM_ACTOR) as tx:
         for process in sorted(killed):
             await tx.leases.release_of(process)
@@ -160,6 +163,7 @@ async def _mark_interrupted(database: Database, processes: Processes) -> None:
             tx.trail.note(event)
     if count:
         log.warning("%d deployments of ended processes were marked as interrupted.", count)
+    return count
 
 
 async def _every(periodic: Periodic) -> None:

@@ -184,6 +184,9 @@ class FtpFiles(FilesOnServer):
             return lines.found
         return None
 
+    def place(self, name: str) -> str:
+        return self._server.name + self._server.settings.path_of(name)
+
     async def read(self, name: str, limit: int) -> bytes | None:
         check_segments(name)
         self._begin(self._server.settings.total)

@@ -36,9 +36,11 @@ from phoneprov_core.switching.devices.ports import (
     ManagerInterface,
     NoAddress,
     PhoneCommands,
+    Proceed,
     ReadsFiles,
     Upload,
     Uploaded,
+    always,
 )
 from phoneprov_core.switching.devices.restart import require_single_lines
 
@@ -72,7 +74,11 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
         self._failure = (after, error)
 
     async def execute(
-        self, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+        self,
+        phone_ip: str,
+        commands: Sequence[KeyPress],
+        mac: str | None = None,
+        proceed: Proceed = always,
     ) -> None:
         address = self._networks.allowed(phone_ip)
         for command in commands:
@@ -82,6 +88,7 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
             if mac is not None and isinstance(information, DeviceInformation):
                 require_phone(mac, information.mac)
             for command in commands:
+                await proceed()
                 self.sent.setdefault(address, []).append(command.uri)
                 self._fail_if_planned()
                 await self._sleep(command.pause)
@@ -118,7 +125,12 @@ class MemoryManager(ManagerInterface):
         planned failures occur in order."""
         self._failures.append(error)
 
-    async def perform(self, action: ManagerAction, phone_ip: str | None = None) -> None:  # noqa: ARG002
+    async def perform(
+        self,
+        action: ManagerAction,
+        phone_ip: str | None = None,  # noqa: ARG002
+        proceed: Proceed = always,
+    ) -> None:
         require_single_lines(action)
         await asyncio.sleep(0)
         if self._failures:
@@ -128,6 +140,7 @@ class MemoryManager(ManagerInterface):
             raise Refused("The phone is not registered with Asterisk; restart it by hand.")
         if endpoint in self.elsewhere:
             raise Refused("Its endpoint in Asterisk has a contact at another address.")
+        await proceed()
         self.performed.append(action)
 
 
@@ -184,14 +197,18 @@ class MemoryUploader(ConfigUploader, ReadsFiles):
         await asyncio.sleep(0)
         if self._planned:
             raise self._planned.popleft()
-        yield MemoryFiles(self.files.setdefault(server, {}))
+        yield MemoryFiles(server, self.files.setdefault(server, {}))
 
 
 class MemoryFiles(FilesOnServer):
     """The files of a server; a listing shows their sizes."""
 
-    def __init__(self, folder: dict[str, bytes]) -> None:
+    def __init__(self, server: str, folder: dict[str, bytes]) -> None:
+        self._server = server
         self._folder = folder
+
+    def place(self, name: str) -> str:
+        return f"{self._server}/{name}"
 
     async def listing(self, names: Collection[str]) -> Mapping[str, str] | None:
         await asyncio.sleep(0)

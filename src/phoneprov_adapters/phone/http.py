@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import ssl
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Literal
 from weakref import WeakValueDictionary
@@ -32,7 +32,14 @@ from phoneprov_core.switching.devices.execute import (
     require_no_redirect,
     require_phone,
 )
-from phoneprov_core.switching.devices.ports import REPLY_LOST, KeyPress, PhoneCommands
+from phoneprov_core.switching.devices.ports import (
+    OUTCOME_UNKNOWN,
+    REPLY_LOST,
+    KeyPress,
+    PhoneCommands,
+    Proceed,
+    always,
+)
 
 _HEADERS = (
     ("Accept", "text/xml"),
@@ -99,7 +106,11 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
         self._in_flight: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def execute(
-        self, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+        self,
+        phone_ip: str,
+        commands: Sequence[KeyPress],
+        mac: str | None = None,
+        proceed: Proceed = always,
     ) -> None:
         """See the port. Waits, within its deadline, for the end of another call to the same
         phone."""
@@ -122,13 +133,17 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
                         require_phone(mac, await self._mac_of(address))
                 for command, body in bodies:
                     async with asyncio.timeout(self._settings.timeout):
-                        reply = await self._ask(address, "POST", "/CGI/Execute", body, count)
+                        reply = await self._ask(
+                            address, "POST", "/CGI/Execute", body, count, proceed
+                        )
                     read_execute_reply(*reply, may_be_empty=command.may_be_empty)
                     answered += 1
                     await asyncio.sleep(command.pause)
         except (Refused, TimedOut) as error:
             if answered == len(bodies):
                 return  # only the last pause was too long
+            if error.code == OUTCOME_UNKNOWN:
+                raise  # of ``proceed``
             if sent == len(bodies) and error.code == REPLY_LOST:
                 raise type(error)(f"{error.message} {_NOT_KNOWN}", code=REPLY_LOST) from None
             raise type(error)(error.message) from None
@@ -188,12 +203,15 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
         path: str,
         body: bytes = b"",
         sent: Callable[[], None] = lambda: None,
+        before: Callable[[], Awaitable[None]] = always,
     ) -> tuple[int, bytes]:
         tls = self._tls if self._settings.scheme == "https" else None
         server = Server(address, self._settings.port, tls)
         # A look carries no login: another host may have the address.
         headers = self._with_command if body else _HEADERS
-        return await ask(server, method, path, headers, body, limit=REPLY_LIMIT, sent=sent)
+        return await ask(
+            server, method, path, headers, body, limit=REPLY_LIMIT, before=before, sent=sent
+        )
 
 
 def _unchecked_tls() -> ssl.SSLContext:

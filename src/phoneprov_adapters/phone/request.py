@@ -6,7 +6,7 @@ client costs more than the request itself.
 
 import asyncio
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -61,10 +61,11 @@ async def ask(
     body: bytes,
     *,
     limit: int,
+    before: Callable[[], Awaitable[None]],
     sent: Callable[[], None],
 ) -> tuple[int, bytes]:
     """The status of the reply; its body if the status is 200, and its ``Location`` if it is 3xx.
-    Calls ``sent`` when the request is written.
+    Awaits ``before`` when the connection is open, and calls ``sent`` when the request is written.
 
     ``limit`` bounds all bytes of the reply together: heads, informational responses, chunk
     sizes and their extensions. Raises ``Unreachable``, ``Broken``, ``Ended`` and ``TooMuch``.
@@ -84,6 +85,7 @@ async def ask(
         fields = [("Host", server.name), *headers, ("Connection", "close")]
         if body:
             fields.append(("Content-Length", str(len(body))))
+        await before()
         writer.write(_sent(connection, h11.Request(method=method, target=target, headers=fields)))
         if body:
             writer.write(_sent(connection, h11.Data(data=body)))

@@ -163,6 +163,9 @@ class _ServedFiles(FilesOnServer):
             raise Refused(f"Listing the files failed: {error.message}") from None
         return {name: attempts[name.lower()] for name in names if name.lower() in attempts}
 
+    def place(self, name: str) -> str:
+        return f"{PLACE}/{name}"
+
     async def read(self, name: str, limit: int) -> bytes | None:
         try:
             async with self._open.read() as tx:

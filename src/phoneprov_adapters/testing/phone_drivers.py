@@ -13,7 +13,7 @@ import pytest
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
 from phoneprov_core.kernel.system import timestamp
-from phoneprov_core.switching.devices.ports import PhoneDriver
+from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, PhoneDriver
 
 _START = datetime(2026, 1, 31, tzinfo=UTC)
 
@@ -99,6 +99,26 @@ class PhoneDriverContract:
     async def test_leave_services_does_not_restart(self, rig: PhoneDriverRig) -> None:
         await rig.driver.leave_services(rig.phone)
 
+        assert rig.restarts() == 0
+
+    async def test_restart_proceeds_before_each_command(self, rig: PhoneDriverRig) -> None:
+        seen = []
+
+        async def proceed(tx: object = None) -> None:  # noqa: ARG001
+            seen.append(rig.restarts())
+
+        await rig.driver.restart(rig.phone, None, proceed)
+
+        assert seen[:1] == [0]
+
+    async def test_restart_that_may_not_proceed_sends_nothing(self, rig: PhoneDriverRig) -> None:
+        async def lost(tx: object = None) -> None:  # noqa: ARG001
+            raise TimedOut("The lease was lost.", code=OUTCOME_UNKNOWN)
+
+        with pytest.raises(TimedOut) as caught:
+            await rig.driver.restart(rig.phone, None, lost)
+
+        assert caught.value.code == OUTCOME_UNKNOWN
         assert rig.restarts() == 0
 
     async def test_concurrent_orders_are_all_executed(self, rig: PhoneDriverRig) -> None:

@@ -68,11 +68,11 @@ async def test_lines_are_stored_before_the_phone_restarts(office: Office) -> Non
     seen: list[list[str]] = []
     execute = office.world.phones.execute
 
-    async def observed(phone_ip: str, commands: Any, mac: str | None = None) -> None:
+    async def observed(phone_ip: str, commands: Any, mac: str | None = None, *more: Any) -> None:
         seen.append(await office.lines())
-        await execute(phone_ip, commands, mac)
+        await execute(phone_ip, commands, mac, *more)
 
-    office.world.phones.execute = observed  # type: ignore[method-assign]
+    office.world.phones.execute = observed  # type: ignore[method-assign, assignment]
     await office.log_in()
     assert len(seen) >= 2
     assert seen == [[ADA]] * len(seen)

@@ -12,7 +12,7 @@ from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_adapters.memory.devices import MemoryPhone
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS
-from phoneprov_core.switching.devices.ports import KeyPress, PhoneCommands
+from phoneprov_core.switching.devices.ports import KeyPress, PhoneCommands, Proceed, always
 from phoneprov_core.switching.devices.restart import CiscoPhones, RestartBy
 from support.ami_stub import SECRET, USER, AmiStub, endpoint, failure
 from support.phone_records import a_phone
@@ -29,10 +29,14 @@ class Hasty(PhoneCommands):
         self._commands = commands
 
     async def execute(
-        self, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+        self,
+        phone_ip: str,
+        commands: Sequence[KeyPress],
+        mac: str | None = None,
+        proceed: Proceed = always,
     ) -> None:
         await self._commands.execute(
-            phone_ip, [structs.replace(key, pause=0.0) for key in commands], mac
+            phone_ip, [structs.replace(key, pause=0.0) for key in commands], mac, proceed
         )
 
 

@@ -51,7 +51,7 @@ from phoneprov_core.switching.devices.ports import PhoneDriver
 class Bells(PhoneDriver):
     def __init__(self): self.rung = []
     async def leave_services(self, phone): self.rung.append("leave " + phone.mac)
-    async def restart(self, phone, software_type): self.rung.append("restart " + phone.mac)
+    async def restart(self, phone, *_): self.rung.append("restart " + phone.mac)
 
 def bells(settings):
     return Bells()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import httpx
 
 from phoneprov_adapters.api import PORT, PhoneNetworks, Settings, cisco_phones
-from phoneprov_core.api import Phone, PhoneDriver, Refused, TimedOut, reachable_ip
+from phoneprov_core.api import Phone, PhoneDriver, Proceed, Refused, TimedOut, always, reachable_ip
 
 __all__ = ["SnomPhones", "SnomSettings", "snom_driver"]
 
@@ -57,21 +57,23 @@ class SnomPhones(PhoneDriver):
         if not _is_snom(phone):
             await self._others.leave_services(phone)
 
-    async def restart(self, phone: Phone, software_type: str | None) -> None:
+    async def restart(
+        self, phone: Phone, software_type: str | None, proceed: Proceed = always
+    ) -> None:
         if not _is_snom(phone):
-            await self._others.restart(phone, software_type)
+            await self._others.restart(phone, software_type, proceed)
             return
         # The address comes from the inventory, so it is checked before each call.
         address = self._networks.allowed(reachable_ip(phone))
         try:
             async with asyncio.timeout(self._settings.seconds):
-                await self._order(address)
+                await self._order(address, proceed)
         except (TimeoutError, httpx.TimeoutException) as error:
             raise TimedOut("The phone's web server did not answer in time.") from error
         except httpx.HTTPError as error:
             raise Refused("The phone's web server cannot be reached.") from error
 
-    async def _order(self, address: str) -> None:
+    async def _order(self, address: str, proceed: Proceed) -> None:
         host = f"[{address}]" if ":" in address else address
         # No redirect is followed, and no proxy of the environment is asked.
         async with httpx.AsyncClient(trust_env=False, timeout=self._settings.seconds) as client:
@@ -80,6 +82,7 @@ class SnomPhones(PhoneDriver):
                 # It answers a Digest challenge, and sends nothing in the clear unasked.
                 auth = httpx.DigestAuth(self._settings.user, self._settings.password)
             url = f"http://{host}:{self._settings.port}{_PATH}"
+            await proceed()
             # What the phone says beside its status is not read.
             async with client.stream("GET", url, auth=auth) as reply:
                 status = reply.status_code

@@ -11,6 +11,7 @@ from sqlalchemy import (
     Text,
     and_,
     bindparam,
+    case,
     exists,
     func,
     or_,
@@ -42,7 +43,13 @@ from phoneprov_adapters.sql.tables.switching import (
 from phoneprov_core.features.desks.occupancy import UsesOfDeployments
 from phoneprov_core.features.desks.records import EarlierUse
 from phoneprov_core.kernel.store import NewestRows
-from phoneprov_core.switching.deployments.model import Action, Deployment, DeploymentFilter, Outcome
+from phoneprov_core.switching.deployments.model import (
+    Action,
+    Confirmation,
+    Deployment,
+    DeploymentFilter,
+    Outcome,
+)
 from phoneprov_core.switching.deployments.ports import LeaseStore
 
 _OWNER = or_(
@@ -96,7 +103,14 @@ _INTERRUPT = (
             ~is_over(leases.c.expires_at),
         ),
     )
-    .values(outcome=Outcome.INTERRUPTED.value, ended_at=bindparam("now"))
+    .values(
+        outcome=Outcome.INTERRUPTED.value,
+        ended_at=bindparam("now"),
+        confirmation=case(
+            (deployments.c.confirmation_by.is_not(None), Confirmation.PENDING.value),
+            else_=deployments.c.confirmation,
+        ),
+    )
     .returning(deployments.c.mac, deployments.c.number)
 )
 _REMEMBER = (

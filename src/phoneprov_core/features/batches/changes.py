@@ -187,12 +187,15 @@ async def _switched_again(
 ) -> bool:
     phone = await _phone_at(tx, batch, position)
     deployment = await tx.deployments.find(phone.deployment_uuid or "")
-    is_done = phone.state is PhoneState.DONE
-    if not is_done or deployment is None or not deployment.as_of(now).was_interrupted:
+    if deployment is None or not deployment.as_of(now).was_interrupted:
+        return False
+    if phone.state is not PhoneState.DONE and not deployment.may_have_restarted:
         return False
     (claim,) = await tx.batches.tried(batch.uuid, position - 1, 1)
     again = claim.again(new_id())
-    return again.cut_off < MOST_CUT_OFF and await tx.batches.move(claim, watched_again(again))
+    return again.cut_off < MOST_CUT_OFF and await tx.batches.move(
+        claim, watched_again(phone.state, again)
+    )
 
 
 async def _why_missed(tx: BatchesTransaction, batch: Batch, position: int, now: str) -> str:

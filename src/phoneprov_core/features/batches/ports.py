@@ -29,7 +29,8 @@ class BatchItem(Struct, frozen=True):
     spaces, of earlier attempts that a crash interrupted, in an undo also those that are undone:
     what they brought is not what was there before. ``planned_profile`` and ``planned_revision`` are
     the profile that the phone would have got when the batch was created, and its newest revision
-    then; None where any may be deployed. The phone is due from ``not_before`` on, in
+    then; None where any may be deployed. ``is_sent`` is whether the restart that this attempt
+    consists of may have been sent. The phone is due from ``not_before`` on, in
     milliseconds of the database's clock.
     """
 
@@ -52,6 +53,7 @@ class BatchItem(Struct, frozen=True):
     attempts: str = ""
     planned_profile: str | None = None
     planned_revision: int | None = None
+    is_sent: bool = False
 
 
 class Claim(Struct, frozen=True):
@@ -69,6 +71,7 @@ class Claim(Struct, frozen=True):
     attempts: str = ""
     planned_profile: str | None = None
     planned_revision: int | None = None
+    is_sent: bool = False
 
     def again(self, attempt_uuid: str) -> "Claim":
         """The next attempt after one that a crash interrupted."""
@@ -131,6 +134,9 @@ class Transition(Struct, frozen=True):
 UNMOVED = Transition(PhoneState.RUNNING, PhoneState.RUNNING)
 """The phone is still running under its claim."""
 
+SENT = Transition(PhoneState.RUNNING, PhoneState.RUNNING, {"is_sent": True})
+"""The restart of the phone may have been sent from now on."""
+
 SKIPPED = Transition(PhoneState.WAITING, PhoneState.LEFT_OUT)
 """The batch no longer starts phones."""
 
@@ -141,9 +147,9 @@ def claimed(hold: BatchLease, now: str) -> Transition:
     return Transition(PhoneState.WAITING, PhoneState.RUNNING, sets, tries=1)
 
 
-def watched_again(again: Claim) -> Transition:
-    """A phone that was switched is switched again, since the watch of its restart was
-    interrupted."""
+def watched_again(of: PhoneState, again: Claim) -> Transition:
+    """A phone of this state that was switched is switched again, since the watch of its restart
+    was interrupted."""
     sets: dict[str, str | int | None] = {
         "attempt_uuid": again.attempt_uuid,
         "attempts": again.attempts,
@@ -152,7 +158,7 @@ def watched_again(again: Claim) -> Transition:
         "ended_at": None,
         "message": "The watch of its restart was interrupted; it is switched again.",
     }
-    return Transition(PhoneState.DONE, PhoneState.WAITING, sets, due_after=0)
+    return Transition(of, PhoneState.WAITING, sets, due_after=0)
 
 
 def ended(

@@ -1,14 +1,16 @@
 """Processing of one phone of a batch until its result is stored."""
 
+import asyncio
 import hashlib
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from msgspec.structs import replace
 
 from phoneprov_core.features.batches.changes import put_back
 from phoneprov_core.features.batches.model import Batch, BatchAction, PhoneState
-from phoneprov_core.features.batches.ports import UNMOVED, BatchesTransaction, Claim, ended
+from phoneprov_core.features.batches.ports import SENT, UNMOVED, BatchesTransaction, Claim, ended
 from phoneprov_core.features.batches.rules import (
     LOOK_AGAIN_SECONDS,
     MOST_CUT_OFF,
@@ -27,6 +29,7 @@ from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, timestamp
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import (
+    RESTART_BEGUN,
     RESTARTED,
     Action,
     Confirmation,
@@ -44,9 +47,14 @@ from phoneprov_core.switching.deployments.order import (
     require_fitting,
 )
 from phoneprov_core.switching.deployments.ports import RunToEnd
-from phoneprov_core.switching.deployments.records import LEASE_SECONDS
+from phoneprov_core.switching.deployments.records import LEASE_SECONDS, STORING_SECONDS
 from phoneprov_core.switching.deployments.rollback import order_again
-from phoneprov_core.switching.deployments.steps import Holding, persistently, unexpected
+from phoneprov_core.switching.deployments.steps import (
+    Holding,
+    RestartGate,
+    persistently,
+    unexpected,
+)
 from phoneprov_core.switching.devices.ports import (
     OUTCOME_UNKNOWN,
     REPLY_LOST,
@@ -61,6 +69,11 @@ _BUSY = "Another switch of the phone is under way."
 _RESTARTS = "The phone still restarts."
 _LEFT_AS_IS = "The phone was left unchanged."
 
+
+_CUT_OFF = "The file is in place, and the service was interrupted while it restarted the phone."
+
+WATCHED_SECONDS = 2.0
+"""Seconds between two looks at the watch of a phone whose restart was interrupted."""
 
 DEFAULT = "The login before the batch has ended; the phone got its default profile."
 UNCHANGED = "The phone has this configuration already; it was left unchanged."
@@ -112,13 +125,17 @@ class PhoneWork:
 
     async def recover(self, tx: BatchesTransaction, batch: Batch, claim: Claim) -> None:
         """Determine the result of a phone that was started under an earlier lease: its record
-        decides, and an interrupted attempt is tried again. Does nothing while another worker still
-        processes it."""
+        decides. An interrupted attempt is tried again, unless the phone may have been restarted:
+        then its watch decides. Does nothing while another worker still processes the phone, or
+        while it is watched."""
         if await tx.leases.holder(claim.mac) == claim.attempt_uuid:
             return
         record = await tx.deployments.find(claim.attempt_uuid)
         if record is not None:
-            await self._as_recorded(tx, claim, record)
+            if not self._is_watched(record):
+                await self._as_recorded(tx, claim, record)
+        elif claim.is_sent:
+            await self._end_in(tx, claim, PhoneState.UNKNOWN, RESTART_BEGUN)
         elif batch.action is BatchAction.RESTART:
             await self._cut_off(tx, claim)
         else:
@@ -155,7 +172,25 @@ class PhoneWork:
             await self._as_recorded(tx, claim, record)
         return True
 
+    def _is_watched(self, record: Deployment) -> bool:
+        """Whether it awaits the watch of a phone whose restart was interrupted, which is resumed if
+        no watch runs here."""
+        confirm = self.deploy.confirm
+        now = timestamp(self.clock())
+        pending = record.as_of(now).confirmation is Confirmation.PENDING
+        if not (record.may_have_restarted and pending):
+            return False
+        if record.uuid not in confirm.watched:
+            confirm.background(confirm.resume())
+        return True
+
     async def _failed(self, batch: Batch, claim: Claim, error: PhoneprovError) -> bool:
+        while True:
+            async with self.database.read() as tx:
+                record = await tx.deployments.find(claim.attempt_uuid)
+            if record is None or not self._is_watched(record):
+                break
+            await self.deploy.records.pause(WATCHED_SECONDS)
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             record = await tx.deployments.find(claim.attempt_uuid)
             if record is not None:
@@ -242,17 +277,37 @@ class PhoneWork:
         try:
             return await self._restarted(actor, batch, claim, phone)
         except LeaseLost:
-            return True  # the worker that follows tries the phone again
+            await self._lost(batch, claim)
+            return True
+
+    async def _keep_sent(self, holding: Holding[BatchesTransaction], claim: Claim) -> bool:
+        """Record that the phone may restart. Returns False while the database is away."""
+        try:
+            async with asyncio.timeout(STORING_SECONDS), holding.write(SYSTEM_ACTOR) as tx:
+                if not await tx.batches.move(claim, SENT):
+                    raise LeaseLost
+        except (Unavailable, TimeoutError):
+            return False
+        return True
+
+    async def _lost(self, batch: Batch, claim: Claim) -> None:
+        """Determine the result of a restart that lost its lease, unless another worker did."""
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
+            (kept,) = await tx.batches.items(batch.uuid, claim.position - 1, 1)
+            if (kept.fence, kept.attempt_uuid) == (claim.fence, claim.attempt_uuid):
+                await self.recover(tx, batch, kept)
 
     async def _restarted(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> bool:
         holding, family = await self._taken(claim, phone)
         if holding is None:
             await self._later(batch, claim, _BUSY)
             return False
-        await holding.look()
+        gate = RestartGate(holding, partial(self._keep_sent, holding, claim))
         state, message = PhoneState.DONE, None
         try:
-            await self.driver.restart(phone, family)
+            await self.driver.restart(phone, family, gate)
+        except LeaseLost:
+            raise
         except PhoneprovError as error:
             state, message = _state_after(error), error.message
         except OSError as error:
@@ -296,13 +351,18 @@ class PhoneWork:
 
     async def _end(self, claim: Claim, state: PhoneState, message: str) -> None:
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
-            await tx.batches.move(claim, ended(state, timestamp(self.clock()), message=message))
+            await self._end_in(tx, claim, state, message)
+
+    async def _end_in(
+        self, tx: BatchesTransaction, claim: Claim, state: PhoneState, message: str
+    ) -> None:
+        await tx.batches.move(claim, ended(state, timestamp(self.clock()), message=message))
 
     async def _as_recorded(self, tx: BatchesTransaction, claim: Claim, record: Deployment) -> None:
         if record.outcome is Outcome.RUNNING:
             # Another worker started this attempt: its result is read later.
             await put_back(tx.batches, claim, claim, LOOK_AGAIN_SECONDS, _BUSY)
-        elif record.outcome is Outcome.INTERRUPTED:
+        elif record.outcome is Outcome.INTERRUPTED and not record.may_have_restarted:
             await self._cut_off(tx, claim, record.uuid)
         else:
             state, message = result_of(record)
@@ -336,6 +396,10 @@ def _is_in(batch: Batch, phone: Phone | None) -> bool:
 def result_of(record: Deployment) -> tuple[PhoneState, str | None]:
     """The result for the phone of a deployment that ended. A phone that has the new file but was
     not restarted counts as failed, unless restarts are switched off."""
+    if record.may_have_restarted:
+        if record.confirmation is Confirmation.CONFIRMED:
+            return PhoneState.DONE, f"{_CUT_OFF} {record.confirmation_message}"
+        return PhoneState.UNKNOWN, f"{_CUT_OFF} {record.restart}"
     if record.outcome is not Outcome.DEPLOYED:
         is_unknown = record.outcome is Outcome.UNKNOWN
         return PhoneState.UNKNOWN if is_unknown else PhoneState.FAILED, record.message

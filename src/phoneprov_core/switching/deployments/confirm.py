@@ -147,14 +147,15 @@ class Confirm:
         if phone is None or phone.created_at > record.created_at or not record.confirmation_by:
             return
         family = software_type_of(phone, profile.software_type if profile else None)
-        with suppress(PhoneprovError):  # then the record says that the watch was interrupted
+        self.watched.add(record.uuid)
+        try:
             watching = await self.watch.begin(phone, family, is_restarting=True)
-            by = datetime.fromisoformat(record.confirmation_by)
-            seconds = (by - self.clock()).total_seconds() - GRACE_SECONDS
-            self.watched.add(record.uuid)
-            self.background(
-                self._confirm(record, watching, family, max(0.0, seconds), is_resumed=True)
-            )
+        except PhoneprovError:  # then the record says that the watch was interrupted
+            self.watched.discard(record.uuid)
+            return
+        by = datetime.fromisoformat(record.confirmation_by)
+        seconds = (by - self.clock()).total_seconds() - GRACE_SECONDS
+        self.background(self._confirm(record, watching, family, max(0.0, seconds), is_resumed=True))
 
     async def _confirm(
         self,

@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -19,7 +20,7 @@ from phoneprov_core.switching.deployments.model import (
 )
 from phoneprov_core.switching.deployments.observation import Watching
 from phoneprov_core.switching.deployments.order import DeploymentRequest, Texts, require_fitting
-from phoneprov_core.switching.deployments.ports import RunToEnd
+from phoneprov_core.switching.deployments.ports import DeploymentsTransaction, RunToEnd
 from phoneprov_core.switching.deployments.records import (
     Begun,
     Records,
@@ -30,6 +31,7 @@ from phoneprov_core.switching.deployments.records import (
 from phoneprov_core.switching.deployments.steps import (
     MOST_TRIES,
     Progress,
+    RestartGate,
     StepRecorder,
     no_progress,
 )
@@ -42,9 +44,15 @@ from phoneprov_core.switching.devices.ports import (
     ForgetsCalls,
     NoAddress,
     PhoneDriver,
+    ReadsFiles,
     Upload,
     Uploaded,
 )
+
+FINDING_SECONDS = 3.0
+"""Deadline for reading the file that an interrupted deployment may have put in place."""
+
+FOUND_IN_PLACE = "an interrupted deployment had put this file in place"
 
 CLOSING_SECONDS = 4.0
 """How long the caller waits until the end is stored; it is tried again after that."""
@@ -54,12 +62,13 @@ CLOSING_SECONDS = 4.0
 class Deploy:
     """Upload, clear the phone's service session, restart; one at a time per phone.
 
-    The record is created before the upload, contains the file's place before the phone is called,
-    and is completed at the end. If the upload fails, this raises and the phone is not restarted. A
-    session that cannot be cleared does not prevent the restart; a failed restart is part of the
-    record, and so is a command whose reply was lost: then the watch of the phone decides. A
-    deployment runs to its end, also when its caller is cancelled. Whether the phone
-    registered again is observed in the background and recorded later.
+    The record is created before the upload, contains the file's place before the phone is called
+    and that the phone may restart before it is restarted, and is completed at the end. If the
+    upload fails, this raises and the phone is not restarted. A session that cannot be cleared does
+    not prevent the restart; a failed restart is part of the record, and so is a command whose reply
+    was lost: then the watch of the phone decides. A deployment runs to its end, also when its
+    caller is cancelled. Whether the phone registered again is observed in the background and
+    recorded later. A file that an interrupted deployment put in place is not uploaded again.
 
     A process that stood still for longer than its lease changes nothing more: each write and the
     rename of the uploader compare the fence. While the database is away, the deployment goes on;
@@ -106,6 +115,7 @@ class Deploy:
         watching: Watching | None = None
         unwatched: str | None = None
         failure: PhoneprovError | None = None
+        gate: RestartGate[DeploymentsTransaction] | None = None
 
         async def watch() -> None:
             nonlocal watching, unwatched
@@ -127,15 +137,18 @@ class Deploy:
             # Concurrently: the duration is that of the slower one.
             await asyncio.gather(clear_session(), watch())
             record = replace(record, steps=tuple(recorder.steps))
-            # The steps so far, so that a caller can watch them.
-            if not await records.store(begun, record):
-                holding.require_time()
-            restarted = await recorder.attempt(StepName.RESTART, self.driver.restart(phone, family))
+            by = None if watching is None else self.confirm.awaited(record).confirmation_by
+            restarting = record.restart_begins(by)
+            gate = RestartGate(holding, partial(records.store, begun, restarting))
+            order = self.driver.restart(phone, family, gate)
+            restarted = await recorder.attempt(StepName.RESTART, order, fatal=LeaseLost)
             record = replace(record, restart=restarted.message or RESTARTED)
         except LeaseLost:
             if watching is not None:
                 await watching.close()
             await records.interrupt()
+            if gate is not None and gate.is_open:
+                self.confirm.background(self.confirm.resume())
             record = replace(record, outcome=Outcome.RUNNING)
             records.journal(records.ended(record, recorder.steps))
             raise
@@ -152,7 +165,10 @@ class Deploy:
         except BaseException:  # cancelled, or a fault of an adapter
             if watching is not None:
                 await watching.close()
-            record = records.ended(record, recorder.steps)
+            if gate is not None and gate.is_open:
+                record = records.cut_off(restarting)
+            else:
+                record = records.ended(record, recorder.steps)
             with suppress(Unavailable, LeaseLost):
                 await records.complete(begun, record)
             records.journal(record)
@@ -185,6 +201,8 @@ class Deploy:
     async def _upload(self, begun: Begun) -> Uploaded:
         phone, record = begun.request.phone, begun.record
         content = begun.request.cnf_xml.encode()
+        if begun.may_be_placed and (found := await self._found(begun, content)) is not None:
+            return found
         upload = Upload(
             phone.login_ip,
             record.filename,
@@ -199,6 +217,24 @@ class Deploy:
             if phone.phone_ip == phone.login_ip:
                 raise
             raise AddressNotConfirmed(NO_UPLOAD) from None
+
+    async def _found(self, begun: Begun, content: bytes) -> Uploaded | None:
+        """The file as an interrupted deployment put it in place; None if it has other content, or
+        cannot be read."""
+        phone, record = begun.request.phone, begun.record
+        if not isinstance(self.uploader, ReadsFiles):
+            return None
+        try:
+            async with self.uploader.opened(phone.login_ip, FINDING_SECONDS) as files:
+                if await files.read(record.filename, len(content) + 1) != content:
+                    return None
+                place = files.place(record.filename)
+        except PhoneprovError:
+            return None
+        await begun.holding.look()
+        assert record.content is not None
+        size, sha256 = record.content.size, record.content.sha256
+        return Uploaded(place, size, sha256, (FOUND_IN_PLACE,))
 
     async def _clear_session(self, begun: Begun, record: Deployment) -> None:
         """Record the file's place, and answer a phone that waits. Then have the phone leave its

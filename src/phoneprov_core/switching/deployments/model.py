@@ -55,6 +55,9 @@ NOT_SEEN = (
 RESTARTED = "ok"
 """The ``restart`` of a record when the command was accepted."""
 
+RESTART_BEGUN = "The restart may have been sent to the phone; its result is not recorded."
+"""The ``restart`` of a record from the moment before the command is sent until its result."""
+
 
 _READABLE = "{} of the configuration; null if the caller may not read what is in it"
 
@@ -73,7 +76,7 @@ class Outcome(Enum):
     INTERRUPTED = "interrupted"
     """The process ended before the deployment did, or stood still for longer than its lease. With a
     ``place`` the new file was put in place; without one it is the old or the new file, complete in
-    both cases."""
+    both cases. Without a ``restart`` no restart was sent."""
 
 
 class StepName(Enum):
@@ -257,6 +260,20 @@ class Deployment(Struct, frozen=True):
         """Whether the command to restart was accepted; None if its reply was lost."""
         lost = any(step.name is StepName.RESTART and step.ok is None for step in self.steps)
         return None if lost else self.restart == RESTARTED
+
+    @property
+    def may_have_restarted(self) -> bool:
+        """Whether it was interrupted after the file was put in place and the restart may have been
+        sent: to repeat it would restart the phone twice."""
+        is_interrupted = self.outcome is Outcome.INTERRUPTED
+        return is_interrupted and self.place is not None and self.restarted is None
+
+    def restart_begins(self, deadline: str | None) -> Self:
+        """The record immediately before the restart is sent, with the deadline of its watch."""
+        step = Step(StepName.RESTART, None, RESTART_BEGUN, 0)
+        return replace(
+            self, steps=(*self.steps, step), restart=RESTART_BEGUN, confirmation_by=deadline
+        )
 
     @property
     def content(self) -> Content | None:

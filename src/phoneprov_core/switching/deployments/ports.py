@@ -60,7 +60,8 @@ class DeploymentStore(Protocol):
 
     async def interrupt_abandoned(self, now: str) -> int:
         """Mark as interrupted, at ``now``, every running deployment whose phone's lease was lost,
-        has expired, or has another holder. Returns their number."""
+        has expired, or has another holder. One whose restart may have been sent awaits its
+        confirmation until its ``confirmation_by``. Returns their number."""
 
 
 class LeaseStore(Protocol):

@@ -16,7 +16,9 @@ from phoneprov_core.kernel.errors import NotFound, Unavailable, require
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, Pause, millis, timestamp
 from phoneprov_core.switching.deployments.model import (
+    Confirmation,
     Deployment,
+    DeploymentFilter,
     LeaseLost,
     NotRecorded,
     Outcome,
@@ -93,13 +95,15 @@ Held: TypeAlias = Holding[DeploymentsTransaction]
 
 class Begun(NamedTuple):
     """A deployment whose lease is held. ``replaces`` is the content that the file on the server
-    has, if no other program changed it; None if it is not known."""
+    has, if no other program changed it; None if it is not known. ``may_be_placed`` is whether the
+    deployment before was interrupted and may have put the same content in place."""
 
     actor: Actor
     request: DeploymentRequest
     record: Deployment
     holding: Held
     replaces: Content | None
+    may_be_placed: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,7 @@ class Records:
         until = self.clock() + timedelta(seconds=self.lease_seconds)
         uuid = request.uuid or self.new_id()
         replaces: Content | None = None
+        may_be_placed = False
         record = new_record(request, uuid, actor.user_uuid, filename, timestamp(self.clock()))
         async with self.database.write(by=actor) as tx:
             fence = await tx.leases.take(record.mac, record.uuid, self.lease_seconds)
@@ -146,6 +151,7 @@ class Records:
                 before = await tx.deployments.in_place(record.mac)
                 if before is not None and before.filename == filename:
                     replaces = before.content
+                may_be_placed = await self._may_be_placed(tx, record, before)
                 await tx.deployments.add(record)
                 for one in self.participants:
                     await one.begun(tx, request, record)
@@ -153,7 +159,19 @@ class Records:
         if fence is None:
             raise PhoneBusy
         holding = Holding(self.database, self.clock, record.mac, record.uuid, fence, until)
-        return Begun(actor, request, record, holding, replaces)
+        return Begun(actor, request, record, holding, replaces, may_be_placed)
+
+    async def _may_be_placed(
+        self, tx: DeploymentsTransaction, record: Deployment, in_place: Deployment | None
+    ) -> bool:
+        last = [in_place] if in_place else None
+        if last is None:
+            last = await tx.deployments.matching(DeploymentFilter(mac=record.mac)).rows(1)
+        return any(
+            one.outcome is Outcome.INTERRUPTED
+            and (one.filename, one.content) == (record.filename, record.content)
+            for one in last
+        )
 
     async def store(self, begun: Begun, record: Deployment, *, tries: int = 1) -> bool:
         """Store what is known while the deployment runs. Returns False if the database is away,
@@ -190,6 +208,12 @@ class Records:
         if record.outcome is Outcome.RUNNING:
             record = replace(record, outcome=Outcome.INTERRUPTED)
         return replace(record, steps=tuple(steps), ended_at=timestamp(self.clock()))
+
+    def cut_off(self, record: Deployment) -> Deployment:
+        """The record of a deployment that ends here while it restarts the phone."""
+        record = self.ended(record, record.steps)
+        is_watched = record.confirmation_by is not None
+        return replace(record, confirmation=Confirmation.PENDING) if is_watched else record
 
     async def close(self, begun: Begun, record: Deployment) -> Deployment:
         """Complete the record, as soon as the database takes it."""

@@ -1,10 +1,9 @@
 """The lease of a phone while it is switched, and the steps with their results."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from errno import errorcode
 from typing import Generic, Protocol, TypeVar
@@ -92,6 +91,29 @@ class Holding(Generic[TX]):
             raise LeaseLost
 
 
+@dataclass(eq=False)
+class RestartGate(Generic[TX]):
+    """The ``Proceed`` of a restart. ``record`` keeps that the phone may restart, before the first
+    command is sent; it returns False while the database is away, which does not stop the restart.
+    Before each further command the lease is looked at. ``is_open`` is whether a command may have
+    been sent."""
+
+    holding: Holding[TX]
+    record: Callable[[], Awaitable[bool]]
+    is_open: bool = field(default=False, init=False)
+    _is_recorded: bool = field(default=False, init=False)
+
+    async def __call__(self, tx: LeasedTransaction | None = None) -> None:  # noqa: ARG002
+        if self._is_recorded:
+            await self.holding.look()
+            return
+        if not self.is_open:
+            self._is_recorded = await self.record()
+        if not self._is_recorded:
+            self.holding.require_time()
+        self.is_open = True
+
+
 async def persistently(
     write: Callable[[], Awaitable[R]], pause: Pause, tries: int = MOST_TRIES
 ) -> R:
@@ -167,8 +189,14 @@ class StepRecorder:
             self.steps.append(step)
             self._progress(name, step)
 
-    async def attempt(self, name: StepName, work: Awaitable[object]) -> Step:
-        """Run one step whose failure does not stop the deployment; returns its result."""
-        with contextlib.suppress(PhoneprovError):
+    async def attempt(
+        self, name: StepName, work: Awaitable[object], *, fatal: type[PhoneprovError] | None = None
+    ) -> Step:
+        """Run one step whose failure does not stop the deployment, except one of the kind
+        ``fatal``; returns its result."""
+        try:
             await self.step(name, work)
+        except PhoneprovError as error:
+            if fatal is not None and isinstance(error, fatal):
+                raise
         return self.steps[-1]

@@ -104,15 +104,16 @@ class LeasedTransaction(Protocol):
 
 
 class Proceed(Protocol):
-    """Asks whether an upload may change the file under its final name."""
+    """Asks whether a command may be sent that cannot be taken back: the rename of a file onto its
+    final name, or a restart."""
 
     async def __call__(self, tx: LeasedTransaction | None = None) -> None:
         """Returns if it may; in the transaction ``tx`` if that is what changes the file. Else
         raises an error with the code ``OUTCOME_UNKNOWN``."""
 
 
-async def _always(tx: LeasedTransaction | None = None) -> None:
-    """The upload belongs to no lease."""
+async def always(tx: LeasedTransaction | None = None) -> None:
+    """The command belongs to no lease."""
 
 
 class Upload(Redacted, frozen=True):
@@ -131,7 +132,7 @@ class Upload(Redacted, frozen=True):
     content: Annotated[bytes, SECRET]
     attempt: str
     replaces: Content | None = None
-    proceed: Proceed = _always
+    proceed: Proceed = always
 
 
 class Uploaded(Struct, frozen=True):
@@ -173,7 +174,7 @@ class ConfigUploader(Protocol):
 
 class FilesOnServer(Protocol):
     """One session on the server of the uploads, which changes nothing. Names are those of
-    ``Upload.filename``. Both methods raise ``Refused`` and ``TimedOut`` like
+    ``Upload.filename``. ``listing`` and ``read`` raise ``Refused`` and ``TimedOut`` like
     ``ConfigUploader.upload``; after that the session cannot be used any more."""
 
     async def listing(self, names: Collection[str]) -> Mapping[str, str] | None:
@@ -181,6 +182,9 @@ class FilesOnServer(Protocol):
         such as size and time of the last change: a text that stays the same while the file does,
         and that is only compared with itself. None if the server lists no files, or more than
         16 MiB of them."""
+
+    def place(self, name: str) -> str:
+        """The place of a file, as in ``Uploaded``."""
 
     async def read(self, name: str, limit: int) -> bytes | None:
         """The first ``limit`` bytes of a file; None if the server refuses them, as for a file that
@@ -218,9 +222,15 @@ class PhoneCommands(Protocol):
     """The phone's own web server, which carries out commands (CGI/Execute)."""
 
     async def execute(
-        self, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+        self,
+        phone_ip: str,
+        commands: Sequence[KeyPress],
+        mac: str | None = None,
+        proceed: Proceed = always,
     ) -> None:
         """Send each command in a request of its own, in order, one in flight, with its pause.
+        ``proceed`` is awaited immediately before each command is written, when its connection is
+        open; what that raises is passed on, and nothing more is sent.
 
         With ``mac`` the phone is asked for its MAC first, and nothing is sent to another one:
         raises ``Refused`` with both MACs in the message. A phone that does not state its MAC is
@@ -246,8 +256,11 @@ class ManagerAction(Struct, frozen=True):
 class ManagerInterface(Protocol):
     """Asterisk's manager interface."""
 
-    async def perform(self, action: ManagerAction, phone_ip: str | None = None) -> None:
-        """Perform one action; returns when Asterisk accepted it.
+    async def perform(
+        self, action: ManagerAction, phone_ip: str | None = None, proceed: Proceed = always
+    ) -> None:
+        """Perform one action; returns when Asterisk accepted it. ``proceed`` is awaited immediately
+        before the action is written; what that raises is passed on, and nothing is sent.
 
         Before a ``PJSIPNotify`` the contacts of its ``Endpoint`` are looked up, since Asterisk
         sends it to all of them. Without one the phone is not registered; one at another address
@@ -279,13 +292,17 @@ class PhoneDriver(Protocol):
         """Have the phone close its services (menus, directories), which showed the data of its
         previous user; it is not restarted. For a make without services this returns at once."""
 
-    async def restart(self, phone: Phone, software_type: str | None) -> None:
+    async def restart(
+        self, phone: Phone, software_type: str | None, proceed: Proceed = always
+    ) -> None:
         """Request one restart, after which the phone reads its configuration again; returns when
         the command was accepted, which may be before the phone carries it out.
 
         ``software_type`` is the firmware family of the phone's record or else of the profile,
-        None if neither states it. After a failure the phone can be called again.
-
+        None if neither states it. After a failure the phone can be called again. ``proceed`` is
+        awaited immediately before each command that is part of the restart: it keeps that the
+        phone may restart, and a process that stood still may have lost the phone to another one.
+        What it raises is passed on, and no further command is sent.
         """
 
 

@@ -18,6 +18,8 @@ from phoneprov_core.switching.devices.ports import (
     NoAddress,
     PhoneCommands,
     PhoneDriver,
+    Proceed,
+    always,
 )
 
 CLEAR_CALLS = (KeyPress("Init:CallHistory"),)
@@ -161,7 +163,9 @@ class CiscoPhones(PhoneDriver):
         keys = tuple(structs.replace(key, may_be_empty=is_mpp) for key in CLEAR_CALLS)
         await self._commands.execute(commanded_ip(phone), keys, phone.mac)
 
-    async def restart(self, phone: Phone, software_type: str | None) -> None:
+    async def restart(
+        self, phone: Phone, software_type: str | None, proceed: Proceed = always
+    ) -> None:
         if self._by is RestartBy.NONE:
             raise Conflict(SWITCHED_OFF)
         is_confirmed = phone.address_confirmed or self._manager is None
@@ -169,14 +173,14 @@ class CiscoPhones(PhoneDriver):
             keys = restart_keys(phone.model)
             if is_multiplatform(software_type):
                 keys = tuple(structs.replace(key, may_be_empty=True) for key in keys)
-            await self._commands.execute(commanded_ip(phone), keys, phone.mac)
+            await self._commands.execute(commanded_ip(phone), keys, phone.mac, proceed)
             return
         if self._manager is None:
             raise Conflict(
                 "The phone was not restarted: no manager interface is set up (PHONEPROV_AMI_HOST)."
             )
         action = restart_action(software_type, phone.mac, self._kind)
-        await self._manager.perform(action, phone.phone_ip)
+        await self._manager.perform(action, phone.phone_ip, proceed)
 
 
 class NeverRestarting(PhoneDriver):
@@ -193,7 +197,12 @@ class NeverRestarting(PhoneDriver):
         if isinstance(self._driver, ForgetsCalls):
             await self._driver.forget_calls(phone)
 
-    async def restart(self, phone: Phone, software_type: str | None) -> None:  # noqa: ARG002
+    async def restart(
+        self,
+        phone: Phone,  # noqa: ARG002
+        software_type: str | None,  # noqa: ARG002
+        proceed: Proceed = always,  # noqa: ARG002
+    ) -> None:
         raise Conflict(SWITCHED_OFF)
 
 

@@ -2,18 +2,21 @@
 
 import asyncio
 import dataclasses
+from datetime import timedelta
 from typing import Any
 
 import msgspec
 import pytest
 
+from phoneprov_adapters.runtime.tasks import OwnedTasks
 from phoneprov_core.features.batches.model import Batch, BatchState, Counts, PhoneState
-from phoneprov_core.features.batches.ports import Claim, claimed
+from phoneprov_core.features.batches.ports import SENT, Claim, Transition, claimed
 from phoneprov_core.features.batches.work import PhoneWork
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.system import timestamp
-from phoneprov_core.switching.deployments.model import Outcome
+from phoneprov_core.switching.deployments.deploy import FOUND_IN_PLACE
+from phoneprov_core.switching.deployments.model import RESTART_BEGUN, Confirmation, Outcome
 from support.floor import Floor
 from support.phone_records import a_deployment
 from support.records import a_mac
@@ -83,6 +86,90 @@ async def test_resume_uses_the_outcome_of_the_deployment(
     assert (phone.state, phone.tries) == (state, tries)
     assert (phone.deployment_uuid == claim.attempt_uuid) == (tries == 1)
     assert len(await floor.records()) == 11 + tries
+
+
+async def interrupted_at_the_restart(floor: Floor, **changes: Any) -> Claim:
+    """A phone with its new file whose process was killed while it restarted the phone."""
+    (claim,) = await crashed(floor, 1)
+    record = a_deployment(1, claim.mac, uuid=claim.attempt_uuid, place="a server/its file")
+    record = msgspec.structs.replace(record.restart_begins(None), **changes)
+    async with floor.database.write() as tx:
+        await tx.deployments.add(record)
+    floor.clock.advance(31)
+    return claim
+
+
+async def test_phone_that_may_have_been_restarted_is_not_switched_again(floor: Floor) -> None:
+    claim = await interrupted_at_the_restart(floor)
+
+    await floor.run_batches()
+
+    phone = (await floor.phones_of(await the_batch(floor)))[0]
+    assert (phone.state, phone.tries) == (PhoneState.UNKNOWN, 1)
+    assert phone.deployment_uuid == claim.attempt_uuid
+    assert phone.message == (
+        "The file is in place, and the service was interrupted while it restarted the phone. "
+        "The restart may have been sent to the phone; its result is not recorded."
+    )
+    assert len(await floor.records()) == 12
+
+
+async def test_phone_that_may_have_been_restarted_is_done_when_it_is_seen(floor: Floor) -> None:
+    by = timestamp(floor.clock() + timedelta(minutes=5))
+    claim = await interrupted_at_the_restart(floor, confirmation_by=by)
+
+    working = asyncio.create_task(floor.run_batches())
+    async with asyncio.timeout(60):
+        while (await the_batch(floor)).phones.done < 11:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+    assert (await the_batch(floor)).phones == Counts(done=11, running=1, total=12)
+    async with floor.database.write() as tx:
+        record = await tx.deployments.find(claim.attempt_uuid)
+        assert record is not None
+        assert (record.outcome, record.confirmation) == (
+            Outcome.INTERRUPTED, Confirmation.PENDING
+        )  # fmt: skip
+        seen = record.decided(Confirmation.CONFIRMED, "It registered again.", by)
+        await tx.deployments.put(seen)
+    await working
+
+    phone = (await floor.phones_of(await the_batch(floor)))[0]
+    assert (phone.state, phone.tries) == (PhoneState.DONE, 1)
+    assert (phone.message or "").endswith("restarted the phone. It registered again.")
+
+
+async def test_restart_that_may_have_been_sent_is_not_repeated(floor: Floor) -> None:
+    (claim, _) = await crashed(floor, 2, switches=False)
+    async with floor.database.write() as tx:
+        assert await tx.batches.move(claim, SENT)
+    floor.clock.advance(31)
+
+    await floor.run_batches()
+
+    phone = (await floor.phones_of(await the_batch(floor)))[0]
+    assert (phone.state, phone.message) == (PhoneState.UNKNOWN, RESTART_BEGUN)
+    assert floor.steps == ["restart"] * 11
+
+
+async def test_file_that_an_interrupted_attempt_put_in_place_is_not_uploaded_again(
+    floor: Floor,
+) -> None:
+    (claim,) = await crashed(floor, 1)
+    await floor.run_batches.work(floor.root, await the_batch(floor), claim)
+    async with floor.database.write() as tx:
+        record = await tx.deployments.find(claim.attempt_uuid)
+        assert record is not None
+        cut = {"outcome": Outcome.INTERRUPTED, "restart": None, "steps": ()}
+        await tx.deployments.put(msgspec.structs.replace(record, **cut))
+        await tx.batches.move_all(claim.batch_uuid, Transition(PhoneState.DONE, PhoneState.RUNNING))
+    floor.clock.advance(31)
+
+    await floor.run_batches()
+
+    again = [one for one in await floor.records() if one.mac == claim.mac][-1]
+    assert (again.outcome, again.place) == (Outcome.DEPLOYED, record.place)
+    assert again.steps[0].message == FOUND_IN_PLACE
+    assert floor.steps.count("upload") == 12
 
 
 async def test_resume_waits_for_running_deployments(floor: Floor) -> None:
@@ -233,12 +320,17 @@ async def test_unavailable_database_postpones_the_batch_and_repeats_no_switch(fl
         if len(floor.uploader.uploads) == 5:
             await floor.database.close()
 
+    tasks = OwnedTasks()
+    work = floor.run_batches.work
+    deploy = dataclasses.replace(work.deploy, run_to_end=tasks.run)
+    floor.run_batches.work = dataclasses.replace(work, deploy=deploy, run_to_end=tasks.run)
     floor.at("upload", away)
     await floor.begin(at_once=2)
     with pytest.raises(Unavailable):
         await floor.background.done()
     floor.at("upload", lambda: asyncio.sleep(0))
     await floor.database.open()
+    await tasks.drain(5)
     floor.clock.advance(61)
 
     await floor.run_batches()
@@ -248,6 +340,7 @@ async def test_unavailable_database_postpones_the_batch_and_repeats_no_switch(fl
     macs = [record.mac for record in await floor.records()]
     assert len(macs) == len(set(macs)) == 12
     assert {record.outcome for record in await floor.records()} == {Outcome.DEPLOYED}
+    assert [floor.steps.count(step) for step in ("upload", "restart")] == [12, 12]
 
 
 async def test_processes_share_no_phone(floor: Floor) -> None:

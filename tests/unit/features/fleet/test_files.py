@@ -73,6 +73,9 @@ class _Files(FilesOnServer):
             if name not in self.server.hidden
         }
 
+    def place(self, name: str) -> str:
+        return self.files.place(name)
+
     async def read(self, name: str, limit: int) -> bytes | None:
         self.server.read.append(name)
         if name in self.server.broken:

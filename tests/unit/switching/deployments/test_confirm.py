@@ -183,8 +183,17 @@ async def test_failed_upload_starts_no_watch(desk: Desk) -> None:
     assert (await desk.last()).confirmation is Confirmation.NONE
 
 
-@pytest.mark.parametrize("step", ["upload", "clear", "restart"])
-async def test_cancelled_switch_leaves_no_watch(desk: Desk, step: str) -> None:
+@pytest.mark.parametrize(
+    ("step", "confirmation"),
+    [
+        ("upload", Confirmation.NONE),
+        ("clear", Confirmation.NONE),
+        ("restart", Confirmation.PENDING),  # the next start of the service resumes it
+    ],
+)
+async def test_cancelled_switch_leaves_no_watch(
+    desk: Desk, step: str, confirmation: Confirmation
+) -> None:
     gate = desk.gate(step)
     task = asyncio.create_task(desk.switched())
     await gate.reached.wait()
@@ -194,7 +203,7 @@ async def test_cancelled_switch_leaves_no_watch(desk: Desk, step: str) -> None:
         await task
 
     assert desk.watch.watched == []
-    assert (await desk.last()).confirmation is Confirmation.NONE
+    assert (await desk.last()).confirmation is confirmation
 
 
 async def test_end_that_is_never_stored_leaves_no_watch(desk: Desk) -> None:

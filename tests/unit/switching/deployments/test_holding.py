@@ -10,6 +10,7 @@ from phoneprov_core.kernel.errors import Refused, Unavailable
 from phoneprov_core.people.audit import WantedEntries
 from phoneprov_core.switching.deployments import deploy, records, steps as holding
 from phoneprov_core.switching.deployments.model import (
+    RESTART_BEGUN,
     Action,
     Confirmation,
     Deployment,
@@ -76,7 +77,7 @@ async def test_lease_that_is_lost_to_another_at_the_restart_writes_nothing_more(
         await desk.switched()
 
     record = await desk.last()
-    assert (record.outcome, record.restart) == (Outcome.INTERRUPTED, None)
+    assert (record.outcome, record.restart) == (Outcome.INTERRUPTED, RESTART_BEGUN)
     async with desk.database.read() as tx:
         assert await tx.leases.holder(MAC) == "another"
         assert (

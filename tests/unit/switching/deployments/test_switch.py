@@ -52,8 +52,9 @@ async def test_switch_record_is_written_before_each_step(desk: Desk) -> None:
     assert {(one.outcome, one.ended_at) for one in seen} == {(Outcome.RUNNING, None)}
     assert seen[0].created_at == timestamp(desk.clock())
     assert [one.place for one in seen] == [None, *[f"10.20.30.40:21/{FILE}"] * 2]
-    steps = (StepName.UPLOAD, StepName.CLEAR_SESSION)
+    steps = tuple(StepName)[:3]
     assert [tuple(step.name for step in one.steps) for one in seen] == [(), steps[:1], steps]
+    assert [one.restarted for one in seen] == [False, False, None]
 
 
 async def test_deployments_of_a_phone_are_numbered(desk: Desk) -> None:
