@@ -282,6 +282,8 @@ test-asterisk-lines: $(VENV)/installed-dev $(ASTERISK)/usr/src/chan-sccp/install
 	PHONEPROV_TEST_ASTERISK=$(ASTERISK_NEW) $(BIN)/python -m pytest -q tests/asterisk/check_asterisk.py tests/asterisk/check_pjsip_objects.py tests/asterisk/check_emergency.py
 	@for one in ip ss openssl; do command -v $$one >/dev/null || { apt-get update && apt-get install --yes iproute2 openssl; }; done
 	PHONEPROV_TEST_ASTERISK=$(ASTERISK) unshare --net --mount $(BIN)/python -m pytest -q -p no:xdist tests/asterisk/check_how_to.py
+	for root in $(ASTERISK) $(ASTERISK_NEW); do \
+	  PHONEPROV_TEST_ASTERISK=$$root unshare --net --mount $(BIN)/python -m pytest -q -p no:xdist tests/asterisk/check_how_to_pjsip.py || exit 1; done
 
 $(ASTERISK)/usr/src/chan-sccp/installed: $(ASTERISK)/filled
 	chroot $(ASTERISK) apt-get update

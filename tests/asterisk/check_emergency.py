@@ -398,13 +398,18 @@ async def test_user_at_two_desks_presents_the_desk_or_nothing(
 def restarted(service: Served, **environment: str) -> Iterator[None]:
     """The service with other settings, and then as before."""
     before = dict(service.environment)
-    for settings in ({**before, **environment}, before):
+
+    def again(settings: dict[str, str]) -> None:
         service.stop()
         service.environment.clear()
         service.environment |= settings
         service.start()
-        if settings is not before:
-            yield
+
+    again({**before, **environment})
+    try:
+        yield
+    finally:
+        again(before)
 
 
 async def test_kill_between_login_and_registration_mixes_no_places(
