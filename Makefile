@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-retention bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help history hostile locale lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-directory test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight write-docs
+.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-retention bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help history hostile locale lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-directory test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-oidc test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight write-docs
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -90,7 +90,7 @@ dist: $(VENV)/installed-dev  ## build, install and test wheel and sdist in dist/
 lock:  ## resolve the dependencies again, for every platform, with hashes
 	$(PYTHON) -m pip install --quiet uv
 	for set in "run pyproject.toml" "build --group build" "dev pyproject.toml --group dev" "bench pyproject.toml --group bench" \
-	  "docs pyproject.toml --group docs" "browser pyproject.toml --group browser" "audit pyproject.toml --group audit"; do set -- $$set; \
+	  "docs pyproject.toml --group docs" "browser pyproject.toml --group browser" "audit pyproject.toml --group audit" "oidc --group oidc"; do set -- $$set; \
 	  name=$$1; shift; $(PYTHON) -m uv pip compile --quiet --universal --upgrade --python-version 3.11 \
 	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	    $$@ --output-file requirements/$$name.txt || exit 1; done
@@ -191,6 +191,20 @@ test-directory: $(VENV)/installed-dev  ## people of a real slapd over StartTLS a
 	  || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends slapd ldap-utils samba-ad-dc samba-ad-provision iproute2; }
 	$(BIN)/python -m pytest -q -p no:xdist tests/directory/check_slapd.py
 	unshare --net --mount $(BIN)/python -m pytest -q -p no:xdist tests/directory/check_active_directory.py
+
+OIDC := $(CURDIR)/build/oidc
+
+test-oidc: $(VENV)-browser/installed $(OIDC)/installed programs  ## sign-in with npm oidc-provider and PyPI oidc-provider-mock, on another site, in Chromium, below a prefix of nginx; installs them if necessary (needs npm)
+	@{ command -v nginx || command -v /usr/sbin/nginx; } >/dev/null \
+	  || { apt-get update && apt-get install --yes nginx-light; }
+	PHONEPROV_TEST_OIDC=$(OIDC) $(BROWSER)/python -m pytest -q -p no:xdist tests/browser/console/check_provider.py tests/oidc/check_providers.py
+
+$(OIDC)/installed: tests/oidc/package.json tests/oidc/package-lock.json requirements/oidc.txt
+	$(PYTHON) -m venv $(OIDC)/venv
+	$(OIDC)/venv/bin/python -m pip install --quiet --no-deps --require-hashes -r requirements/oidc.txt
+	cp tests/oidc/package.json tests/oidc/package-lock.json $(OIDC)
+	npm ci --silent --no-fund --no-audit --ignore-scripts --prefix $(OIDC)
+	@touch $@
 
 test-fail2ban: $(VENV)/installed-dev  ## the filter in deploy/ through fail2ban-regex; installs fail2ban if necessary
 	@command -v fail2ban-regex >/dev/null || { apt-get update && apt-get install --yes --no-install-recommends fail2ban; }

@@ -108,10 +108,11 @@ class Service:
         self._client.close()
         self.stop()
 
-    def start(self, port: int = 0) -> None:
+    def start(self, port: int = 0, workers: int = 1) -> None:
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "phoneprov_http.main", "serve", "--port", str(port)],
+                [sys.executable, "-m", "phoneprov_http.main", "serve", "--port", str(port),
+                 "--workers", str(workers)],
                 env=self._environment, stdout=log, stderr=log,
             )  # fmt: skip
         self.url = wait_for(self._served_url, self._process, log=self._log_text)
