@@ -1,7 +1,6 @@
 """The command line."""
 
 import ast
-import errno
 import gc
 import importlib
 import io
@@ -127,21 +126,11 @@ class Commands(click.Group):
             details = "".join(f" {p.field}: {p.message}." for p in error.problems[1:])
             fail(error.message + details, _EXITS.get(error.code, 1))
         except (OSError, RuntimeError, MemoryError) as error:
-            if (limit := _limit_of(error)) is None:
+            from phoneprov_http.main.server.connections import refusal_of  # noqa: PLC0415 - rare
+
+            if (refusal := refusal_of(error)) is None:
                 raise
-            fail(f"The system refuses {limit}.", 1)
-
-
-def _limit_of(error: Exception) -> str | None:
-    """What a limit of the process refuses, and where the limit is set."""
-    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
-        return "more memory (ulimit -v, or MemoryMax of systemd, or the limit of the container)"
-    if getattr(error, "errno", None) in {errno.EMFILE, errno.ENFILE}:
-        return "more open files (ulimit -n, or LimitNOFILE of systemd)"
-    # Python has no error of its own for a thread that cannot be started.
-    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
-        return "another thread (ulimit -u, TasksMax of systemd, or the limit of the container)"
-    return None
+            fail(refusal, 1)
 
 
 def _escape_what_is_not_shown() -> None:

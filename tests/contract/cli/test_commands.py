@@ -26,6 +26,7 @@ from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.api import Credentials
 from phoneprov_http.main.cli import main
 from phoneprov_http.main.server.asgi import LEAVE_SECONDS
+from support import refused_start
 from support.command_line import PROGRAM, run, spawn, without_settings
 from support.desk import press_without_pauses
 from support.forked_commands import Forked
@@ -180,6 +181,48 @@ def test_serve_under_a_limit_of_the_process_names_it_without_a_traceback(
     assert done.returncode in {1, 2}
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "workers", "sentence"),
+    [
+        ("thread", "1", "The system refuses another thread (ulimit -u, "),
+        ("thread", "2", "The system refuses another thread (ulimit -u, "),
+        ("memory", "1", "The system refuses more memory (ulimit -v, "),
+        ("files", "1", "The system refuses more open files (ulimit -n, "),
+        ("database", "2", "The file of the database is damaged."),
+    ],
+)
+def test_serve_whose_application_cannot_be_opened_says_why_in_one_line(
+    tmp_path: Path, error: str, workers: str, sentence: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, refused_start.__file__, "serve", "--port", "0", "--workers", workers],
+        env=without_settings(PHONEPROV_DATA_DIR=str(tmp_path), REFUSED=error),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"phoneprov: {sentence}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_serve_with_a_fault_of_the_program_ends_with_its_traceback(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, refused_start.__file__, "serve", "--port", "0"],
+        env=without_settings(PHONEPROV_DATA_DIR=str(tmp_path), REFUSED="fault"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert done.stderr.strip().endswith("KeyError: 'of the program'")
+    assert done.stderr.count("Traceback") == 1
 
 
 @pytest.mark.parametrize(("seconds", "is_open"), [("1", False), ("30", True)])

@@ -18,6 +18,7 @@ from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.sql.engines.address import is_embedded
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
+from phoneprov_http.main.cli import fail
 from phoneprov_http.main.commands.options import PORT
 from phoneprov_http.main.commands.settings import settings_of_environment
 from phoneprov_http.main.server.asgi import Workers, languages_of
@@ -96,7 +97,10 @@ def _serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared
         if workers == 1:
             _server(every, settings, on_started).run()
             return
-        if not Workers(_serve_beside_others, workers, every, on_started).run():
+        supervisor = Workers(_serve_beside_others, workers, every, on_started)
+        if not supervisor.run():
+            if supervisor.refusal is not None:
+                fail(supervisor.refusal, 1)
             sys.exit(1)
 
 

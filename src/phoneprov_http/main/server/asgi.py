@@ -23,7 +23,9 @@ from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import prepare, readiness, running
 from phoneprov_adapters.composition.settings import Settings, check_names, read_settings
 from phoneprov_adapters.composition.variables import SettingsError
+from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_http.app import HttpSettings, create_app
+from phoneprov_http.main.server.connections import refusal_of
 from phoneprov_http.main.server.logs import set_up_logs
 from phoneprov_http.main.server.metrics import with_metrics
 from phoneprov_http.main.server.server import STOP_SECONDS
@@ -87,6 +89,7 @@ log = logging.getLogger("phoneprov.workers")
 Serve = Callable[[Sequence[socket.socket], Callable[[], None]], None]
 """Serves in a worker process: takes the sockets, and what to call when it accepts connections."""
 
+_SERVING = b"serving"
 _PAUSE_SECONDS = 1.0
 """Between the starts of workers that end at once."""
 LEAVE_SECONDS = STOP_SECONDS + 10
@@ -111,6 +114,7 @@ class Workers:
         self._listeners = listeners
         self._on_started = on_started
         self._ready, self._said_by_workers = _context.Pipe(duplex=False)
+        self.refusal: str | None = None
         self._has_served = False
         self._processes: list[SpawnProcess] = []
         self._started_at = 0.0
@@ -118,7 +122,8 @@ class Workers:
 
     def run(self) -> bool:
         """Run until a signal stops it: True. False if the workers fail before one has served,
-        since their replacements would fail too."""
+        since their replacements would fail too; ``refusal`` is why, if a limit of the process or
+        a failure of the service is the reason."""
         with self._signals() as stopped:
             self._processes = [self._start() for _ in range(self._count)]
             could_start = True
@@ -156,8 +161,12 @@ class Workers:
 
     def _note_served(self) -> None:
         while self._ready.poll():
-            self._ready.recv_bytes()
-            if not self._has_served:
+            said = self._ready.recv_bytes()
+            if said != _SERVING:
+                self.refusal = said.decode()
+                if self._has_served:
+                    log.error("a worker process could not serve: %s", self.refusal)
+            elif not self._has_served:
                 self._has_served = True
                 self._on_started()
 
@@ -174,8 +183,18 @@ class Workers:
             if rest > 0:
                 connection.wait([stopped], rest)
             if not self._is_stopped:
-                self._processes[place] = self._start()
+                self._processes[place] = self._start_again() or process
         return True
+
+    def _start_again(self) -> SpawnProcess | None:
+        """A new worker; None if the system refuses one, which is tried again."""
+        try:
+            return self._start()
+        except OSError as error:
+            self._started_at = time.monotonic()
+            reason = refusal_of(error) or type(error).__name__
+            log.error("a worker process cannot be started and is tried again: %s", reason)
+            return None
 
     def _stop(self) -> None:
         for process in self._processes:
@@ -194,10 +213,14 @@ class Workers:
 def _work(
     serve: Serve, listeners: Sequence[socket.socket], supervisor: connection.Connection
 ) -> None:
-    threading.Thread(target=_leave_with_supervisor, daemon=True).start()
     try:
-        serve(listeners, functools.partial(supervisor.send_bytes, b"serving"))
-    except Exception:  # noqa: BLE001 - it ends the process
+        threading.Thread(target=_leave_with_supervisor, daemon=True).start()
+        serve(listeners, functools.partial(supervisor.send_bytes, _SERVING))
+    except Exception as error:  # noqa: BLE001 - it ends the process
+        known = error.message if isinstance(error, PhoneprovError) else refusal_of(error)
+        if known is not None:  # the supervisor says it, once for all workers
+            supervisor.send_bytes(known.encode())
+            sys.exit(1)
         # multiprocessing would write the trace piece by piece, between lines of the log.
         sys.excepthook(*sys.exc_info())
         sys.exit(1)

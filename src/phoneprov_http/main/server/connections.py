@@ -5,6 +5,7 @@ and send nothing use up the limit, and then neither the database nor a phone can
 """
 
 import contextlib
+import errno
 import logging
 import resource
 import time
@@ -49,6 +50,24 @@ def raise_file_limit() -> int:
 
 def _files(limit: int) -> int:
     return MOST_FILES if limit == resource.RLIM_INFINITY else min(limit, MOST_FILES)
+
+
+def refusal_of(error: BaseException) -> str | None:
+    """What a limit of the process refuses, and where the limit is set, in a sentence; None for
+    another error."""
+    number = getattr(error, "errno", None)
+    if isinstance(error, MemoryError) or number == errno.ENOMEM:
+        what = "more memory (ulimit -v, or MemoryMax of systemd, or the limit of the container)"
+    elif number in {errno.EMFILE, errno.ENFILE}:
+        what = "more open files (ulimit -n, or LimitNOFILE of systemd)"
+    # Python has no error of its own for a thread that cannot be started.
+    elif isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        what = "another thread (ulimit -u, TasksMax of systemd, or the limit of the container)"
+    elif number == errno.EAGAIN:
+        what = "another process (ulimit -u, TasksMax of systemd, or the limit of the container)"
+    else:
+        return None
+    return f"The system refuses {what}."
 
 
 class Connections:

@@ -24,9 +24,11 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import uvicorn
 from litestar.types import ASGIApp
+from uvicorn.lifespan.on import LifespanOn
 
 from phoneprov_adapters.composition.lifecycle import DRAIN_SECONDS
 from phoneprov_core.kernel.values import Network
@@ -39,6 +41,55 @@ log = logging.getLogger("phoneprov.server")
 STOP_SECONDS = DRAIN_SECONDS + 1
 _IMPATIENCE_SECONDS = 1.0
 _TICK = 0.02
+
+
+class _Lifespan(LifespanOn):
+    """Keeps why the application could not be opened or closed; uvicorn writes a traceback instead,
+    and ends with 3."""
+
+    failure: BaseException | None = None
+
+    async def startup(self) -> None:
+        """Open the application. Raises what that raised."""
+        await super().startup()
+        self._raise_failure()
+
+    async def shutdown(self) -> None:
+        """Close the application. Raises what that raised."""
+        await super().shutdown()
+        self._raise_failure()
+
+    def _raise_failure(self) -> None:
+        failure = self.failure
+        while isinstance(failure, BaseExceptionGroup) and len(failure.exceptions) == 1:
+            failure = failure.exceptions[0]
+        if failure is not None:
+            raise failure
+
+    async def main(self) -> None:
+        """Open and close the application."""
+        versions = {"version": self.config.asgi_version, "spec_version": "2.0"}
+        scope: Any = {"type": "lifespan", "asgi": versions, "state": self.state}
+        try:
+            await self.config.loaded_app(scope, self.receive, self.send)
+        except BaseException as error:  # noqa: BLE001 - raised by the server
+            self.failure = error
+        finally:
+            self.startup_event.set()
+            self.shutdown_event.set()
+
+    async def send(self, message: Any) -> None:
+        """A failure, which Litestar sends as a traceback, is raised afterwards."""
+        if not message["type"].endswith(".failed"):
+            await super().send(message)
+
+
+class _Config(uvicorn.Config):
+    def load(self) -> None:
+        """Load the application and its parts."""
+        super().load()
+        if self.lifespan == "on":
+            self.lifespan_class = _Lifespan
 
 
 class Server(uvicorn.Server):
@@ -57,7 +108,7 @@ class Server(uvicorn.Server):
     ) -> None:
         self._bounds = Connections.within(raise_file_limit(), trusted_proxies)
         super().__init__(
-            uvicorn.Config(
+            _Config(
                 app or "phoneprov_http.main.server.asgi:make_app",
                 factory=app is None,
                 http=functools.partial(BoundedProtocol, bounds=self._bounds),  # type: ignore[arg-type]
