@@ -99,7 +99,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         extension_routes(of.extensions, of.lines),
         permission_routes(of.permissions, of.user_permissions),
         user_extension_routes(of.links, of.lines),
-        phone_routes(of.phones, shared_write),
+        phone_routes(of.phones, of.locations, shared_write),
         template_routes(of.templates, of.try_template),
         profile_routes(of.profiles, of.switch_profile, of.preview_switch, of.read_configurations),
         import_routes(of.import_or_sync),

@@ -229,6 +229,17 @@ class Locations:
             await tx.locations.remove(location.uuid)
         return location
 
+    async def moved(self, actor: Actor, before: Phone, after: Phone) -> list[str]:  # noqa: ARG002
+        """The MAC of an active SCCP phone whose change of location changes its values, as
+        ``showing`` says."""
+        keys = {*beginnings(before.location), *beginnings(after.location)}
+        async with self.database.read() as tx:
+            known = await tx.locations.named([*keys]) if keys else []
+        if emergency_of(before.location, known) == emergency_of(after.location, known):
+            return []
+        is_asked = after.is_active and not speaks_sip(after.software_type)
+        return [after.mac] if is_asked else []
+
     async def showing(
         self, actor: Actor, before: Location | None, after: Location | None
     ) -> list[str]:

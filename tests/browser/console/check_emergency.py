@@ -67,6 +67,7 @@ def test_desk_with_an_emergency_number_shows_it_and_is_opened_without_a_question
     form.get_by_label("Emergency place").fill(PLACE)
     form.get_by_role("button", name="Create").click()
     expect(page.get_by_role("cell", name=NUMBER)).to_be_visible()
+    expect(page.get_by_text("1 phone shows it after the next restart.")).to_be_visible()
 
     console.open(f"#/phones/{MAC}?tab=desk")
     expect(page.get_by_text(NUMBER, exact=True)).to_be_visible()

@@ -78,6 +78,29 @@ async def test_change_names_the_phones_that_have_other_values(api: Api, admin: C
     assert (gone["message"], gone["metadata"]) == ("Location deleted", {"phones": [mac(1)]})
 
 
+async def test_phone_that_moves_is_named_if_it_has_other_values(api: Api, admin: Caller) -> None:
+    await located(admin, "Berlin", emergency_number="+493012345")
+    await located(admin, "Leipzig", emergency_number="+4934112345")
+    await a_phone(admin, 1, "Berlin/3")
+    await a_phone(admin, 2, "Berlin", software_type="SIP")
+
+    async def moved(number: int, **fields: Any) -> Any:
+        reply = await admin.put(f"/phones/{mac(number)}", fields)
+        data_of(reply)
+        return reply.json()["metadata"]
+
+    named = {"phones": [mac(1)]}
+    assert await moved(1, location="berlin / 4") == {}
+    assert await moved(1, location="Leipzig", name="Desk") == named
+    assert await moved(1, name="Hall") == {}
+    assert await moved(1, location=None) == named
+    assert await moved(2, location="Leipzig") == {}
+    assert await moved(1, location="Leipzig", is_active=False) == {}
+    missing = await admin.put("/phones/001bd4999999", {"location": "Leipzig"})
+    assert missing.status_code == 404
+    assert (await admin.get("/locations", x="1")).status_code == 422
+
+
 async def test_name_is_unique_without_regard_to_case(api: Api, admin: Caller) -> None:
     await located(admin, "Straße/ü")
     refused = error_of(await admin.post("/locations", {"name": "STRASSE / u\u0308"}), 409)

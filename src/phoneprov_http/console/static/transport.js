@@ -7,7 +7,7 @@ const RETRY_MS = [500, 1000, 2000, 4000];
 
 /**
  * @typedef {{field: string, message: string}} Problem
- * @typedef {{limit: number, offset: number, total: number, searched_to: string, emergency_number: string, emergency_place: string}} Metadata
+ * @typedef {{limit: number, offset: number, total: number, searched_to: string, emergency_number: string, emergency_place: string, phones: string[]}} Metadata
  * @typedef {{message: string, data: any, metadata: Partial<Metadata>}} Reply
  */
 

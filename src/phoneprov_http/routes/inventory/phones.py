@@ -1,5 +1,8 @@
 """Phone inventory. Every account reads it, level 0 writes it."""
 
+from msgspec import UNSET
+
+from phoneprov_core.inventory.locations import Locations
 from phoneprov_core.inventory.phones.model import (
     CountedPhones,
     CountsQuery,
@@ -12,11 +15,20 @@ from phoneprov_core.inventory.phones.model import (
 )
 from phoneprov_core.inventory.phones.use_cases import PhoneBusy, Phones
 from phoneprov_core.kernel.errors import AlreadyExists, Forbidden
-from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.envelope import (
+    Done,
+    Envelope,
+    Listed,
+    Shown,
+    done,
+    listed,
+    record,
+    shown_on,
+)
 from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Mac, Query, Routes, level_0
 
 
-def phone_routes(phones: Phones, shared_write: Guard) -> Routes:
+def phone_routes(phones: Phones, locations: Locations, shared_write: Guard) -> Routes:
     """``/phones``."""
     routes = Routes("Phones", writing=shared_write)
 
@@ -51,11 +63,14 @@ def phone_routes(phones: Phones, shared_write: Guard) -> Routes:
         return record("Phone created", await phones.create(request.user, data))
 
     @routes.put("/phones/{mac:str}")
-    async def update_phone(
-        request: ApiRequest, mac: Mac, data: Body[PhonePatch]
-    ) -> Envelope[Phone]:
-        """Update a phone. Change the fields that are sent; null clears a field."""
-        return record("Phone updated", await phones.update(request.user, mac, data))
+    async def update_phone(request: ApiRequest, mac: Mac, data: Body[PhonePatch]) -> Shown[Phone]:
+        """Update a phone. Change the fields that are sent; null clears a field. A changed location
+        restarts nothing: `metadata.phones` is the phone if its emergency calls present other
+        values after its next registration."""
+        before = None if data.location is UNSET else await phones.get(request.user, mac)
+        after = await phones.update(request.user, mac, data)
+        moved = await locations.moved(request.user, before, after) if before else []
+        return shown_on(moved, "Phone updated", after)
 
     @routes.delete("/phones/{mac:str}", raises=[PhoneBusy])
     async def delete_phone(request: ApiRequest, mac: Mac) -> Done:

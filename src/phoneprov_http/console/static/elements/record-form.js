@@ -22,7 +22,7 @@ import { notice } from "./notice.js";
 /**
  * @param {import("../fields.js").Field[]} fields
  * @param {Record<string, any>} record the values shown
- * @param {(values: Record<string, any>) => Promise<{message: string} | null>} save
+ * @param {(values: Record<string, any>) => Promise<{message: string, metadata?: {phones?: string[]}} | null>} save
  * @param {Options} [options]
  */
 export function recordForm(fields, record, save, options = {}) {
@@ -50,7 +50,8 @@ export function recordForm(fields, record, save, options = {}) {
       if (reply === null) return;
       for (const { field, clear } of lines) if (field.kind === "password") clear();
       before = read();
-      notice(options.said ? options.said(reply) : reply.message);
+      const shown = reply.metadata?.phones?.length ?? 0;
+      notice([options.said ? options.said(reply) : reply.message, shown && texts.shownLater(shown)].filter(Boolean).join(" "));
       // Who has left the view is not brought back by its answer.
       if (isHere()) options.saved?.(reply);
     } catch (error) {

@@ -81,6 +81,8 @@ export const frame = {
   unexpected: (error) => `Unexpected error: ${error}`,
   /** @param {string} what */
   saved: (what) => `${what} saved.`,
+  /** @param {number} count */
+  shownLater: (count) => `${number.format(count)} ${count === 1 ? "phone shows" : "phones show"} it after the next restart.`,
   /** @param {string} what */
   created: (what) => `${what} created.`,
   /** @param {string} what */
