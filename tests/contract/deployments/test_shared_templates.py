@@ -113,6 +113,24 @@ async def test_profile_of_a_template_that_is_shared_no_longer_is_not_deployed(
     data_of(await office.switch(profile), metadata=False)
 
 
+async def test_earlier_text_of_a_template_that_is_shared_no_longer_does_not_come_back(
+    office: Office,
+) -> None:
+    await office.share(True)
+    profile = await office.made(office.ada, template="office")
+    data_of(await office.switch(profile), metadata=False)
+    data_of(await office.ada.put(f"{PROFILES}/{profile}", {"values": {"v": "2"}}), metadata=False)
+    data_of(await office.switch(profile), metadata=False)
+    uploads = len(office.world.uploads)
+    await office.share(False)
+
+    for by in (office.ada, office.admin):
+        error_of(await by.post(f"/phones/{MAC}/rollback", {}), 409, "profile_not_allowed")
+    assert len(office.world.uploads) == uploads
+    await office.share(True)
+    data_of(await office.ada.post(f"/phones/{MAC}/rollback", {}))
+
+
 async def test_user_changes_the_values_of_a_profile_that_level_0_made(office: Office) -> None:
     profile = await office.made(office.admin, template="office")
 

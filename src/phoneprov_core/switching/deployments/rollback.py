@@ -21,6 +21,7 @@ from phoneprov_core.switching.deployments.order import (
     DeploymentRequest,
     is_of,
     load_order,
+    require_allowed,
     rollback_target,
 )
 from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
@@ -154,11 +155,14 @@ async def _order_of(
 async def order_again(
     tx: DeploymentsTransaction, actor: Actor, phone: Phone, earlier: Deployment
 ) -> DeploymentRequest:
-    """The order of the exact text of an earlier deployment. Raises ``NotFound``."""
+    """The order of the exact text of an earlier deployment. Raises ``NotFound``, and
+    ``ProfileNotAllowed`` if its template is not shared any more."""
     if earlier.template_uuid is None:
         return await _order_of(tx, actor, phone, earlier.profile_uuid, earlier.revision)
     profile = await visible(actor, tx.profiles, earlier.profile_uuid, "profile")
     revision = require(await tx.revisions.find(profile.uuid, earlier.revision), "revision")
+    content = require(await tx.revisions.content(revision.uuid), "revision")
+    await require_allowed(tx.template_uses, content, phone)
     rendered = await tx.renderings.of(earlier)
     if rendered is None:
         raise NotRendered
