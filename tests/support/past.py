@@ -140,6 +140,7 @@ class RandomOffice(Floor):
                 self.root, order, self.deploy.filename(order.phone)
             )
             if self.random.random() < 0.5:
+                await self.deploy._upload(begun)
                 await self.deploy.records.store(begun, replace(begun.record, place="there"))
             self.clock.advance(61)
             await self.deploy.records.interrupt()
@@ -279,6 +280,21 @@ class RandomOffice(Floor):
         place = self.people.index(user)
         del self.people[place], self.texts[place]
         await self.hire(1000 + self.number * 100 + self.random.randint(0, 99))
+
+    def brought(self, deployment_uuid: str) -> bytes:
+        """The file that a deployment uploaded."""
+        (content,) = [
+            one.content for one in self.uploader.uploads if one.attempt == deployment_uuid
+        ]
+        return content
+
+    def on_phones(self) -> dict[str, bytes]:
+        """The file of each phone, by MAC."""
+        files = {one.filename: one.content for one in self.uploader.uploads}
+        return {
+            ":".join(name[3:15][place : place + 2] for place in range(0, 12, 2)): content
+            for name, content in files.items()
+        }
 
     async def created(self) -> dict[str, str]:
         """The phones of the inventory, and when each was created."""

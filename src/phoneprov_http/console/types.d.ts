@@ -51,6 +51,7 @@ export interface Batch {
   undo_of: string | null;
   undone_by: string | null;
   newest: boolean;
+  as_of: string | null;
   code: "planner_lost_right" | null;
 }
 
@@ -327,6 +328,7 @@ export interface Plan {
   unfit: number;
   groups: PlanGroup[];
   problems: PlanProblem[];
+  notes: PlanProblem[];
 }
 
 export interface PlanGroup {

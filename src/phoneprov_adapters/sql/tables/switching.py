@@ -156,6 +156,7 @@ batches = table_of(
     Index(None, "undo_of"),
     without=("phones", "undone_by"),
     undo_of=string(36),
+    as_of=string(24),
 )
 
 batch_phones = table_of(

@@ -227,7 +227,7 @@ async def add_undo(tx: BatchesTransaction, stopped: Batch, now: str, new_id: New
         only_changed=False,
         undo_of=stopped.uuid,
         **dict.fromkeys(
-            ("message", "code", "ended_at", "start_at", "first", "stop_after_failures")
+            ("message", "code", "ended_at", "start_at", "first", "stop_after_failures", "as_of")
         ),
     )
     await tx.batches.add(undo)

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from msgspec import Struct
 
 from phoneprov_core.features.batches.model import (
+    AsOf,
     AtOnce,
     CanarySize,
     FamilyFilter,
@@ -75,6 +76,10 @@ _PAIRED = {
         **_NO_FILTERS,
     },
 }
+_EVERY = {
+    "required": ["as_of"],
+    "properties": {"as_of": _TEXT, "macs": _NULL, "items": _NULL, **_NO_FILTERS},
+}
 _FILTERED = {
     "properties": {"macs": _NULL, "items": _NULL},
     "anyOf": [
@@ -83,9 +88,18 @@ _FILTERED = {
 }
 _PROFILE = {"required": ["profile_uuid"], "properties": {"profile_uuid": {**_TEXT, "minLength": 1}}}
 _SWITCH = {"properties": {"action": {"const": "switch"}}}
+_EARLIER = {
+    "properties": {
+        "action": {"const": "switch"},
+        **dict.fromkeys(("items", "profile_uuid", "revision"), _NULL),
+        "template": {"enum": [None, ""]},
+        "newest": {"const": False},
+    }
+}
 _TOGETHER = {
     "allOf": [
-        {"oneOf": [_LISTED, _PAIRED, _FILTERED]},
+        {"oneOf": [_LISTED, _PAIRED, _FILTERED, _EVERY]},
+        {"anyOf": [{"properties": {"as_of": _NULL}}, _EARLIER]},
         {"anyOf": [_SWITCH, {"properties": dict.fromkeys(("first",), _NULL)}]},
         {"anyOf": [{"properties": {"revision": _NULL}}, _PROFILE]},
         {"anyOf": [_SWITCH, {"properties": {"profile_uuid": _NULL}}]},
@@ -102,9 +116,13 @@ class CreateBatch(Command, frozen=True, kw_only=True):
     A switch deploys the newest revision of one profile, or its ``revision``; without
     ``profile_uuid`` the newest revision of the profile that is on each phone. A phone whose profile
     or template changed since is left alone, unless ``newest`` is set.
+
+    With ``as_of`` each phone gets back exactly what was on it at that moment; the filters select
+    the phones of then, and none is needed. A phone that cannot get it is left alone.
     """
 
     action: Annotated[Literal["switch", "restart"], schema("Action on each phone")]
+    as_of: AsOf | None = None
     profile_uuid: ProfileToSwitch | None = None
     revision: RevisionToSwitch | None = None
     macs: (
@@ -175,6 +193,15 @@ class CreateBatch(Command, frozen=True, kw_only=True):
             for name in ("first", "undo_on_stop", "only_changed", "newest")
             if self.action == "restart" and getattr(self, name)
         ]
+        if self.as_of is not None:
+            beside = ("items", "profile_uuid", "revision", "template", "newest")
+            problems += [
+                Problem(name, "is not allowed with `as_of`")
+                for name in beside
+                if getattr(self, name)
+            ]
+            if self.action == "restart":
+                problems.append(Problem("as_of", "is not allowed with `action=restart`"))
         filters = [name for name in _FILTERS if getattr(self, name)]
         if self.items is not None:
             others = ("macs", "profile_uuid", *_FILTERS)
@@ -191,11 +218,13 @@ class CreateBatch(Command, frozen=True, kw_only=True):
             problems.append(Problem("macs", "must name at least one phone"))
         if self.macs is not None and filters:
             problems.append(Problem(filters[0], "is not allowed with `macs`"))
-        if self.macs is None and self.items is None and not filters:
+        is_selecting = bool(filters) or self.as_of is not None
+        if self.macs is None and self.items is None and not is_selecting:
             problems.append(
                 Problem(
                     "macs",
-                    "is required, or items, or one of model, location, software_type and template",
+                    "is required, or items, or one of model, location, software_type, template and "
+                    "as_of",
                 )
             )
         return problems

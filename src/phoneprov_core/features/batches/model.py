@@ -121,6 +121,16 @@ StartAt = Annotated[
         examples=["2026-01-31T20:00:00+01:00"],
     ),
 ]
+AsOf = Annotated[
+    str,
+    Check(values.moment),
+    schema(
+        "Earlier moment, with an offset or in UTC: each phone gets back what was on it then; null "
+        "for a switch",
+        format="date-time",
+        examples=["2026-01-26T18:00:00+01:00"],
+    ),
+]
 CanarySize = Annotated[
     int,
     within(
@@ -231,6 +241,7 @@ class Batch(Struct, frozen=True):
         Annotated[Uuid, schema("UUID of the batch that undoes this one; null otherwise")] | None
     ) = None
     newest: Newest = False
+    as_of: AsOf | None = None
     code: (
         Annotated[
             Literal["planner_lost_right"],

@@ -15,6 +15,7 @@ from phoneprov_core.features.batches.ports import BatchesTransaction, NoPhones
 from phoneprov_core.features.batches.rules import LoadFaults, reported_load, switch_of
 from phoneprov_core.features.batches.use_cases import require_future, require_known, selected
 from phoneprov_core.features.batches.work import is_unchanged, runs
+from phoneprov_core.features.history.use_cases import notes_on
 from phoneprov_core.features.serving.bootstrap import CheckLoad
 from phoneprov_core.inventory.configuration.comparison import Compare, Comparison
 from phoneprov_core.inventory.phones.model import Phone
@@ -22,6 +23,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.fields import SECRET, Redacted, StoredMac, schema
 from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import PhoneInactive
@@ -178,7 +180,7 @@ class PlanGroup(Redacted, frozen=True):
 
 
 class PlanProblem(Struct, frozen=True):
-    """Phones that the batch would not switch, for the same reason."""
+    """Phones that the batch would not switch, or not exactly, for the same reason."""
 
     count: Annotated[int, schema("Number of phones", minimum=1, examples=[2])]
     macs: Annotated[
@@ -202,6 +204,14 @@ class Plan(Struct, frozen=True):
         tuple[PlanProblem, ...],
         schema("Why phones are unfit, most first", maxItems=MOST_GROUPS + 1),
     ]
+    notes: Annotated[
+        tuple[PlanProblem, ...],
+        schema(
+            "With `as_of`: what would differ from that moment on phones that get their file back, "
+            "most first",
+            maxItems=MOST_GROUPS + 1,
+        ),
+    ] = ()
 
 
 @dataclass(frozen=True)
@@ -222,7 +232,8 @@ class PlanBatch:
         require_future(new, self.deploy.records.clock)
         async with self.database.read() as tx:
             await require_known(tx, new)
-        async for piece in selected(self.database.read, new):
+        now = timestamp(self.deploy.records.clock())
+        async for piece in selected(self.database.read, new, now):
             for target in piece:
                 await run.look_at(*target)
                 await asyncio.sleep(PAUSE_SECONDS)
@@ -236,6 +247,7 @@ class _Planning:
     loads: LoadFaults
     differences: Differences
     unfit: Reasons = field(default_factory=Reasons)
+    notes: Reasons = field(default_factory=Reasons)
     phones: int = 0
     unchanged: int = 0
     changed: int = 0
@@ -244,7 +256,7 @@ class _Planning:
         """Count one phone."""
         self.phones += 1
         try:
-            await self._compare(mac, profile_uuid or self.new.profile_uuid)
+            await self._compare(mac, profile_uuid)
         except (Conflict, NotFound) as error:
             self.unfit.add(mac, error.message)
 
@@ -257,7 +269,8 @@ class _Planning:
             if phone is None:
                 raise NotFound("The phone is no longer in the inventory.")
             if self.new.action == BatchAction.SWITCH.value:
-                order, old, in_place = await switch_of(tx, phone, profile_uuid, self.new.revision)
+                records = self.plan.deploy.records
+                order, old, in_place = await switch_of(tx, records, phone, self.new, profile_uuid)
                 reported = await reported_load(tx, phone)
             elif phone.is_active:
                 in_place = await tx.deployments.in_place(mac)
@@ -276,6 +289,12 @@ class _Planning:
         if has_it:
             self.unchanged += 1
             return
+        if order is not None and self.new.as_of is not None:
+            records = self.plan.deploy.records
+            async with self.plan.database.read() as tx:
+                await records.require_allowed(tx, order)
+                for note in await notes_on(tx, phone, order, timestamp(clock())):
+                    self.notes.add(mac, note)
         self.changed += 1
         await self.differences.add(phone, old, new, is_known=is_known)
 
@@ -290,5 +309,10 @@ class _Planning:
             self.changed,
             sum(group.count for group in problems),
             tuple(PlanGroup(one.count, tuple(one.macs), one.what) for one in groups),
-            tuple(PlanProblem(one.count, tuple(one.macs), one.what) for one in problems),
+            _shown(problems),
+            _shown(self.notes.most_first()),
         )
+
+
+def _shown(reasons: list[Group]) -> tuple[PlanProblem, ...]:
+    return tuple(PlanProblem(one.count, tuple(one.macs), one.what) for one in reasons)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from phoneprov_core.features.batches.commands import WantedPhones
 from phoneprov_core.features.batches.model import Batch, BatchPhone, BatchState, Counts, PhoneState
-from phoneprov_core.features.desks.occupancy import OccupancyTransaction
+from phoneprov_core.features.history.use_cases import WayBackTransaction
 from phoneprov_core.features.templates.recipes import RecipeTransaction
 from phoneprov_core.inventory.phones.use_cases import PhoneStore, SignsOfLife
 from phoneprov_core.kernel.errors import Conflict
@@ -291,7 +291,7 @@ class SeenPhones(SignsOfLife, Protocol):
         """What is known of a phone, or None."""
 
 
-class BatchesTransaction(OccupancyTransaction, RecipeTransaction, Protocol):
+class BatchesTransaction(WayBackTransaction, RecipeTransaction, Protocol):
     """Stores that batches use."""
 
     @property

@@ -5,8 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.model import Batch, BatchAction, Counts
 from phoneprov_core.features.batches.ports import BatchesTransaction, Claim, PlannedVariant
+from phoneprov_core.features.history.use_cases import order_as_of
 from phoneprov_core.features.serving.bootstrap import CheckLoad, LoadFiles
 from phoneprov_core.features.templates.recipes import Recipe, best
 from phoneprov_core.inventory.phones.model import Phone
@@ -21,6 +23,7 @@ from phoneprov_core.switching.deployments.order import (
     deployed_text,
     load_order,
 )
+from phoneprov_core.switching.deployments.records import Records
 from phoneprov_core.switching.deployments.texts import Rendered
 from phoneprov_core.switching.devices.names import loads_to_fetch, runs_load
 
@@ -31,7 +34,7 @@ async def pin(tx: BatchesTransaction, batch: Batch, *, is_given: bool) -> None:
     """Pin the phones of a batch, unless it deploys the newest texts. With a named revision
     (``is_given``), or the revision of a batch without a plan for all its phones, later revisions do
     not matter."""
-    if batch.action is not BatchAction.SWITCH or batch.newest:
+    if batch.action is not BatchAction.SWITCH or batch.newest or batch.as_of:
         return
     variants, last = [], None
     while piece := await tx.templates.rows(_PIECE, after=last):
@@ -204,8 +207,9 @@ class LoadFaults:
                     phone = await tx.phones.find(one.mac)
                     if phone is None or not phone.is_active:
                         continue
-                    profile_uuid = one.profile_uuid or batch.profile_uuid
-                    order, old, _ = await switch_of(tx, phone, profile_uuid, batch.revision)
+                    order, old, _ = await switch_of(
+                        tx, deploy.records, phone, batch, one.profile_uuid
+                    )
                     if await changed_since(tx, batch, one, order):
                         continue
                     reported = await reported_load(tx, phone)
@@ -224,23 +228,31 @@ async def reported_load(tx: BatchesTransaction, phone: Phone) -> str | None:
 
 
 async def switch_of(
-    tx: BatchesTransaction, phone: Phone, profile_uuid: str | None, revision: int | None
+    tx: BatchesTransaction,
+    records: Records,
+    phone: Phone,
+    wanted: CreateBatch | Batch,
+    profile_uuid: str | None,
 ) -> tuple[DeploymentRequest, Rendered | None, Deployment | None]:
-    """The order of a phone of a batch, by default for the profile that it has, the text of the
-    file that is certainly in place, and its deployment. Raises ``NotFound``,
-    ``NoTemplateFits``."""
-    current = await current_of(tx.deployments, phone)
-    if profile_uuid is None and current is not None:
-        profile_uuid = current.profile_uuid
-    order = await order_of_phone(tx, phone, profile_uuid, revision)
+    """The order of a phone of a batch, the text of the file that is certainly in place, and its
+    deployment. Raises ``NotFound``, ``NoTemplateFits``, ``NotRestorable``."""
+    order = await order_of_phone(tx, records, phone, wanted, profile_uuid)
     in_place = await tx.deployments.in_place(phone.mac)
     return order, await deployed_text(tx, in_place) if in_place else None, in_place
 
 
 async def order_of_phone(
-    tx: BatchesTransaction, phone: Phone, profile_uuid: str | None, revision: int | None
+    tx: BatchesTransaction,
+    records: Records,
+    phone: Phone,
+    wanted: CreateBatch | Batch,
+    profile_uuid: str | None,
 ) -> DeploymentRequest:
-    """As ``switch_of``, the order alone."""
+    """The order of a phone of a batch: what was on it at the moment of the batch; else a profile,
+    by default that of the batch, then the one that it has. Raises like ``switch_of``."""
+    if wanted.as_of is not None:
+        return await order_as_of(tx, records, phone, wanted.as_of, wanted.location)
+    profile_uuid = profile_uuid or wanted.profile_uuid
     if profile_uuid is None:
         current = await current_of(tx.deployments, phone)
         if current is None:
@@ -249,7 +261,7 @@ async def order_of_phone(
     profile = await tx.profiles.find(profile_uuid)
     order = None
     if profile is not None:
-        order = await load_order(tx, Action.SWITCH, profile, phone, revision)
+        order = await load_order(tx, Action.SWITCH, profile, phone, wanted.revision)
     if order is None:
         raise NotFound("The profile was deleted.")
     return order

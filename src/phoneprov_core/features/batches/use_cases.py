@@ -16,6 +16,7 @@ from phoneprov_core.features.batches.model import (
 )
 from phoneprov_core.features.batches.ports import BatchesTransaction, BatchItem, NoPhones
 from phoneprov_core.features.batches.rules import pin
+from phoneprov_core.features.history.use_cases import phones_then, require_kept
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.commands import record_of, wrong
@@ -99,15 +100,19 @@ class Batches:
     async def start(self, actor: Actor, new: CreateBatch) -> Batch:
         """Store the batch and start processing it. Raises ``Forbidden``; ``NotFound`` for a
         profile, a revision or a listed phone that does not exist; ``Conflict`` (code ``no_phones``)
-        if no active phone matches the filters."""
+        if no active phone matches the filters; ``Invalid`` for a moment that is not kept."""
         require_superadmin(actor)
+        read, now = self.database.read, timestamp(self.clock())
+        # The past does not change: it is read before the transaction, which others wait for.
+        earlier = [piece async for piece in selected(read, new, now)] if new.as_of else None
         async with self.database.write(by=actor) as tx:
             require_future(new, self.clock)
             await require_known(tx, new)
             batch = await self._batch(tx, actor, new)
             await tx.batches.add(batch)
             total = 0
-            async for targets in selected(lambda: nullcontext(tx), new):
+            pieces = selected(lambda: nullcontext(tx), new, now)
+            async for targets in pieces if earlier is None else _each(earlier):
                 phones = [
                     BatchItem(batch.uuid, position, mac, self.new_id(), profile_uuid=profile)
                     for position, (mac, profile) in enumerate(targets, total + 1)
@@ -124,6 +129,7 @@ class Batches:
                 "revision": batch.revision,
                 "phones": total,
                 "start_at": batch.start_at,
+                "as_of": batch.as_of,
             }
             tx.trail.note(Event("batch.created", "batch", batch.uuid, fields))
         self.background(self.run())
@@ -178,6 +184,11 @@ Target = tuple[str, str | None]
 """A phone, and its own profile if it has one."""
 
 
+async def _each(pieces: list[list[Target]]) -> AsyncIterator[list[Target]]:
+    for piece in pieces:
+        yield piece
+
+
 def require_future(new: CreateBatch, clock: Clock) -> None:
     """Raises ``Invalid`` for a batch that would begin in the past, or too late."""
     if new.start_at is None:
@@ -207,12 +218,25 @@ async def require_known(tx: BatchesTransaction, new: CreateBatch) -> None:
 
 
 async def selected(
-    read: Callable[[], AbstractAsyncContextManager[BatchesTransaction]], new: CreateBatch
+    read: Callable[[], AbstractAsyncContextManager[BatchesTransaction]], new: CreateBatch, now: str
 ) -> AsyncIterator[list[Target]]:
-    """The requested phones, in pieces, each of its own transaction."""
+    """The requested phones, in pieces, each of its own transaction. The filters of a batch as of an
+    earlier moment select the phones of then. Raises ``Invalid`` for a moment that is not kept."""
+    if new.as_of is not None:
+        async with read() as tx:
+            await require_kept(tx, "as_of", new.as_of, now)
     if new.items is not None or new.macs is not None:
         items = [(item.mac, item.profile_uuid) for item in new.items or ()]
         yield [*items, *((mac, None) for mac in new.macs or ())]
+        return
+    if new.as_of is not None:
+        mac, size = "", PIECE
+        while size == PIECE:
+            async with read() as tx:
+                rows = await tx.history.phones(new.as_of, after=mac, limit=PIECE)
+                past = await phones_then(tx, new.as_of, rows)
+            yield [(one.mac, None) for _, one in past if new.selects(one)]
+            mac, size = rows[-1].mac if rows else "", len(rows)
         return
     async with read() as tx:
         rendered = await tx.deployments.rendered_from(new.template) if new.template else None

@@ -21,6 +21,7 @@ from phoneprov_core.features.batches.rules import (
 )
 from phoneprov_core.features.desks.occupancy import LOGIN_ENDED, Occupancy, UseBack
 from phoneprov_core.features.desks.records import EarlierUse
+from phoneprov_core.features.history.use_cases import NotRestorable
 from phoneprov_core.features.serving.bootstrap import CheckLoad
 from phoneprov_core.inventory.phones.model import Phone, software_type_of
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, Event
@@ -113,8 +114,9 @@ class PhoneWork:
         ``Unavailable``."""
         async with self.database.read() as tx:
             phone = await tx.phones.find(claim.mac)
-        if phone is None or not _is_in(batch, phone):
-            await self._without(claim, phone)
+        # Why a phone does not get back what it had is said by its order.
+        if phone is None or not (batch.as_of or _is_in(batch, phone)):
+            await self._without(batch, claim, phone)
         elif await is_in_call(self.calls, phone):
             await self._later(batch, claim, _IN_A_CALL)
         elif batch.action is BatchAction.RESTART:
@@ -146,7 +148,7 @@ class PhoneWork:
     async def _switch(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> bool:
         try:
             order = await self._order(actor, batch, claim, phone)
-            if batch.only_changed:
+            if batch.only_changed or batch.as_of:
                 require_fitting(order.profile, phone)
                 order = await self.deploy.texts(order)
                 async with self.database.read() as tx:
@@ -163,7 +165,7 @@ class PhoneWork:
         except _LeftAlone as reason:
             await self._end(claim, PhoneState.LEFT_OUT, str(reason))
             return False
-        except RightsChanged as error:
+        except (RightsChanged, NotRestorable) as error:
             await self._end(claim, PhoneState.LEFT_OUT, f"{error.message} {_LEFT_AS_IS}")
             return False
         except PhoneprovError as error:
@@ -200,7 +202,7 @@ class PhoneWork:
         if error.code == "phone_busy":
             await self._later(batch, claim, _BUSY)
         elif not _is_in(batch, phone):
-            await self._without(claim, phone)
+            await self._without(batch, claim, phone)
         else:
             await self._end(claim, _state_after(error), error.message)
         return False
@@ -242,13 +244,12 @@ class PhoneWork:
     async def _order(
         self, actor: Actor, batch: Batch, claim: Claim, phone: Phone
     ) -> DeploymentRequest:
-        """The revision that the phone gets. Raises ``NotFound``, and ``_LeftAlone`` if the batch
-        was created for another revision."""
+        """The revision that the phone gets. Raises ``NotFound``, ``NotRestorable``, and
+        ``_LeftAlone`` if the batch was created for another revision."""
         if claim.undoes is not None:
             return await self._undo(actor, claim, phone)
-        profile_uuid = claim.profile_uuid or batch.profile_uuid
         async with self.database.read() as tx:
-            order = await order_of_phone(tx, phone, profile_uuid, batch.revision)
+            order = await order_of_phone(tx, self.deploy.records, phone, batch, claim.profile_uuid)
             changed = await changed_since(tx, batch, claim, order)
         if changed is not None:
             raise _LeftAlone(f"{changed} {_LEFT_AS_IS}")
@@ -340,11 +341,12 @@ class PhoneWork:
         async with self.database.write(by=SYSTEM_ACTOR) as tx:
             await put_back(tx.batches, claim, again, seconds, why)
 
-    async def _without(self, claim: Claim, phone: Phone | None) -> None:
-        """The phone was deleted, deactivated or replaced. An undo leaves it alone."""
+    async def _without(self, batch: Batch, claim: Claim, phone: Phone | None) -> None:
+        """The phone was deleted, deactivated or replaced. An undo and a batch as of an earlier
+        moment leave it alone."""
         is_inactive = phone is not None and not phone.is_active
         why = PhoneInactive.usual if is_inactive else "The phone is no longer in the inventory."
-        if claim.undoes is None:
+        if claim.undoes is None and batch.as_of is None:
             await self._end(claim, PhoneState.FAILED, why)
         else:
             await self._end(claim, PhoneState.LEFT_OUT, f"{why} It was left unchanged.")

@@ -271,6 +271,9 @@ class HistoryStore(Protocol):
         """What was created, updated or deleted of a kind of record after the moment, newest first;
         of these keys, or of all."""
 
+    async def changed_hands(self, mac: str, number: int) -> bool:
+        """Whether a login or logout brought a file to the phone after this deployment of it."""
+
     async def users(self, uuids: Sequence[str]) -> dict[str, Fields]:
         """Those of these users that exist: ``username`` and ``is_active``."""
 

@@ -1,9 +1,12 @@
-"""Reading phones as of an earlier moment."""
+"""Reading phones as of an earlier moment, and the way back to it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from msgspec.structs import replace
+
+from phoneprov_core.features.desks.occupancy import LOGIN_ENDED, OccupancyTransaction, UseBack
 from phoneprov_core.features.history.model import (
     HistoryQuery,
     HistoryStore,
@@ -19,12 +22,18 @@ from phoneprov_core.features.history.model import (
     then,
 )
 from phoneprov_core.inventory.phones.model import Phone, plain_value
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.commands import wrong
+from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import Listing, Page, limit_by_key
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, timestamp
 from phoneprov_core.people.access import require_superadmin
+from phoneprov_core.switching.deployments.model import Deployment, PhoneInactive
+from phoneprov_core.switching.deployments.order import DeploymentRequest, require_fitting
+from phoneprov_core.switching.deployments.ports import ReplacementChain
+from phoneprov_core.switching.deployments.records import Records
+from phoneprov_core.switching.deployments.rollback import order_again
 
 PIECE = 1000
 """Number of phones read at a time."""
@@ -141,3 +150,85 @@ async def _people(tx: HistoryTransaction, at: str, phones: Sequence[Then]) -> Pe
         await history.extensions(numbers), await history.changes("extension", at, numbers)
     )
     return People.of(users, links, extensions)
+
+
+class NotRestorable(Conflict):
+    """What a phone had at an earlier moment cannot be given back."""
+
+    usual = "What was on the phone at that moment cannot be restored: nothing was deployed to it."
+
+
+class ReplacedPhones(ReplacementChain, Protocol):
+    """The part of the store of replaced phones that the way back uses."""
+
+    async def successor(self, mac: str) -> str | None:
+        """The phone that took the place of this one last and is in the inventory, or None."""
+
+
+class WayBackTransaction(OccupancyTransaction, HistoryTransaction, Protocol):
+    """Stores that the way back to an earlier moment needs."""
+
+    @property
+    def replacements(self) -> ReplacedPhones: ...
+
+
+async def order_as_of(
+    tx: WayBackTransaction, records: Records, phone: Phone, at: str, location: str | None
+) -> DeploymentRequest:
+    """The order of exactly the text that a phone had at a moment, with the user of then unless the
+    login has ended since; its rights are those of today. With a ``location``, only while the phone
+    is still there. Raises ``NotRestorable``."""
+    now = timestamp(records.clock())
+    earlier = await _deployment_at(tx, phone, at, location, now)
+    try:
+        order = await order_again(tx, SYSTEM_ACTOR, phone, earlier)
+        require_fitting(order.profile, phone)
+        order = await records.restored(tx, order, earlier)
+    except Conflict as error:
+        raise NotRestorable(error.message) from None
+    except NotFound:
+        gone = await tx.profiles.find(earlier.profile_uuid) is None
+        why = "Its profile was deleted." if gone else "Its configuration is no longer stored."
+        raise NotRestorable(why) from None
+    back, desk = order.part(UseBack), await tx.desks.find(phone.mac)
+    if desk.is_used(now) and desk.user_uuid == order.profile.user_uuid:
+        order = replace(order.having(UseBack(desk.use_until(now))), note=None)
+    elif back and back.use.user_uuid and await tx.history.changed_hands(phone.mac, earlier.number):
+        order = replace(order.having(UseBack(back.use.ended())), note=LOGIN_ENDED)
+    return replace(order, checks_rights=True)
+
+
+async def _deployment_at(
+    tx: WayBackTransaction, phone: Phone, at: str, location: str | None, now: str
+) -> Deployment:
+    """The deployment whose file was on the phone. Raises ``NotRestorable``."""
+    try:
+        await require_kept(tx, "as_of", at, now)
+    except Invalid:
+        raise NotRestorable("Records of that time were removed.") from None
+    if not phone.is_active:
+        after = await tx.replacements.successor(phone.mac)
+        raise NotRestorable(f"It was replaced by {after}." if after else PhoneInactive.usual)
+    if not is_at(phone, location):
+        raise NotRestorable("It is at another location now.")
+    rows = await tx.history.phones(at, mac=phone.mac)
+    for row, past in await phones_then(tx, at, rows):
+        if past.created_at != phone.created_at:
+            raise NotRestorable("It was deleted and created again since.")
+        of = then(row, past, at)
+        found = await tx.deployments.find(of.placed.uuid) if of.placed else None
+        if of.message is not None or found is None:
+            raise NotRestorable(of.message or "Records of that time were removed.")
+        return found
+    raise NotRestorable("It was not in the inventory at that moment.")
+
+
+async def notes_on(
+    tx: WayBackTransaction, phone: Phone, order: DeploymentRequest, now: str
+) -> list[str]:
+    """What would differ from the moment of an order of ``order_as_of``, besides the file."""
+    notes = [order.note] if order.note else []
+    back, desk = order.part(UseBack), await tx.desks.find(phone.mac)
+    if desk.is_used(now) and (back is None or back.use.user_uuid != desk.user_uuid):
+        notes.append("Its user of now would be logged out.")
+    return notes

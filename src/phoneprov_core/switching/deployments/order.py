@@ -73,7 +73,8 @@ def _too_many(what: str, wait: int) -> TooManySwitches:
 
 P = TypeVar("P", bound=RequestPart)
 
-_OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})
+OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})
+"""The actions by which a phone gets another user."""
 
 
 class DeploymentRequest(Redacted, frozen=True):
@@ -306,7 +307,7 @@ def ended_event(record: Deployment) -> Event:
     )
     if record.outcome is not Outcome.DEPLOYED:
         verb = "switch_failed"
-    elif record.action in _OF_DESKS:
+    elif record.action in OF_DESKS:
         resource, verb = "desk", record.action.value
     fields: dict[str, Value] = {
         "deployment_uuid": record.uuid,

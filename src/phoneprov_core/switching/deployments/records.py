@@ -139,8 +139,7 @@ class Records:
                     raise NotFound("There is no such phone.")
                 if not phone.is_active:
                     raise PhoneInactive
-                for one in self.participants:
-                    await one.requested(tx, request)
+                await self.require_allowed(tx, request)
                 # A revision that was removed meanwhile could not be deployed again by a rollback.
                 require(await tx.revisions.find(record.profile_uuid, record.revision), "revision")
                 if request.is_counted:
@@ -172,6 +171,11 @@ class Records:
             and (one.filename, one.content) == (record.filename, record.content)
             for one in last
         )
+
+    async def require_allowed(self, tx: DeploymentsTransaction, request: DeploymentRequest) -> None:
+        """Raises what participants raise before a deployment begins."""
+        for one in self.participants:
+            await one.requested(tx, request)
 
     async def store(self, begun: Begun, record: Deployment, *, tries: int = 1) -> bool:
         """Store what is known while the deployment runs. Returns False if the database is away,

@@ -39,7 +39,8 @@ def batch_routes(batches: Batches, plan: PlanBatch) -> Routes:
         """Start a batch. Responds at once; the batch runs in the background and is resumed after a
         restart of the service. `macs` or `items` list the phones, or `model`, `location`,
         `software_type` and `template` select them. A switch without `profile_uuid` uploads the
-        newest revision of the profile that is on each phone. With `start_at` it is planned."""
+        newest revision of the profile that is on each phone. With `as_of` each phone gets back
+        exactly what was on it then. With `start_at` it is planned."""
         batch = await batches.start(request.user, data)
         is_planned = batch.state is BatchState.PLANNED
         return record("Batch planned" if is_planned else "Batch started", batch)

@@ -38,6 +38,7 @@ from phoneprov_core.features.history.model import (
 )
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.switching.deployments.model import Outcome
+from phoneprov_core.switching.deployments.order import OF_DESKS
 
 _AT: ColumnElement[str] = bindparam("at", type_=Text())
 _PHONE = Fields(Phone, phones)
@@ -171,6 +172,16 @@ _PRUNED: Statement = select(audit.c.changes).where(
     audit.c.resource == literal("retention"),
     audit.c.action == literal("retention.pruned"),
 )
+_CHANGED_HANDS: Statement = (
+    select(deployments.c.uuid)
+    .where(
+        deployments.c.mac == bindparam("mac"),
+        deployments.c.number > bindparam("number"),
+        deployments.c.place.is_not(None),
+        _is_in(deployments.c.action, *(one.value for one in OF_DESKS)),
+    )
+    .limit(1)
+)
 _VERBS = ("created", "updated", "deleted")
 
 
@@ -260,6 +271,10 @@ class SqlHistory(SqlQueries, HistoryStore):
             _changes(resource, given=keys is not None), at=since, **values
         )
         return [change for row in rows if (change := _change(*row))]
+
+    async def changed_hands(self, mac: str, number: int) -> bool:
+        values = {"mac": mac, "number": number}
+        return await self._connection.fetch_one(_CHANGED_HANDS, **values) is not None
 
     async def users(self, uuids: Sequence[str]) -> dict[str, RecordFields]:
         return await self._fields(_USERS, ("username", "is_active"), uuids)

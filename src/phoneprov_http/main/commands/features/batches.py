@@ -155,6 +155,7 @@ OPTIONS = {
     "undo_on_stop": "--undo-on-stop",
     "only_changed": "--only-changed",
     "newest": "--newest",
+    "as_of": "--as-of",
 }
 
 matching = together(

@@ -42,6 +42,12 @@ _selecting = together(
         help="A CSV file with the columns mac and profile (name or uuid); - is standard input.",
     ),
     click.option("--template", help="Select phones that were rendered from a template."),
+    click.option(
+        "--as-of",
+        metavar="TIME",
+        help="Restore what was on the phones at this time, with an offset, such as "
+        "2026-01-26T18:00:00+01:00.",
+    ),
     matching,
 )
 
@@ -53,11 +59,13 @@ def plan(*, as_json: bool, **fields: Any) -> None:
     """Show what a switch of many phones would change.
 
     Changes nothing. Without --profile and --items each phone gets the newest revision of the
-    profile that it has, rendered again. Phones with the same difference are one group.
+    profile that it has, rendered again. Phones with the same difference are one group. With --as-of
+    it names each phone that cannot be restored, and why.
 
     \b
       phoneprov plan --template office
       phoneprov plan --items floor.csv
+      phoneprov plan --as-of 2026-01-26T18:00:00+01:00 --location "floor 3"
     """
 
     async def work(at: Acting) -> Plan:
@@ -67,13 +75,17 @@ def plan(*, as_json: bool, **fields: Any) -> None:
     if as_json:
         print_json(found)
         return
+    unfit = "do not fit" if fields["as_of"] is None else "cannot be restored"
     click.echo(
         f"Of {found.phones} phones: {found.changed} would change, {found.unchanged} have their "
-        f"configuration, {found.unfit} do not fit."
+        f"configuration, {found.unfit} {unfit}."
     )
     for group in found.groups:
         click.echo(f"\n{group.count} phone(s): {_some(group.macs, group.count)}")
         click.echo(group.diff, nl=False)
+    for note in found.notes:
+        click.echo(f"\n{note.count} phone(s): {_some(note.macs, note.count)}")
+        click.echo(f"  {note.message}")
     for problem in found.problems:
         click.echo(f"\n{problem.count} phone(s): {_some(problem.macs, problem.count)}")
         click.echo(f"! {problem.message}")
@@ -119,6 +131,7 @@ def rollout(
     \b
       phoneprov rollout --template office --first 5 --undo-on-stop
       phoneprov rollout --items floor.csv --start-at 2026-01-31T20:00:00+01:00
+      phoneprov rollout --as-of 2026-01-26T18:00:00+01:00 --location "floor 3"
     """
     if resume is not None:
         _refuse_beside_resume({*fields, "all_phones"})
