@@ -54,6 +54,15 @@ from phoneprov_core.features.identities.use_cases import ProviderSignIn as Provi
 from phoneprov_core.features.lines.model import Line as Line
 from phoneprov_core.features.lines.pjsip import PjsipObjects as PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines as Lines
+from phoneprov_core.features.rehearsal.model import (
+    Foretold as Foretold,
+    ForetoldCounts as ForetoldCounts,
+    ForetoldFailure as ForetoldFailure,
+    Rehearsal as Rehearsal,
+    Stage as Stage,
+    TimelineEntry as TimelineEntry,
+)
+from phoneprov_core.features.rehearsal.use_cases import RehearseBatch as RehearseBatch
 from phoneprov_core.features.serving.model import DiscoveredPhone as DiscoveredPhone, Fetch as Fetch
 from phoneprov_core.features.serving.use_cases import (
     DiscoveredPhones as DiscoveredPhones,

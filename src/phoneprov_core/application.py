@@ -11,6 +11,7 @@ from phoneprov_core.features.history.use_cases import History
 from phoneprov_core.features.identities.use_cases import ProviderSignIn
 from phoneprov_core.features.lines.pjsip import PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines
+from phoneprov_core.features.rehearsal.use_cases import RehearseBatch
 from phoneprov_core.features.serving.use_cases import DiscoveredPhones, Fetches
 from phoneprov_core.features.sync.texts import ImportOrSync
 from phoneprov_core.features.sync.use_cases import SyncPeople
@@ -84,6 +85,7 @@ class UseCases:
     deployments: Deployments
     batches: Batches
     plan_batch: PlanBatch
+    rehearse_batch: RehearseBatch
     audit: Audit
     company_directory: CompanyDirectory
     kems: Kems

@@ -261,6 +261,26 @@ test("plan_shows_groups_with_their_lines_and_phones", async () => {
   assert.equal(all("th", ...shown).at(-1).text, "IP address is not known");
 });
 
+test("rehearsal_shows_outcomes_failures_with_their_evidence_and_the_time_of_the_records", async () => {
+  const { rehearsed } = await load("views/plan.js");
+  const failed = "00:1B:D4:00:00:01", unknown = "00:1B:D4:00:00:02";
+  const shown = rehearsed({
+    as_of: "2026-03-02T08:15:00.000Z", phones: 3, seconds: 75, undone: 1,
+    outcomes: { deployed: 1, failed: 1, unknown: 1, postponed: 0, left_alone: 0 },
+    stopped_because: "Too many failed.",
+    first_failures: [
+      { mac: failed, step: "restart", message: "No answer.", evidence: "last_seen", evidence_at: "2026-03-02T08:00:00.000Z" },
+    ],
+    timeline: [{ seconds: 75, ended: 3, message: "The batch stops." }],
+    foretold: [{ mac: unknown, outcome: "unknown", evidence: "none", evidence_at: null, message: null }],
+  });
+  assert.match(all("h2", ...shown)[0].text, /Rehearsal as of .*2026.*: nothing is started/);
+  assert.match(all("p", ...shown)[0].text, /The batch would stop: Too many failed/);
+  assert.deepEqual(all("a", ...shown).map((one) => one.text), [failed, unknown]);
+  assert.match(all("td", ...shown)[1].text, /Last look, .*2026/);
+  assert.equal(all("th", ...shown).at(-1).text, "1 min 15 s");
+});
+
 test("record_of_an_audit_entry_leads_to_its_page", async () => {
   const { actionOf, hrefOf, kindOf, named } = await load("views/audit.js");
   const said = async (field, value) => (await named(field, { old: null, new: value })).new;

@@ -230,6 +230,7 @@ def table() -> Iterator[Route]:
         ("GET", "/{uuid}/phones", "level 0", a_new_batch),
         ("POST", "", "level 0", a_new_phone, a_restart, 202),
         ("POST", "/plan", "level 0", a_new_phone, a_restart),
+        ("POST", "/rehearse", "level 0", a_new_phone, a_restart),
         ("DELETE", "/{uuid}", "level 0", a_new_batch),
     )
     yield from of(

@@ -16,6 +16,7 @@ from phoneprov_adapters.composition.fleet import FleetContainer
 from phoneprov_adapters.composition.identities import IdentitiesContainer
 from phoneprov_adapters.composition.lines import LinesContainer
 from phoneprov_adapters.composition.plugins import Periodic, of, singleton
+from phoneprov_adapters.composition.rehearsal import RehearsalContainer
 from phoneprov_adapters.composition.retention import RetentionContainer
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.switching import SwitchingContainer
@@ -36,6 +37,7 @@ class Features(
     FleetContainer,
     IdentitiesContainer,
     LinesContainer,
+    RehearsalContainer,
     RetentionContainer,
     SyncContainer,
 ):

@@ -4,7 +4,7 @@ import asyncio
 import sqlite3
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, nullcontext
 from functools import cache
 from pathlib import Path
@@ -114,6 +114,21 @@ class _Sqlite:
         return self._committed.execute(sql, parameters).fetchall()
 
 
+class _SqliteOfOne(_Sqlite):
+    """A database whose statements are executed at once: no other task runs in between, so that
+    none sees an open transaction that awaits nothing else. No copy is made."""
+
+    async def execute_fetchall(self, sql: str, parameters: Any) -> Sequence[Any]:
+        return self._connection.execute(sql, parameters).fetchall()
+
+    async def committed_rows(self, sql: str, parameters: Sequence[Any]) -> Sequence[Any]:
+        return self._connection.execute(sql, parameters).fetchall()
+
+    def check_references(self, *, on: bool) -> None:
+        """Whether references must have their target."""
+        self._connection.execute(f"PRAGMA foreign_keys={'ON' if on else 'OFF'}")
+
+
 def _now() -> int:
     return time.time_ns() // 1_000_000
 
@@ -126,11 +141,18 @@ class MemoryDatabase(ReadAndWrite[SqlTransaction]):
     the database, in milliseconds: leases end by it. Event loops may use it one after the other.
     """
 
-    def __init__(self, clock: Millis = _now) -> None:
+    def __init__(
+        self,
+        clock: Millis = _now,
+        *,
+        box: SecretBox = _BOX,
+        sqlite: Callable[[Millis], _Sqlite] = _Sqlite,
+    ) -> None:
         self.process = random_id()
-        self._sqlite = sqlite = _Sqlite(clock)
+        self._box = box
+        self._sqlite = opened = sqlite(clock)
         reading = SqliteReadConnection(
-            Context(_BOX), _PATH, sqlite.committed_rows, sqlite.committed_rows
+            Context(box), _PATH, opened.committed_rows, opened.committed_rows
         )
         self._reading = nullcontext(SqlTransaction(reading))
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -152,7 +174,7 @@ class MemoryDatabase(ReadAndWrite[SqlTransaction]):
     async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
         async with self._lock():
             self._sqlite.require_open()
-            context = Context(_BOX, self.process, Trail(by))
+            context = Context(self._box, self.process, Trail(by))
             connection = WriteConnection(context, _PATH, self._sqlite)
             try:
                 transaction = SqlTransaction(connection)
@@ -172,3 +194,21 @@ class MemoryDatabase(ReadAndWrite[SqlTransaction]):
             self._loop, self._one_writer = loop, asyncio.Lock()
             self._sqlite.abandon()
         return self._one_writer
+
+
+class TwinDatabase(MemoryDatabase):
+    """A copy of some records of another database, whose secrets ``box`` opens. One event loop uses
+    it."""
+
+    def __init__(self, clock: Millis, box: SecretBox) -> None:
+        self._copy = _SqliteOfOne(clock)
+        super().__init__(clock, box=box, sqlite=lambda _: self._copy)
+
+    async def fill(self, rows: Iterable[tuple[str, Sequence[Sequence[Any]]]]) -> None:
+        """Write rows of tables. What they refer to may be missing: the other database may have
+        changed between two of its queries."""
+        self._copy.check_references(on=False)
+        async with self.write() as tx:
+            for table, those in rows:
+                await tx.twin.load(table, those)
+        self._copy.check_references(on=True)

@@ -7,6 +7,7 @@ import re
 import secrets
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TypeAlias
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -41,6 +42,10 @@ class Sealed(Struct, frozen=True):
         return f"Sealed({self.key_id}, {len(self.data)} bytes)"
 
 
+Subkeys: TypeAlias = tuple[tuple[str, bytes], ...]
+"""The ids of keys with their subkeys that encrypt, the current one first: none of them signs."""
+
+
 class SecretBox:
     """Authenticated encryption, AES-256-GCM, with the current key.
 
@@ -52,9 +57,12 @@ class SecretBox:
 
     """
 
-    def __init__(self, keys: SecretKeys) -> None:
-        self._current_id = keys.current.id
-        self._ciphers = {key.id: AESGCM(key.encryption) for key in keys}
+    def __init__(self, keys: SecretKeys | Subkeys) -> None:
+        self.keys: Subkeys = (
+            keys if isinstance(keys, tuple) else tuple((key.id, key.encryption) for key in keys)
+        )
+        self._current_id = self.keys[0][0]
+        self._ciphers = {id_: AESGCM(key) for id_, key in self.keys}
 
     def seal(self, plaintext: bytes, place: str) -> Sealed:
         """Encrypt a secret for its place."""

@@ -154,6 +154,30 @@ export interface Finding {
   message: string;
 }
 
+export interface Foretold {
+  mac: string;
+  outcome: "deployed" | "failed" | "left_alone" | "postponed" | "unknown";
+  evidence: "last_call" | "last_deployment" | "last_seen" | "none" | "records";
+  evidence_at: string | null;
+  message: string | null;
+}
+
+export interface ForetoldCounts {
+  deployed: number;
+  failed: number;
+  unknown: number;
+  postponed: number;
+  left_alone: number;
+}
+
+export interface ForetoldFailure {
+  mac: string;
+  step: "clear_session" | "lines" | "restart" | "upload" | null;
+  message: string;
+  evidence: "last_call" | "last_deployment" | "last_seen" | "none" | "records";
+  evidence_at: string | null;
+}
+
 export interface ImportProblem {
   field: string;
   message: string;
@@ -390,6 +414,18 @@ export interface Reach {
   duration_ms: number;
 }
 
+export interface Rehearsal {
+  as_of: string;
+  phones: number;
+  outcomes: ForetoldCounts;
+  first_failures: ForetoldFailure[];
+  seconds: number;
+  stopped_because: string | null;
+  undone: number;
+  timeline: TimelineEntry[];
+  foretold: Foretold[];
+}
+
 export interface Revision {
   uuid: string;
   profile_uuid: string;
@@ -424,6 +460,12 @@ export interface Template {
   created_at: string;
   updated_at: string;
   shared: boolean;
+}
+
+export interface TimelineEntry {
+  seconds: number;
+  ended: number;
+  message: string;
 }
 
 export interface User {

@@ -40,6 +40,7 @@ _COMMANDS = {
     "rollback": ("switching.switch", "rollback"),
     "batch": ("features.batches", "batch"),
     "plan": ("features.rollout", "plan"),
+    "rehearse": ("features.rollout", "rehearse"),
     "rollout": ("features.rollout", "rollout"),
     "template": ("features.templates", "template"),
     "profile": ("inventory.profile", "profile"),

@@ -22,8 +22,8 @@ SYSTEM = "00000000-0000-0000-0000-000000000000"
 
 READING = {
     "audit", "batch show", "db current", "desks", "doctor", "export", "fleet", "history",
-    "keys status", "lint", "load check", "openapi", "phone-urls", "plan", "preview", "settings",
-    "template check", "template list", "template render",
+    "keys status", "lint", "load check", "openapi", "phone-urls", "plan", "preview",
+    "rehearse", "settings",    "template check", "template list", "template render",
 }  # fmt: skip
 ELSEWHERE = {
     "backup": "copies the database",

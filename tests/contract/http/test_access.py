@@ -65,6 +65,7 @@ READS = {
     f"POST {V1}/phone-profiles/lint",
     f"POST {V1}/configuration-templates/check",
     f"POST {V1}/batches/plan",
+    f"POST {V1}/batches/rehearse",
 }
 NEED_A_LOGIN = {
     f"POST {V1}/auth/logout",

@@ -54,7 +54,7 @@ WRITTEN_BY = {
     "discovered.js": ["POST /discovered-phones/{mac}/adopt"],
     "flags.js": ["PUT /vendor-phones/{mac}", "DELETE /vendor-phones/{mac}"],
     "import.js": ["POST /imports/{kind}"],
-    "new-batch.js": ["POST /batches", "POST /batches/plan"],
+    "new-batch.js": ["POST /batches", "POST /batches/plan", "POST /batches/rehearse"],
     "people.js": ["POST /users"],
     "person-parts.js": [
         "POST /user-perms", "DELETE /user-perms/{userUuid}", "POST /user-extensions",

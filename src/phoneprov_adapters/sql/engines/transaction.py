@@ -14,6 +14,7 @@ from phoneprov_adapters.sql.stores.features.fleet import FleetStores
 from phoneprov_adapters.sql.stores.features.history import HistoryStores
 from phoneprov_adapters.sql.stores.features.identities import IdentityStores
 from phoneprov_adapters.sql.stores.features.lines import LineStores
+from phoneprov_adapters.sql.stores.features.rehearsal import RehearsalStores
 from phoneprov_adapters.sql.stores.features.retention import RetentionStores
 from phoneprov_adapters.sql.stores.features.serving import ServingStores
 from phoneprov_adapters.sql.stores.features.sync import SyncStores
@@ -42,6 +43,7 @@ class SqlTransaction(
     ServingStores,
     RetentionStores,
     SyncStores,
+    RehearsalStores,
 ):
     """The stores of one transaction: those of each room. It satisfies the transaction protocol of
     every feature. A store is made when it is first used: a transaction uses few of them."""

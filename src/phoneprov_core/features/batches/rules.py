@@ -135,8 +135,9 @@ class Pace:
                 self._began.remove(at)
 
     def seconds(self, most: float) -> float:
-        """Seconds until the next phone may be started, at most ``most``."""
-        if self._distance is None:
+        """Seconds until the next phone may be started, at most ``most``; ``most`` if one may be
+        started now, since something else than the pace holds it back."""
+        if self._distance is None or self.allowed(1):
             return most
         then = self._next
         if len(self._began) >= self._most:

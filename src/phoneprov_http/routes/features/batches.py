@@ -5,13 +5,15 @@ from phoneprov_core.features.batches.model import Batch, BatchPhone, BatchState
 from phoneprov_core.features.batches.plan import Plan, PlanBatch
 from phoneprov_core.features.batches.ports import NoPhones
 from phoneprov_core.features.batches.use_cases import Batches
+from phoneprov_core.features.rehearsal.model import Rehearsal, TooLarge
+from phoneprov_core.features.rehearsal.use_cases import RehearseBatch
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import FromNewest
 from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.routes.handlers import READS, ApiRequest, Body, Query, Routes, Uuid, level_0
 
 
-def batch_routes(batches: Batches, plan: PlanBatch) -> Routes:
+def batch_routes(batches: Batches, plan: PlanBatch, rehearse: RehearseBatch) -> Routes:
     """``/batches``."""
     routes = Routes("Batches", guards=[level_0])
 
@@ -51,6 +53,15 @@ def batch_routes(batches: Batches, plan: PlanBatch) -> Routes:
         groups of phones with the same difference, most first."""
         result = await plan(request.user, data)
         return record(f"{result.changed} phone(s) would change", result)
+
+    @routes.post(
+        "/batches/rehearse", status_code=200, opt=READS, raises=[NotFound, NoPhones, TooLarge]
+    )
+    async def rehearse_batch(request: ApiRequest, data: Body[CreateBatch]) -> Envelope[Rehearsal]:
+        """Rehearse a batch. Takes the body of a batch, runs it on a copy of the records without a
+        packet or a change, and shows what would happen, as of when, and how that is known."""
+        result = await rehearse(request.user, data)
+        return record(result.summary, result)
 
     @routes.delete("/batches/{uuid:str}")
     async def cancel_batch(request: ApiRequest, uuid: Uuid) -> Envelope[Batch]:

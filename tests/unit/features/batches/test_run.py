@@ -151,11 +151,22 @@ def test_rate_limit_counts_phones_that_were_started(per_minute: int, late: float
     assert len(begun) >= 0.9 * per_minute * 4 / (1 + (late > 0.01))
 
 
-@pytest.mark.parametrize(("since", "wait"), [(5, 55), (60, 0), (-3600, 60)])
+@pytest.mark.parametrize(("since", "wait"), [(5, 55), (59, 1), (-3600, 60)])
 def test_rate_limit_holds_after_another_worker(since: float, wait: float) -> None:
     clock = FixedClock()
     last = timestamp(clock.now - timedelta(seconds=since))
     assert Pace(1, clock, last).seconds(90.0) == wait
+
+
+def test_batch_whose_pace_allows_a_phone_waits_for_something_else() -> None:
+    """All places are taken, or the last phone is in a call: it does not look without a pause."""
+    clock = FixedClock()
+    pace = Pace(6, clock)
+    pace.began(pace.allowed(1))
+    clock.advance(10)
+
+    assert pace.allowed(0) == 0
+    assert pace.seconds(2.0) == 2.0
 
 
 def test_batch_without_rate_limit_starts_all_phones() -> None:

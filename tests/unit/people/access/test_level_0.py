@@ -30,6 +30,7 @@ REFUSED = {
     "plan_batch": "call",
     "profiles": "of_user",
     "register": "call require_open",
+    "rehearse_batch": "call",
     "sync_people": "call",
     "templates": "all check create delete get update",
     "transfer": "asterisk into out",

@@ -17,7 +17,7 @@ import { texts } from "../texts.js";
 import { phoneNames, unknownOf } from "./accounts.js";
 import { chosen } from "./chosen-phones.js";
 import { momentOf } from "./deployments.js";
-import { planned } from "./plan.js";
+import { planned, rehearsed } from "./plan.js";
 
 const PAUSE_MS = 300;
 const MAC = /^(?:[0-9a-f]{2}([:-]?)(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4})$/i;
@@ -207,19 +207,17 @@ export async function view({ element, query, signal }) {
   action.after(profile.element, phones, pace, section(texts.rollout, ...others.slice(-ROLLOUT.length)));
   const result = h("div", { "aria-live": "polite" }, h("p", { className: "quiet" }, texts.planStart));
   const plan = h("button", { type: "button", onclick: () => showPlan() }, texts.plan);
+  const rehearse = h("button", { type: "button", onclick: () => showRehearsal() }, texts.rehearse);
   const actions = /** @type {HTMLElement} */ (form.querySelector(".actions"));
-  actions.append(plan);
+  actions.append(plan, rehearse);
   const summary = h("div", { className: "summary" }, h("h2", {}, texts.summary), said, actions, result);
   form.className = "beside";
   fill(form, h("div", { className: "record" }, ...form.children), summary);
   fill(element, heading(texts.newBatch, help("how-to/switch-a-floor")), form);
 
   async function showPlan() {
-    plan.disabled = true;
-    fill(result, h("p", {}, texts.loading));
-    try {
-      const sent = Object.entries(orderOf(values())).filter(([, value]) => value !== null);
-      const { data } = await api.post("batches/plan", Object.fromEntries(sent), signal);
+    await show(texts.loading, async () => {
+      const { data } = await api.post("batches/plan", sent(), signal);
       const start = () => {
         /** @type {HTMLInputElement} */ (form.querySelector("[name=only_changed]")).checked = true;
         changing = data.changed;
@@ -229,10 +227,30 @@ export async function view({ element, query, signal }) {
       const button = data.changed > 0 && h("button", { type: "button", onclick: start }, text);
       const macs = [...data.groups, ...data.problems].flatMap((one) => one.macs);
       fill(result, button, ...planned(data, await phoneNames(macs, signal)));
+    });
+  }
+
+  async function showRehearsal() {
+    await show(texts.rehearsing, async () => {
+      const { data } = await api.post("batches/rehearse", sent(), signal);
+      const macs = data.first_failures.map((/** @type {{mac: string}} */ one) => one.mac);
+      fill(result, ...rehearsed(data, await phoneNames(macs, signal)));
+    });
+  }
+
+  /** The order without its empty fields. */
+  const sent = () => Object.fromEntries(Object.entries(orderOf(values())).filter(([, value]) => value !== null));
+
+  /** @param {string} meanwhile @param {() => Promise<void>} work */
+  async function show(meanwhile, work) {
+    plan.disabled = rehearse.disabled = true;
+    fill(result, h("p", {}, meanwhile));
+    try {
+      await work();
     } catch (error) {
       if (!signal.aborted) fill(result, errorBox(error));
     } finally {
-      plan.disabled = false;
+      plan.disabled = rehearse.disabled = false;
     }
   }
 

@@ -1,5 +1,5 @@
-"""``phoneprov plan`` and ``phoneprov rollout``: see what a switch of many phones would change, and
-carry it out in steps."""
+"""``phoneprov plan``, ``rehearse`` and ``rollout``: see what a switch of many phones would change,
+what would happen, and carry it out in steps."""
 
 import sys
 from typing import Any, BinaryIO
@@ -11,7 +11,8 @@ from phoneprov_adapters.files.csv import CsvText
 from phoneprov_adapters.files.reading import NotText, decoded
 from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.model import Batch, BatchAction, BatchState
-from phoneprov_core.features.batches.plan import Plan
+from phoneprov_core.features.batches.plan import MOST_NAMED, Plan
+from phoneprov_core.features.rehearsal.model import Expected, Rehearsal, evidence_in_words
 from phoneprov_core.features.transfer.model import RowProblem
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.system import known_id
@@ -50,6 +51,27 @@ _selecting = together(
     ),
     matching,
 )
+
+
+_in_steps = together(
+    click.option("--start-at", help="Time with an offset, such as 2026-01-31T20:00:00+01:00."),
+    click.option("--first", type=int, help="Number of phones to switch and confirm first."),
+    click.option("--first-minutes", type=int, default=10, show_default=True,
+                 help="Time to wait for the first phones."),
+    click.option("--undo-on-stop", is_flag=True, help="After a stop, restore the changed phones."),
+    click.option(
+        "--all-phones", is_flag=True,
+        help="Also switch phones whose configuration would not change.",
+    ),
+    newest,
+    click.option(
+        "--at-once", type=int, default=10, show_default=True, help="Phones at a time."
+    ),
+    per_minute,
+    click.option("--stop-after-failures", type=int, default=25, show_default=True,
+                 metavar="PERCENT",
+                 help="Stop once this percentage of phones has failed; 0 = never."),
+)  # fmt: skip
 
 
 @click.command()
@@ -93,19 +115,7 @@ def plan(*, as_json: bool, **fields: Any) -> None:
 
 @click.command()
 @_selecting
-@click.option("--start-at", help="Time with an offset, such as 2026-01-31T20:00:00+01:00.")
-@click.option("--first", type=int, help="Number of phones to switch and confirm first.")
-@click.option("--first-minutes", type=int, default=10, show_default=True,
-              help="Time to wait for the first phones.")  # fmt: skip
-@click.option("--undo-on-stop", is_flag=True, help="After a stop, restore the changed phones.")
-@click.option(
-    "--all-phones", is_flag=True, help="Also switch phones whose configuration would not change."
-)
-@newest
-@click.option("--at-once", type=int, default=10, show_default=True, help="Phones at a time.")
-@per_minute
-@click.option("--stop-after-failures", type=int, default=25, show_default=True, metavar="PERCENT",
-              help="Stop once this percentage of phones has failed; 0 = never.")  # fmt: skip
+@_in_steps
 @click.option(
     "--resume", metavar="UUID", help="Continue a rollout that was begun, and show its progress."
 )
@@ -141,9 +151,8 @@ def rollout(
         if resume is not None:
             begun = await batches.resume(at.actor, resume)
         else:
-            given = {**fields, "only_changed": not all_phones}
-            given["stop_after_failures"] = given["stop_after_failures"] or None
-            begun = await batches.start(at.actor, await _batch_of(at, given))
+            new = await _batch_of(at, _steps(fields, all_phones=all_phones))
+            begun = await batches.start(at.actor, new)
         if detach or begun.state is BatchState.PLANNED:
             return begun, None
         seen = await following(at, begun, quiet=as_json, wait=wait)
@@ -162,6 +171,64 @@ def rollout(
         sys.exit(STOPPED)
     if not detach and (seen.phones.failed or seen.phones.unknown):
         sys.exit(1)
+
+
+@click.command()
+@_selecting
+@_in_steps
+@as_json
+def rehearse(*, all_phones: bool, as_json: bool, **fields: Any) -> None:
+    """Show what a rollout would do, without a packet or a change.
+
+    Takes the options of a rollout and runs it on a copy of the records: each phone takes as long,
+    and fails, as it was seen to by the watch and by earlier deployments. A phone of which nothing
+    is known is counted as not known. Exits as the rollout would: with 0 if every phone is switched
+    or stays unchanged, with 1 if some would fail or are not known, with 3 if it would stop.
+
+    \b
+      phoneprov rehearse --template office --first 5 --undo-on-stop
+      phoneprov rehearse --items floor.csv --start-at 2026-01-31T20:00:00+01:00
+    """
+
+    async def work(at: Acting) -> Rehearsal:
+        new = await _batch_of(at, _steps(fields, all_phones=all_phones))
+        return await at.container.rehearse_batch()(at.actor, new)
+
+    found = as_operator(work)
+    if as_json:
+        print_json(found)
+    else:
+        _show_rehearsal(found)
+    if found.stopped_because is not None:
+        sys.exit(STOPPED)
+    if found.outcomes.failed or found.outcomes.unknown:
+        sys.exit(1)
+
+
+def _show_rehearsal(found: Rehearsal) -> None:
+    click.echo(found.summary)
+    for entry in found.timeline:
+        click.echo(f"  after {_duration(entry.seconds)}: {entry.message}")
+    if found.first_failures:
+        click.echo("\nThe first phones that would fail:")
+    for one in found.first_failures:
+        step = f" ({one.step.value})" if one.step else ""
+        click.echo(f"{one.mac}{step}: {one.message} {evidence_in_words(one)}")
+    unknown = [one.mac for one in found.foretold if one.outcome is Expected.UNKNOWN]
+    if unknown:
+        some = tuple(unknown[:MOST_NAMED])
+        click.echo(f"\nNot known: {_some(some, len(unknown))}")
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _steps(fields: dict[str, Any], *, all_phones: bool) -> dict[str, Any]:
+    """The options of a rollout as the fields of its batch."""
+    share = fields["stop_after_failures"] or None
+    return {**fields, "only_changed": not all_phones, "stop_after_failures": share}
 
 
 def _refuse_beside_resume(names: set[str]) -> None:

@@ -1,0 +1,1 @@
+"""The twin of an installation on which batches are rehearsed."""

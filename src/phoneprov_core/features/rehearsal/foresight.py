@@ -1,0 +1,266 @@
+"""What a phone is expected to do, from what was seen of it and from its last deployments."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from statistics import fmean
+
+from msgspec import Struct
+
+from phoneprov_core.features.fleet.states import SeenPhone
+from phoneprov_core.features.rehearsal.model import Cause, Evidence
+from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.kernel.errors import PhoneprovError, Refused
+from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.switching.deployments.model import (
+    Confirmation,
+    Deployment,
+    Outcome,
+    StepName,
+)
+from phoneprov_core.switching.deployments.observation import DeviceInformation
+from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, REPLY_LOST
+from phoneprov_core.switching.devices.restart import SWITCHED_OFF
+
+MOST_REMEMBERED = 5
+"""Number of the last deployments of a phone from which its durations are taken."""
+SHORTEST_CALL = timedelta(minutes=1)
+_SILENT_SECONDS = 3.0
+_TO_PHONES = (StepName.CLEAR_SESSION, StepName.RESTART)
+_TIMED = (StepName.UPLOAD, StepName.CLEAR_SESSION, StepName.RESTART)
+_OF_REACH = re.compile("(could not|cannot) be reached|did not answer|closed the connection")
+"""A failure that says nothing of a phone or server that answered since."""
+
+
+class Failure(Struct, frozen=True):
+    """How a step fails: as it did ``at`` this time, after as many ``seconds``."""
+
+    message: str
+    code: str | None = None
+    at: str | None = None
+    seconds: float = _SILENT_SECONDS
+
+    def raised(self) -> PhoneprovError:
+        """The error of the step."""
+        return Refused(self.message, code=self.code) if self.code else Refused(self.message)
+
+    @property
+    def is_of_reach(self) -> bool:
+        """Whether nothing answered."""
+        return self.code is None and _OF_REACH.search(self.message) is not None
+
+
+SILENT = Failure("The phone's web server did not answer when it was last looked at.")
+
+
+class Durations(Struct, frozen=True):
+    """Seconds of each step, of everything between the steps, until a restarted phone is seen again,
+    and until a command to a silent phone is given up."""
+
+    upload: float
+    clear: float
+    restart: float
+    between: float
+    away: float
+    silent: float
+
+
+class Behaviour(Struct, frozen=True):
+    """What a phone is expected to do, and from what that is known. ``away`` is None for a phone
+    that does not come back. ``stated`` is None if its web server is silent. A call lasts until
+    ``in_call_until``."""
+
+    cause: Cause
+    durations: Durations
+    stated: DeviceInformation | None
+    is_registered: bool
+    comes_back: bool = True
+    upload: Failure | None = None
+    restart: Failure | None = None
+    loads_missed: frozenset[str] = frozenset()
+    in_call_until: datetime | None = None
+
+
+class CallSeen(Struct, frozen=True):
+    """A phone that a batch found in a call: from when on, and until when it was; None if the batch
+    still waits for it."""
+
+    since: str
+    until: str | None
+
+
+_COMMON = Durations(
+    upload=0.5, clear=0.2, restart=1.5, between=0.0, away=45.0, silent=_SILENT_SECONDS
+)
+
+
+def durations_of(deployments: Sequence[Deployment], usual: Durations | None = None) -> Durations:
+    """The mean durations of some deployments; of steps that none of them has, those of ``usual``,
+    else those of a common phone."""
+    steps: dict[StepName, list[float]] = {name: [] for name in _TIMED}
+    between: list[float] = []
+    away: list[float] = []
+    silent: list[float] = []
+    for one in deployments:
+        took = {step.name: step.duration_ms / 1000 for step in one.steps if step.name in _TIMED}
+        for step in one.steps:
+            if step.ok and step.name in steps:
+                steps[step.name].append(took[step.name])
+            elif (
+                step.ok is False
+                and step.name in _TO_PHONES
+                and _OF_REACH.search(step.message or "")
+            ):
+                silent.append(took[step.name])
+        if one.outcome is Outcome.DEPLOYED and one.ended_at:
+            between.append(max(0.0, _seconds(one.created_at, one.ended_at) - sum(took.values())))
+        if one.confirmation is Confirmation.CONFIRMED and one.ended_at and one.confirmation_at:
+            away.append(max(1.0, _seconds(one.ended_at, one.confirmation_at)))
+
+    def mean(found: Sequence[float], otherwise: float) -> float:
+        return fmean(found) if found else otherwise
+
+    known = usual or _COMMON
+    return Durations(
+        mean(steps[StepName.UPLOAD], known.upload),
+        mean(steps[StepName.CLEAR_SESSION], known.clear),
+        mean(steps[StepName.RESTART], known.restart),
+        mean(between, known.between),
+        mean(away, known.away),
+        mean(silent, known.silent),
+    )
+
+
+def _seconds(begin: str, end: str) -> float:
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
+
+
+def server_failure(newest: Sequence[Deployment]) -> Failure | None:
+    """How the next upload to a server fails, from its newest deployments, the newest first; None if
+    it does not. One upload in which nothing answered may have been a disturbance; two are not."""
+    failures = [failed_upload(one) for one in newest[:2]]
+    first = failures[0] if failures else None
+    if first is None or (first.is_of_reach and None in failures):
+        return None
+    return first
+
+
+def failed_upload(deployment: Deployment) -> Failure | None:
+    """How the upload of a deployment failed; None if it did not."""
+    if deployment.failed_step is not StepName.UPLOAD or deployment.message is None:
+        return None
+    is_unknown = deployment.outcome is Outcome.UNKNOWN
+    code = OUTCOME_UNKNOWN if is_unknown else None
+    took = _failing_seconds(deployment, StepName.UPLOAD)
+    return Failure(deployment.message, code, deployment.ended_at, took)
+
+
+def _failed_restart(deployment: Deployment) -> Failure | None:
+    if deployment.restart in {None, SWITCHED_OFF} or deployment.restarted:
+        return None
+    code = REPLY_LOST if deployment.restarted is None else None
+    took = _failing_seconds(deployment, StepName.RESTART)
+    return Failure(deployment.restart or "", code, deployment.ended_at, took)
+
+
+def _failing_seconds(deployment: Deployment, name: StepName) -> float:
+    took = [one.duration_ms / 1000 for one in deployment.steps if one.name is name and not one.ok]
+    return took[0] if took else _SILENT_SECONDS
+
+
+def expected_of(
+    phone: Phone,
+    seen: SeenPhone | None,
+    newest: Sequence[Deployment],
+    call: CallSeen | None,
+    *,
+    usual: Durations,
+    server: Failure | None,
+    is_own_server: bool,
+    now: datetime,
+) -> Behaviour:
+    """What the phone does next. ``newest`` are its last deployments that ended, the newest first;
+    ``server`` is how uploads to the common server fail. The newest evidence counts; a failure in
+    which something answered repeats until a deployment succeeds."""
+    last = next(iter(newest), None)
+    last_at = None if last is None else last.ended_at or last.created_at
+    upload, restart = server, None
+    comes_back, missed = True, frozenset[str]()
+    seen_since = bool(seen and seen.answers and seen.seen_at and seen.seen_at > (last_at or ""))
+    stated = _stated(phone, seen)
+    is_silent = seen is not None and seen.answers is False
+    if last is not None and last_at is not None:
+        if is_own_server:
+            upload = failed_upload(last)
+        restart = _failed_restart(last)
+        if seen_since:
+            upload = None if is_own_server and upload and upload.is_of_reach else upload
+            restart = None if restart and restart.is_of_reach else restart
+        elif last.confirmation is Confirmation.NOT_CONFIRMED and not last.was_interrupted:
+            comes_back = last.restarted is not True or last.confirmation_message is None
+        if is_silent and last.restarted and seen is not None and last_at > seen.since:
+            is_silent = False
+        if (
+            last.load
+            and last.confirmation is Confirmation.NOT_CONFIRMED
+            and (seen is None or seen.runs_expected is not True)
+        ):
+            missed = frozenset({last.load})
+    if seen is not None and seen.runs_expected is False and seen.expected_load:
+        missed |= {seen.expected_load}
+    cause = _cause(seen, last, last_at, is_silent=is_silent, seen_since=seen_since)
+    if server is not None and not is_own_server:
+        cause = Cause(Evidence.LAST_DEPLOYMENT, server.at)
+    until = _until(call, last_at, now)
+    if until is not None and call is not None:
+        cause = Cause(Evidence.LAST_CALL, call.until or timestamp(now))
+    durations = durations_of([one for one in newest if one.steps][:MOST_REMEMBERED], usual)
+    return Behaviour(
+        cause,
+        durations,
+        None if is_silent else stated,
+        is_registered=not (seen and seen.is_registered is False),
+        comes_back=comes_back,
+        upload=upload,
+        restart=restart,
+        loads_missed=missed,
+        in_call_until=until,
+    )
+
+
+def _stated(phone: Phone, seen: SeenPhone | None) -> DeviceInformation:
+    if seen is None:
+        return DeviceInformation(phone.mac, phone.model)
+    return DeviceInformation(
+        seen.reported_mac or phone.mac,
+        seen.reported_model or phone.model,
+        seen.reported_load,
+        seen.serial,
+    )
+
+
+def _cause(
+    seen: SeenPhone | None,
+    last: Deployment | None,
+    last_at: str | None,
+    *,
+    is_silent: bool,
+    seen_since: bool,
+) -> Cause:
+    if seen is not None and (is_silent or seen_since or not seen.is_own):
+        return Cause(Evidence.LAST_SEEN, seen.since if is_silent else seen.seen_at)
+    if last is not None:
+        return Cause(Evidence.LAST_DEPLOYMENT, last_at)
+    if seen is not None and seen.seen_at is not None:
+        return Cause(Evidence.LAST_SEEN, seen.seen_at)
+    return Cause(Evidence.NONE)
+
+
+def _until(call: CallSeen | None, last_at: str | None, now: datetime) -> datetime | None:
+    """Until when a call is expected to last: as long again as it has lasted when it was seen last.
+    None if it is over by now."""
+    if call is None or (last_at is not None and call.until is not None and last_at > call.until):
+        return None
+    seen = datetime.fromisoformat(call.until) if call.until else now
+    until = seen + max(seen - datetime.fromisoformat(call.since), SHORTEST_CALL)
+    return until if until > now else None
