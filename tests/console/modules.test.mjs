@@ -255,7 +255,9 @@ test("plan_shows_groups_with_their_lines_and_phones", async () => {
   const { planned } = await load("views/plan.js");
   const groups = [{ count: 30, macs: ["00:1B:D4:00:00:01"], diff: "-<a>1</a>\n+<a>2</a>\n" }];
   const problems = [{ count: 1, macs: ["00:1B:D4:00:00:02"], message: "phone_ip is not known" }];
-  const shown = planned({ phones: 31, unchanged: 0, changed: 30, unfit: 1, groups, problems });
+  const notes = [{ count: 2, macs: ["00:1B:D4:00:00:03"], message: "The login has ended." }];
+  const shown = planned({ phones: 31, unchanged: 0, changed: 30, unfit: 1, groups, problems, notes });
+  assert.ok(all("th", ...shown).some(({ text }) => text === "The login has ended."));
   assert.deepEqual(["del", "ins"].map((tag) => all(tag, ...shown)[0].text.trim()), ["-<a>1</a>", "+<a>2</a>"]);
   assert.match(all("section", ...shown)[0].text, /30 phones with this change.*and 29 more/s);
   assert.equal(all("th", ...shown).at(-1).text, "IP address is not known");

@@ -270,6 +270,29 @@ export interface OwnPermission {
   perm_name: string;
 }
 
+export interface PastPhone {
+  mac: string;
+  name: string | null;
+  location: string | null;
+  model: string | null;
+  is_active: boolean;
+  deployment_uuid: string | null;
+  profile_uuid: string | null;
+  profile_name: string | null;
+  revision: number | null;
+  template_name: string | null;
+  template_revision: number | null;
+  deployed_at: string | null;
+  is_known: boolean;
+  message: string | null;
+  user_uuid: string | null;
+  username: string | null;
+  since: string | null;
+  lines: string[] | null;
+  state: "file_changed" | "fine" | "foreign" | "never_seen" | "unreachable" | "unregistered" | "wrong_load" | "wrong_model" | null;
+  state_since: string | null;
+}
+
 export interface Permission {
   uuid: string;
   level: number;

@@ -30,8 +30,6 @@ NOT_CALLED = {
     "/auth/login", "/auth/logout", "/auth/refresh", "/auth/register",
     # The same as lists that the console reads.
     "/me/phones", "/me/vendor-services/company", "/user-extensions",
-    # The console does not show earlier moments yet.
-    "/history/phones",
     # One record of a list that holds it whole.
     "/company-directory/{uuid}", "/extensions/{uuid}", "/locations/{uuid}", "/permissions/{uuid}",
     "/vendor-kem/{uuid}", "/vendor-phones/{mac}", "/vendor-users/by-user/{userUuid}",
@@ -52,6 +50,7 @@ WRITTEN_BY = {
         "DELETE /company-directory/{uuid}",
     ],
     "discovered.js": ["POST /discovered-phones/{mac}/adopt"],
+    "earlier.js": ["POST /batches", "POST /batches/plan"],
     "flags.js": ["PUT /vendor-phones/{mac}", "DELETE /vendor-phones/{mac}"],
     "import.js": ["POST /imports/{kind}"],
     "new-batch.js": ["POST /batches", "POST /batches/plan", "POST /batches/rehearse"],

@@ -28,6 +28,7 @@ export const routes = [
   route("phones", /^\/phones$/, () => import("./views/phones.js")),
   route("phones", /^\/phones\/([^/]+)$/, () => import("./views/phone.js")),
   route("phones", /^\/switch$/, () => import("./views/switch.js")),
+  level0("phones", /^\/history$/, () => import("./views/earlier.js")),
   level0("phones", /^\/discovered$/, () => import("./views/discovered.js")),
   route("phones", /^\/(modules|locations)$/, () => import("./views/records.js")),
   route("phones", /^\/flags$/, () => import("./views/flags.js")),

@@ -168,6 +168,16 @@ export const switching = {
   planChanged: "Change",
   planUnchanged: "Have it already",
   planUnfit: "Would be skipped",
+  planNotes: "What would differ from that moment",
+  moment: "Moment",
+  earlier: "Phones of an earlier moment",
+  morePhones: "More phones",
+  noPhonesThen: "No phones were here at that moment.",
+  planWayBack: "Plan the way back",
+  /** @param {number} count */
+  startWayBack: (count) => `Restore ${phonesOf(count)}`,
+  /** @param {number} count */
+  wayBackQuestion: (count) => `Restore what was on ${phonesOf(count)}?`,
   whyUnfit: "Why phones would be skipped",
   /** @param {number} count */
   startChanged: (count) => `Start for the ${count === 1 ? "phone" : `${number.format(count)} phones`} that change${count === 1 ? "s" : ""}`,

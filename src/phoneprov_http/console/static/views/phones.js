@@ -150,6 +150,7 @@ export async function view({ element, query }) {
       texts.phones,
       session.mayWriteShared && h("button", { className: "primary", onclick: add }, texts.newPhone),
       session.isAdmin && h("a", { className: "button", href: "#/discovered" }, texts.discovered),
+      session.isAdmin && h("a", { className: "button", href: "#/history" }, texts.earlier),
       h("a", { className: "button", href: "#/modules" }, texts.modules),
       h("a", { className: "button", href: "#/locations" }, texts.locations),
       h("a", { className: "button", href: "#/flags" }, texts.flags),

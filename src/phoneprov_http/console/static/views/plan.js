@@ -12,7 +12,7 @@ import { phoneTitle } from "./accounts.js";
  * @typedef {{count: number, macs: string[], diff: string}} Group
  * @typedef {{count: number, macs: string[], message: string}} Problem
  * @param {{phones: number, unchanged: number, changed: number, unfit: number, groups: Group[],
- *   problems: Problem[]}} plan
+ *   problems: Problem[], notes: Problem[]}} plan
  * @param {Map<string, string>} [names] of the phones
  */
 export function planned(plan, names = new Map()) {
@@ -30,12 +30,18 @@ export function planned(plan, names = new Map()) {
     ...plan.groups.map((group) =>
       h("section", { className: "panel" }, h("h2", {}, texts.planGroup(group.count)), lines(group.diff), phones(group, names)),
     ),
-    plan.problems.length > 0 &&
-      simpleTable(
-        texts.whyUnfit,
-        [texts.message, texts.phones],
-        plan.problems.map((one) => [inWords(one.message), phones(one, names)]),
-      ),
+    ...[
+      { title: texts.planNotes, found: plan.notes },
+      { title: texts.whyUnfit, found: plan.problems },
+    ].map(
+      ({ title, found }) =>
+        found.length > 0 &&
+        simpleTable(
+          title,
+          [texts.message, texts.phones],
+          found.map((one) => [inWords(one.message), phones(one, names)]),
+        ),
+    ),
   ];
 }
 
