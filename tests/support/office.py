@@ -168,7 +168,7 @@ class Office:
             records,
             self.uploader,
             self.driver,
-            Confirm(database, watch, self.background, self.journal.append, clock),
+            Confirm(database, watch, self.background, self.journal.append, clock, self.pause),
             await_directly,
             RenderedTexts(Rendering(JinjaRenderer(), "", chosen.largest_xml)),
         )

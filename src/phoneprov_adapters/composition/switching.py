@@ -66,7 +66,7 @@ class SwitchingContainer(InventoryContainer):
         check_load=of(check_load), pause=pause)
     confirm = singleton(
         Confirm, database=database, watch=of(Adapters.watch), background=background,
-        journal=journal, clock=clock, compare_lines=of(Adapters.compare_lines),
+        journal=journal, clock=clock, pause=pause, compare_lines=of(Adapters.compare_lines),
         arrival=of(arrival))
     limits = singleton(
         SwitchLimits, per_phone=setting(lambda it: it.switches_per_phone),

@@ -364,7 +364,7 @@ export interface PhoneUse {
   hotdesk: boolean;
   default_profile_uuid: string | null;
   default_profile_name: string | null;
-  state: "file_changed" | "fine" | "foreign" | "never_seen" | "unreachable" | "unregistered" | "wrong_load" | "wrong_model" | null;
+  state: "file_changed" | "fine" | "foreign" | "never_seen" | "unreachable" | "unregistered" | "user_inactive" | "wrong_load" | "wrong_model" | null;
   seen_at: string | null;
 }
 

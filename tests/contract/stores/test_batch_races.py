@@ -37,7 +37,12 @@ def a_process(database: Database, uploader: MemoryUploader) -> RunBatches:
     background = MemoryBackground()
     driver = CiscoPhones(RestartBy.AUTO, MemoryPhone(), MemoryManager())
     confirm = Confirm(
-        database, Watch(None, None, seconds=0), background, lambda _: None, system_clock
+        database,
+        Watch(None, None, seconds=0),
+        background,
+        lambda _: None,
+        system_clock,
+        asyncio.sleep,
     )
     occupancy = Occupancy(system_clock)
     records = Records(

@@ -15,11 +15,12 @@ from phoneprov_core.inventory.phones.model import PhoneSearch
 from phoneprov_core.inventory.phones.use_cases import Phones
 from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.kernel.errors import Forbidden, NotFound
+from phoneprov_core.kernel.paging import Window
 from phoneprov_core.people.access import SharedWrite
 from phoneprov_core.switching.deployments.model import Outcome
 from support.kinds import add
 from support.phone_records import a_deployment, a_phone
-from support.records import a_mac, identifier, moment
+from support.records import a_mac, a_user, identifier, moment
 
 ROOT = system_actor(LevelRule.STRICT)
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -309,3 +310,44 @@ async def test_phone_is_listed_and_counted_under_each_of_its_states(database: Da
     assert (numbers.phones, numbers.loads) == (3, {"l": 1})
     async with database.read() as tx:
         assert (await tx.statistics.read()).fleet == numbers.states
+
+
+async def test_phone_of_an_account_that_is_not_active_needs_attention(database: Database) -> None:
+    await add(database, a_user(1), a_user(2, is_active=False))
+    await add(database, *(a_phone(number) for number in range(1, 6)), a_phone(6, is_active=False))
+    later = {"place": "server/file", "outcome": Outcome.DEPLOYED, "created_at": moment(50)}
+    owners = {1: 1, 2: 2, 3: 3, 4: 2, 6: 2}  # the third account was deleted
+    for number, owner in owners.items():
+        fields = {**later, "owner_uuid": a_user(owner).uuid}
+        await add(database, a_deployment(number, a_mac(number), **fields))
+    # That of an earlier phone of this MAC, which was deleted.
+    earlier = {**later, "owner_uuid": a_user(2).uuid, "created_at": moment(-50)}
+    await add(database, a_deployment(5, a_mac(5), **earlier))
+    await keep(database, seen(1), seen(2), seen(3, FleetState.FILE_CHANGED), seen(5), seen(6))
+    phones, view = Phones(database, SharedWrite.SUPERADMIN, lambda: NOW), ViewFleet(
+        database, lambda: NOW
+    )  # fmt: skip
+
+    async def macs(state: Any) -> list[str]:
+        found = await phones.all(ROOT, Window(), PhoneSearch(state=state))
+        return [one.mac for one in found.first]
+
+    assert await macs("user_inactive") == [a_mac(2), a_mac(3), a_mac(4)]
+    assert await macs("fine") == [a_mac(1), a_mac(5)]
+    assert await macs("file_changed") == [a_mac(3)]
+    assert await macs("never_seen") == [a_mac(4)]
+    counts = {"user_inactive": 3, "fine": 2, "file_changed": 1, "never_seen": 1}
+    assert (await view.numbers(ROOT, FleetQuery())).states == counts
+    async with database.read() as tx:
+        assert dict((await tx.statistics.read()).fleet) == counts
+        uses = await tx.phones.uses([a_mac(number) for number in range(1, 7)])
+    shown = [
+        None if (one := uses.get(a_mac(number))) is None else one.state for number in range(1, 7)
+    ]
+    left = "user_inactive"
+    assert shown == ["fine", left, left, left, "fine", "fine"]
+    status = await view.state(ROOT, a_mac(3))
+    assert [one.value for one in status.states] == [left, "file_changed"]
+    assert status.message.startswith("The phone has the configuration of an account that is no")
+    assert status.next_step == "Switch the phone to the profile of another user, or deactivate it."
+    assert (await view.state(ROOT, a_mac(6))).state is FleetState.FINE

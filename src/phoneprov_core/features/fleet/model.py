@@ -151,6 +151,10 @@ class FleetStore(SignsOfLife, Protocol):
         """Add or replace what is known of a phone; with ``is_change`` also add its state to the
         history. Raises ``NotFound`` if the phone is not in the inventory."""
 
+    async def left(self, mac: str) -> bool:
+        """Whether the phone is active and its current deployment belongs to an account that is
+        inactive or was deleted."""
+
     async def history(self, mac: str, limit: int) -> list[StateChange]:
         """At most ``limit`` changes of the phone's state, newest first."""
 
@@ -161,7 +165,8 @@ class FleetStore(SignsOfLife, Protocol):
         """The files of the phones that ``watched`` returns, in the same order."""
 
     async def counts(self) -> CountedFleet:
-        """The active phones in numbers."""
+        """The active phones in numbers. Those that ``left`` finds have ``USER_INACTIVE`` among
+        their states."""
 
     async def summed_until(self) -> str | None:
         """The day before which deployments are counted by ``sum_days``: the day of the oldest

@@ -28,6 +28,9 @@ class FleetState(Enum):
     WRONG_MODEL = "wrong_model"
     WRONG_LOAD = "wrong_load"
     """The load that its configuration names did not arrive."""
+    USER_INACTIVE = "user_inactive"
+    """The account whose configuration is on the phone is inactive or was deleted. It is found when
+    the state is read, so that it needs no look at the phone."""
     UNREGISTERED = "unregistered"
     FILE_CHANGED = "file_changed"
     FINE = "fine"
@@ -199,6 +202,13 @@ def _is_other(phone: Phone, seen: SeenPhone) -> bool:
     return not is_named and states_load(seen.reported_load, recorded) is False
 
 
+def of_left(states: tuple[FleetState, ...]) -> tuple[FleetState, ...]:
+    """The states of a phone with these states that has the configuration of an account that is
+    inactive or was deleted, the worst first."""
+    found = {*states, FleetState.USER_INACTIVE} - {FleetState.FINE}
+    return tuple(state for state in FleetState if state in found)
+
+
 class CountedFleet(Struct, frozen=True):
     """Number of active phones by last outcome and model, and number of phones with states by state,
     model and load."""
@@ -219,7 +229,7 @@ class PhoneStatus(Struct, frozen=True):
     states: Annotated[tuple[FleetState, ...], schema("All its states, the worst first")]
     message: Annotated[str, schema("The states, in a sentence each")]
     next_step: Annotated[str, schema("What to do about the worst; null if nothing")] | None
-    since: Annotated[Timestamp, schema("Begin of the worst state; null if never looked at")] | None
+    since: Annotated[Timestamp, schema("Begin of the worst state; null if not known")] | None
     seen_at: Annotated[Timestamp, schema(SEEN_AT)] | None
     answers: Annotated[bool, schema("Whether its web server answers; null if not asked")] | None
     reported_model: Annotated[str, schema("Model that it reports", examples=["CP-7945G"])] | None
@@ -253,10 +263,19 @@ class StateChange(Struct, frozen=True):
 
 
 def status_of(
-    phone: Phone, seen: SeenPhone | None, history: tuple[StateChange, ...] = ()
+    phone: Phone,
+    seen: SeenPhone | None,
+    history: tuple[StateChange, ...] = (),
+    *,
+    is_left: bool = False,
 ) -> PhoneStatus:
-    """The state of a phone in words."""
+    """The state of a phone in words. ``is_left`` is whether the account whose configuration is on
+    it is inactive or was deleted."""
     known = seen or SeenPhone(phone.mac, FleetState.NEVER_SEEN, "")
+    if is_left:
+        states = of_left(known.states)
+        since = known.since if states[0] is known.state else ""
+        known = replace(known, state=states[0], states=states, since=since)
     words = [_words(phone, known, state) for state in known.states]
     return record_of(
         PhoneStatus,
@@ -302,6 +321,9 @@ def _words(phone: Phone, seen: SeenPhone, state: FleetState) -> tuple[str, str |
             )
             step = "Check that the load is complete on the server and fits the model, then restart."
             return message, step
+        case FleetState.USER_INACTIVE:
+            message = "The phone has the configuration of an account that is no longer active."
+            return message, "Switch the phone to the profile of another user, or deactivate it."
         case FleetState.UNREGISTERED:
             message = "The exchange does not have the phone."
             return message, "Check the configuration on the phone and its entry in the exchange."

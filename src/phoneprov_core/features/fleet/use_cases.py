@@ -88,7 +88,8 @@ class ViewFleet:
             phone = require(await tx.phones.find(known_mac(mac)), "phone")
             seen = await tx.fleet.find(phone.mac)
             history = await tx.fleet.history(phone.mac, HISTORY)
-        return status_of(phone, seen, tuple(history))
+            is_left = await tx.fleet.left(phone.mac)
+        return status_of(phone, seen, tuple(history), is_left=is_left)
 
     async def numbers(self, actor: Actor, wanted: FleetQuery) -> Fleet:
         """Raises ``Forbidden``."""

@@ -189,8 +189,8 @@ _IN_USE = "Only phones at which a user is logged in, or is not. Needs level 0"
 _USER = "Only phones at which this user is logged in; another user than the caller needs level 0"
 
 StateFilter = Literal[
-    "never_seen", "foreign", "unreachable", "wrong_model", "wrong_load", "unregistered",
-    "file_changed", "fine",
+    "never_seen", "foreign", "unreachable", "wrong_model", "wrong_load", "user_inactive",
+    "unregistered", "file_changed", "fine",
 ]  # fmt: skip
 _STATE = (
     "Only active phones that have this state, as last observed; a phone may have several. Needs "
@@ -282,7 +282,7 @@ class PhoneUse(Struct, frozen=True):
     hotdesk: Annotated[bool, schema("Whether users can log in at the phone")]
     default_profile_uuid: Annotated[Uuid, schema("Profile while no user is logged in")] | None
     default_profile_name: Annotated[str, schema("Name of that profile")] | None
-    state: Annotated[StateFilter, schema("Worst state when last observed; null before")] | None
+    state: Annotated[StateFilter, schema("Worst state, as last observed; null before")] | None
     seen_at: Annotated[Timestamp, schema(SEEN_AT)] | None
 
 

@@ -1,10 +1,12 @@
 """Confirmations: whether a phone registered again after its restart, observed in the background."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -12,7 +14,7 @@ from phoneprov_core.inventory.phones.model import Phone, software_type_of, speak
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, millis, timestamp
+from phoneprov_core.kernel.system import Clock, Pause, millis, timestamp
 from phoneprov_core.switching.deployments.model import (
     GRACE_SECONDS,
     NOT_SEEN,
@@ -24,6 +26,7 @@ from phoneprov_core.switching.deployments.model import (
 )
 from phoneprov_core.switching.deployments.observation import Arrival, PhoneWatch, Watching
 from phoneprov_core.switching.deployments.ports import Background, DeploymentsTransaction, Journal
+from phoneprov_core.switching.deployments.steps import persistently
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ class Watch:
         raise Refused(" ".join(reasons) or "No way to watch phones is configured.")
 
 
+log = logging.getLogger("phoneprov.deployments")
+
 CompareLines = Callable[[str], Awaitable[tuple[bool | None, str]]]
 """Port: whether the exchange has the lines of the phone of this MAC, None if that is not known; and
 a sentence about them."""
@@ -90,6 +95,7 @@ class Confirm:
     background: Background
     journal: Journal
     clock: Clock
+    pause: Pause
     compare_lines: CompareLines | None = None
     arrival: Arrival | None = None
     watched: set[str] = field(default_factory=set, init=False)
@@ -117,6 +123,12 @@ class Confirm:
     async def resume(self) -> None:
         """Watch the phones again whose watch was in a process that ended, for the rest of their
         time. Only what is observed from now on confirms them; else it is recorded as not known."""
+        pending = await persistently(self._pending, self.pause)
+        for start in range(0, len(pending), _PIECE):
+            await asyncio.gather(*map(self._resume, pending[start : start + _PIECE]))
+
+    async def _pending(self) -> list[Deployment]:
+        """The deployments whose phones are watched neither here nor for too long."""
         now = self.clock()
         longest = timedelta(
             minutes=self.arrival.minutes if self.arrival else 0,
@@ -134,8 +146,7 @@ class Confirm:
                     if one.as_of(timestamp(now)).confirmation is Confirmation.PENDING
                     and one.uuid not in self.watched
                 ]
-        for start in range(0, len(pending), _PIECE):
-            await asyncio.gather(*map(self._resume, pending[start : start + _PIECE]))
+        return pending
 
     async def _resume(self, record: Deployment) -> None:
         if record.awaits_load:
@@ -197,37 +208,53 @@ class Confirm:
         *,
         is_resumed: bool = False,
     ) -> Deployment | None:
-        """Record what was observed: of a phone, or of the load that it awaits. Returns the record,
-        None if it was decided already."""
+        """Record what was observed: of a phone, or of the load that it awaits, as soon as the
+        database takes it. Returns the record, None if it was decided already."""
         now = self.clock()
-        async with self.database.write(by=SYSTEM_ACTOR) as tx:
-            kept = await tx.deployments.find(record.uuid)
-            current = await tx.deployments.current(record.mac)
-            if kept is None:
-                return None
-            kept = replace(kept, steps=kept.steps + steps)
-            is_of_load = record.awaits_load
-            is_missed = is_resumed and confirmation is Confirmation.NOT_CONFIRMED
-            is_decided = kept.confirmation is not Confirmation.PENDING
-            if is_decided and (is_missed or is_of_load):
-                return None  # The watch that was resumed had not ended: it saw more.
-            if kept.confirmation is Confirmation.CONFIRMED or (kept.awaits_load and not is_of_load):
-                await tx.deployments.put(kept)
-                return None  # A fetch of the file has shown it already.
-            if current is not None and current.number > record.number:
-                # It registered again, with the configuration of the later deployment.
-                message = "Another deployment followed before the phone was seen again."
-                if is_of_load:
-                    message = f"Another deployment followed before it ran {record.load}."
-                decided = kept.decided(Confirmation.NOT_CONFIRMED, message, timestamp(now))
-            elif confirmation is Confirmation.CONFIRMED and not is_of_load:
-                decided = self.seen_again(kept, message, now)
-            else:
-                decided = kept.decided(confirmation, message, timestamp(now))
-            await tx.deployments.put(decided)
-            if confirmation is Confirmation.CONFIRMED:
-                await tx.fleet.saw(record.mac, timestamp(now))
-        if decided.confirmation is not Confirmation.PENDING:
+        written: tuple[Deployment, Deployment | None] | None = None
+
+        async def write() -> Deployment | None:
+            nonlocal written
+            async with self.database.write(by=SYSTEM_ACTOR) as tx:
+                kept = await tx.deployments.find(record.uuid)
+                current = await tx.deployments.current(record.mac)
+                if kept is None:
+                    return None
+                if written is not None and kept == written[0]:
+                    return written[1]  # an earlier try was committed, and its reply was lost
+                kept = replace(kept, steps=kept.steps + steps)
+                is_of_load = record.awaits_load
+                is_missed = is_resumed and confirmation is Confirmation.NOT_CONFIRMED
+                is_decided = kept.confirmation is not Confirmation.PENDING
+                if is_decided and (is_missed or is_of_load):
+                    return None  # The watch that was resumed had not ended: it saw more.
+                is_confirmed = kept.confirmation is Confirmation.CONFIRMED
+                if is_confirmed or (kept.awaits_load and not is_of_load):
+                    written = kept, None
+                    await tx.deployments.put(kept)
+                    return None  # A fetch of the file has shown it already.
+                if current is not None and current.number > record.number:
+                    # It registered again, with the configuration of the later deployment.
+                    reason = "Another deployment followed before the phone was seen again."
+                    if is_of_load:
+                        reason = f"Another deployment followed before it ran {record.load}."
+                    decided = kept.decided(Confirmation.NOT_CONFIRMED, reason, timestamp(now))
+                elif confirmation is Confirmation.CONFIRMED and not is_of_load:
+                    decided = self.seen_again(kept, message, now)
+                else:
+                    decided = kept.decided(confirmation, message, timestamp(now))
+                written = decided, decided
+                await tx.deployments.put(decided)
+                if confirmation is Confirmation.CONFIRMED:
+                    await tx.fleet.saw(record.mac, timestamp(now))
+            return decided
+
+        try:
+            decided = await persistently(write, self.pause)
+        except Unavailable:
+            log.error("The watch of the deployment %s could not be stored.", record.uuid)
+            raise
+        if decided is not None and decided.confirmation is not Confirmation.PENDING:
             self.journal(decided)
         return decided
 
@@ -247,14 +274,18 @@ class Confirm:
         phone that does not state its firmware is confirmed without it."""
         self.watched.add(record.uuid)
         try:
-            async with self.database.read() as tx:
-                phone = await tx.phones.find(record.mac)
-                before = await tx.deployments.placed_before(record)
+            phone, before = await persistently(partial(self._known, record), self.pause)
             if phone is not None:
                 had = before and before.as_of(timestamp(self.clock()))
                 await self._decide(record, *await self._verdict(record, phone, had))
         finally:
             self.watched.discard(record.uuid)
+
+    async def _known(self, record: Deployment) -> tuple[Phone | None, Deployment | None]:
+        """The phone of a deployment, and the deployment before."""
+        async with self.database.read() as tx:
+            phone = await tx.phones.find(record.mac)
+            return phone, await tx.deployments.placed_before(record)
 
     async def _verdict(
         self, record: Deployment, phone: Phone, before: Deployment | None

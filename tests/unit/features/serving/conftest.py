@@ -1,5 +1,6 @@
 """A memory database with a phone that was switched, and the use case over it."""
 
+import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -37,7 +38,9 @@ class Office:
     def __post_init__(self) -> None:
         self.background = background = MemoryBackground()
         watch = Watch(None, None, seconds=120)
-        self.confirm = Confirm(self.database, watch, background, self.journal.append, self._clock)
+        self.confirm = Confirm(
+            self.database, watch, background, self.journal.append, self._clock, asyncio.sleep
+        )
 
     def provide(self, binding: Binding = Binding.ADDRESS) -> ProvideFile:
         return ProvideFile(

@@ -1,14 +1,17 @@
 """Confirmation of a switch: the background watch records whether the phone registered again."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 import pytest
 
 from phoneprov_core.features.lines.use_cases import CompareLines
-from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
+from phoneprov_core.kernel.errors import Refused, TimedOut, Unavailable
 from phoneprov_core.kernel.system import timestamp
 from phoneprov_core.switching.deployments.confirm import CONFIRM_SECONDS
 from phoneprov_core.switching.deployments.model import (
@@ -204,6 +207,49 @@ async def test_cancelled_switch_leaves_no_watch(
 
     assert desk.watch.watched == []
     assert (await desk.last()).confirmation is confirmation
+
+
+async def test_watch_that_ends_while_the_database_is_away_is_stored_later(desk: Desk) -> None:
+    await desk.switched()
+    desk.clock.advance(41)
+    seen_at = timestamp(desk.clock())
+    await desk.database.close()
+    desk.watch.comes_back(MAC, BACK)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    desk.clock.advance(30)
+    await desk.database.open()
+    await desk.background.done()
+
+    assert await confirmed(desk) == (Confirmation.CONFIRMED, BACK, seen_at)
+    assert [one.confirmation for one in desk.journal[1:]] == [Confirmation.CONFIRMED]
+
+
+async def test_watch_whose_commit_lost_its_reply_is_stored_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await desk.switched()
+    write, is_lost = desk.database.write, True
+
+    @asynccontextmanager
+    async def losing(by: Actor = SYSTEM_ACTOR) -> AsyncIterator[Any]:
+        nonlocal is_lost
+        async with write(by=by) as tx:
+            yield tx
+        if is_lost:
+            is_lost = False
+            raise Unavailable
+
+    monkeypatch.setattr(desk.database, "write", losing)
+    confirm = desk.deploy.confirm
+    step = Step(StepName.LINES, True, "The exchange has 1001.", 3)
+    record = await desk.last()
+    decided = await confirm._decide(record, Confirmation.CONFIRMED, BACK, (step,))
+
+    kept = await desk.last()
+    assert kept.steps == (*record.steps, step)
+    assert kept == decided
+    assert [one.confirmation for one in desk.journal[1:]] == [Confirmation.CONFIRMED]
 
 
 async def test_end_that_is_never_stored_leaves_no_watch(desk: Desk) -> None:

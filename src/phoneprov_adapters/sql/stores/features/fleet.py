@@ -5,11 +5,12 @@ from functools import cached_property
 from typing import Any
 
 from msgspec.json import Decoder
-from sqlalchemy import Select, Text, bindparam, case, func, insert, literal_column, select
+from sqlalchemy import Select, Text, and_, bindparam, case, func, insert, literal_column, select
 
 from phoneprov_adapters.runtime.system import ordered_id
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import insert_into, now_ms, upsert
+from phoneprov_adapters.sql.stores.inventory.phones import HAS_USER, IS_LEFT, LEFT_ON
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.stores.switching import IS_IN_PLACE
 from phoneprov_adapters.sql.tables.fields import Fields
@@ -26,6 +27,7 @@ from phoneprov_core.features.fleet.states import (
     StateChange,
     WatchedFile,
     after_sign,
+    of_left,
 )
 from phoneprov_core.inventory.phones.model import Phone
 
@@ -80,6 +82,22 @@ _OF_INACTIVE = (
     .where(phones.c.is_active.is_(False))
     .group_by(*_KNOWN)
 )
+_LEFT = (
+    select(*_KNOWN, func.count())
+    .select_from(
+        LEFT_ON.join(
+            phones,
+            and_(
+                phones.c.mac == LEFT_ON.c.mac,
+                phones.c.is_active.is_(True),
+                phones.c.created_at <= LEFT_ON.c.created_at,
+            ),
+        ).outerjoin(phone_states, phone_states.c.mac == phones.c.mac)
+    )
+    .where(~HAS_USER)
+    .group_by(*_KNOWN)
+)
+_IS_LEFT = select(phones.c.mac).where(phones.c.mac == bindparam("mac"), IS_LEFT)
 # The row that says how far days are counted; no deployment has this outcome.
 _UNTIL = ""
 _day = func.substr(deployments.c.created_at, literal_column("1"), literal_column("10"))
@@ -120,6 +138,7 @@ _SUMMED = select(
 _AFTER = "U"
 """A day with this is later than its moments, ``2026-01-31T...``."""
 _STATES = Decoder(tuple[FleetState, ...])
+_UNSEEN = (FleetState.NEVER_SEEN,)
 _WITH_PHONE = (
     select(*_PHONE.columns, *_SEEN.columns)
     .outerjoin_from(phones, phone_states, phone_states.c.mac == phones.c.mac)
@@ -155,6 +174,9 @@ class SqlFleet(SqlQueries, FleetStore):
         before = FleetState.NEVER_SEEN if seen is None else seen.state
         await self.put(found, is_change=found.state is not before)
 
+    async def left(self, mac: str) -> bool:
+        return await self._connection.fetch_one(_IS_LEFT, mac=mac) is not None
+
     async def history(self, mac: str, limit: int) -> list[StateChange]:
         return await self._all(
             lambda state, at: StateChange(FleetState(state), at), _HISTORY, mac=mac, limit=limit
@@ -172,16 +194,19 @@ class SqlFleet(SqlQueries, FleetStore):
         return [WatchedFile(row[0], row[1], row[2] or "unknown", *row[3:]) for row in rows]
 
     async def counts(self) -> CountedFleet:
-        observed = {(row[0], row[1]): row[2] for row in await self._connection.fetch_all(_OBSERVED)}
+        observed: Counter[tuple[tuple[FleetState, ...], str | None]] = Counter()
+        for states, load, count in await self._connection.fetch_all(_OBSERVED):
+            observed[_STATES.decode(states), load] += count
         for states, load, count in await self._connection.fetch_all(_OF_INACTIVE):
-            observed[states, load] -= count
+            observed[_STATES.decode(states), load] -= count
+        for states, load, count in await self._connection.fetch_all(_LEFT):
+            known = _UNSEEN if states is None else _STATES.decode(states)
+            observed[of_left(known), load] += count
+            if states is not None:
+                observed[known, load] -= count
         return CountedFleet(
             await self._all(lambda *row: row, _RECORDED),
-            [
-                (_STATES.decode(states), load, count)
-                for (states, load), count in observed.items()
-                if count > 0
-            ],
+            [(states, load, count) for (states, load), count in observed.items() if count > 0],
         )
 
     async def summed_until(self) -> str | None:
@@ -240,6 +265,11 @@ class SqlStatistics(SqlQueries, StatisticsStore):
         for states_of_phones, count in await self._connection.fetch_all(_FLEET):
             unseen -= count
             fleet.update({state.value: count for state in _STATES.decode(states_of_phones)})
+        for states_of_left, _, count in await self._connection.fetch_all(_LEFT):
+            known = _UNSEEN if states_of_left is None else _STATES.decode(states_of_left)
+            fleet[FleetState.USER_INACTIVE.value] += count
+            if FleetState.FINE in known:
+                fleet[FleetState.FINE.value] -= count
         if unseen > 0:
             fleet[FleetState.NEVER_SEEN.value] += unseen
         states = {str(state): count for state, count in by_state}

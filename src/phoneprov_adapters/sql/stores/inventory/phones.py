@@ -13,6 +13,7 @@ from sqlalchemy import (
     Text,
     and_,
     bindparam,
+    case,
     exists,
     func,
     literal,
@@ -48,6 +49,7 @@ from phoneprov_adapters.sql.tables.switching import (
     profiles,
 )
 from phoneprov_core.features.fleet.model import Replacement, ReplacementStore
+from phoneprov_core.features.fleet.states import FleetState
 from phoneprov_core.inventory.kems import Kem, KemStore
 from phoneprov_core.inventory.phones.model import PHONE_FIELDS, Phone, PhoneUse
 from phoneprov_core.inventory.phones.use_cases import EnrichedPhone, PhoneStore, enriched
@@ -75,7 +77,34 @@ _states = func.coalesce(
     select(phone_states.c.states).where(phone_states.c.mac == phones.c.mac).scalar_subquery(),
     '["never_seen"]',
 )
-_HAS_STATE = _states.like(literal('%"') + bindparam("only_state", type_=Text()) + literal('"%'))
+_left_on, _left_user = current_deployments.alias("left_on"), users.alias("left_user")
+HAS_USER = exists().where(
+    _left_user.c.uuid == _left_on.c.owner_uuid, _left_user.c.is_active.is_(True)
+)
+LEFT_ON = _left_on
+"""The current deployment of a phone, of which ``HAS_USER`` says whether its account is active."""
+IS_LEFT = and_(
+    phones.c.is_active.is_(True),
+    exists().where(
+        _left_on.c.mac == phones.c.mac, _left_on.c.created_at >= phones.c.created_at, ~HAS_USER
+    ),
+)
+"""The phone has the configuration of an account that is inactive or was deleted."""
+_CHANGED = (FleetState.USER_INACTIVE.value, FleetState.FINE.value)
+_only_state = bindparam("only_state", type_=Text())
+_HAS_STATE = case(
+    (and_(or_(*(_only_state == one for one in _CHANGED)), IS_LEFT), _only_state == _CHANGED[0]),
+    else_=_states.like(literal('%"') + _only_state + literal('"%')),
+)
+
+
+def _worst(state: ColumnElement[Any]) -> ColumnElement[Any]:
+    """The worst state of a phone whose worst observed state this is."""
+    less = [FleetState.UNREGISTERED, FleetState.FILE_CHANGED, FleetState.FINE]
+    is_less = or_(state.is_(None), *(state == one.value for one in less))
+    return case((and_(is_less, IS_LEFT), FleetState.USER_INACTIVE.value), else_=state)
+
+
 _USED = select(desks.c.mac).where(desks.c.user_uuid == bindparam("only_user_uuid"))
 _IN_USE = select(desks.c.mac).where(desks.c.user_uuid.is_not(None))
 
@@ -121,7 +150,7 @@ _SUMMARY = (
         func.coalesce(desks.c.hotdesk, true()),
         desks.c.default_profile_uuid,
         _default.c.name,
-        phone_states.c.state,
+        _worst(phone_states.c.state),
         phone_states.c.seen_at,
     )
     .select_from(
@@ -151,7 +180,7 @@ _observed = phones.outerjoin(_seen, _seen.c.mac == phones.c.mac)
 _ORDERS = {
     "username": (_there.c.username, _at_phones),
     "profile_name": (_on.c.profile_name, _on_phones),
-    "state": (_seen.c.state, _observed),
+    "state": (_worst(_seen.c.state), _observed),
     "seen_at": (_seen.c.seen_at, _observed),
 }
 

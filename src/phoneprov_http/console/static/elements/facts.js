@@ -41,6 +41,7 @@ const MEANINGS = {
   unreachable: "bad",
   wrong_model: "wait",
   wrong_load: "bad",
+  user_inactive: "bad",
   unregistered: "bad",
   file_changed: "wait",
   never_seen: "unknown",

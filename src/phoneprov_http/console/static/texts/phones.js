@@ -153,6 +153,7 @@ export const phones = {
     unreachable: "Not reachable",
     wrong_model: "Another model or firmware",
     wrong_load: "Firmware did not arrive",
+    user_inactive: "Its user is not active",
     unregistered: "Not registered",
     file_changed: "File changed",
     never_seen: "Never seen",

@@ -77,7 +77,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
     heading(
       phone.name ? h("span", {}, phone.name, h("span", { className: "quiet" }, ` (${phone.mac})`)) : phone.mac,
       !phone.is_active && h("span", { className: "badge" }, texts.inactive),
-      seen?.since && badge(seen.state, texts.states),
+      seen && (seen.since || seen.state !== "never_seen") && badge(seen.state, texts.states),
       h("a", { className: "button primary", href: `#/switch?mac=${phone.mac}` }, texts.switchPhone),
       rollBackButton,
       session.mayWriteShared && h("button", { onclick: () => edit(path, phone) }, texts.edit),
