@@ -12,7 +12,8 @@ import shlex
 import shutil
 import signal
 from collections.abc import AsyncIterator, Iterator
-from configparser import ConfigParser
+from configparser import ConfigParser, SectionProxy
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,17 @@ class Page(Office):
         super().__init__(service, debian)
         self.rig, self.trunk = rig, trunk
 
+    @cached_property
+    def account(self) -> tuple[int, int]:
+        """The account of the service in the folder of Asterisk."""
+        folder = self.exchange.folder
+        run("chroot", folder, "useradd", "--system", "--user-group", "phoneprov")
+        found = (
+            run("chroot", folder, "id", "-u", "phoneprov"),
+            run("chroot", folder, "id", "-g", "phoneprov"),
+        )
+        return int(found[0]), int(found[1])
+
     def sip_phone(self) -> Phone:
         return Phone(self.rig, NUMBER, PASSWORD)
 
@@ -82,21 +94,31 @@ class Page(Office):
 
     def snapshot(self) -> int:
         """What the timer does; the inode of the file that Asterisk reads."""
-        unit = ConfigParser(interpolation=None, strict=False)
-        unit.optionxform = str  # type: ignore[assignment, method-assign]
-        unit.read(UNIT)
-        folder = self.exchange.folder
-        command = shlex.split(unit["Service"]["ExecStart"])
+        unit = read_unit()
+        command = shlex.split(unit["ExecStart"])
         program, name = command[0], next(one for one in command if one.endswith(".conf"))
         assert program == "/opt/phoneprov/bin/phoneprov"
-        file = folder / name.removeprefix("/")
+        file = self.exchange.folder / name.removeprefix("/")
         file.parent.mkdir(parents=True, exist_ok=True)
         command = [*PROGRAM, *(str(file) if one == name else one for one in command[1:])]
         run(*command, **without_settings(**self.service.environment))
-        after = unit["Service"]["ExecStartPost"]
+        shutil.chown(file, *self.account)  # as the account of the unit, which is not here
+        self.copy()
+        return (self.exchange.folder / SNAPSHOT).stat().st_ino
+
+    def copy(self) -> None:
+        """The second command of the unit, as root."""
+        after = read_unit()["ExecStartPost"]
         assert after.startswith("+")
-        run("chroot", folder, *shlex.split(after.removeprefix("+")))
-        return (folder / SNAPSHOT).stat().st_ino
+        run("chroot", self.exchange.folder, *shlex.split(after.removeprefix("+")))
+
+
+def read_unit() -> SectionProxy:
+    """The service of the unit."""
+    unit = ConfigParser(interpolation=None, strict=False)
+    unit.optionxform = str  # type: ignore[assignment, method-assign]
+    unit.read(UNIT)
+    return unit["Service"]
 
 
 @pytest.fixture(scope="module")
@@ -231,3 +253,15 @@ async def test_snapshot_of_the_timer_serves_while_the_service_is(office: Page, h
         else:
             await asyncio.to_thread(service.start)
     assert await office.presented(phone) == PLACES["Leipzig"]
+
+
+async def test_snapshot_is_no_file_that_the_account_cannot_read(office: Page) -> None:
+    await asyncio.to_thread(office.snapshot)
+    copy = office.exchange.folder / SNAPSHOT
+    before = copy.read_bytes()
+    file = office.exchange.folder / "var/lib/phoneprov/pjsip_phoneprov.conf"
+    file.unlink()
+    file.symlink_to("/etc/shadow")
+    with pytest.raises(AssertionError, match="Permission denied"):
+        await asyncio.to_thread(office.copy)
+    assert copy.read_bytes() == before

@@ -8,8 +8,10 @@ from pathlib import Path
 from phoneprov_adapters.composition.adapters import phone_driver_of
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_core.inventory.locations import emergency_of
 from phoneprov_core.switching.devices.restart import CiscoPhones
 from support.command_line import output_of, run_script
+from support.phone_records import a_location
 
 HOW_TO = Path(__file__).parents[3] / "docs/how-to"
 
@@ -74,6 +76,31 @@ def test_import_page_runs_as_written(tmp_path: Path, commands: str) -> None:
     pjsip = (tmp_path / "pjsip-endpoints.conf").read_text()
     assert "context = office" in pjsip
     assert "password = another long password" in pjsip
+
+
+def test_emergency_page_runs_as_written(tmp_path: Path, commands: str) -> None:
+    page = (HOW_TO / "emergency-calls.md").read_text("utf-8")
+    table = re.search(r"^\| name \| .*?\n\n", page, re.DOTALL | re.MULTILINE)
+    assert table
+    head, _, *rows = [
+        [cell.strip() for cell in line.strip("| \n").split("|")]
+        for line in table[0].splitlines()
+        if line
+    ]
+    cells = "\n".join(",".join(f'"{cell}"' for cell in row) for row in (head, *rows))
+    before = f"{INSTALLATION}\ncat > locations.csv <<'END'\n{cells}\nEND\n"
+
+    output = run_page("emergency-calls.md", tmp_path, commands, before)
+
+    assert f"Imported: {len(rows)} new, 0 changed, 0 unchanged, 0 wrong." in output
+    known = [
+        a_location(1, name=name, emergency_number=number or None, emergency_place=place or None)
+        for name, number, place in rows
+    ]
+    # What the page says of a phone.
+    assert "A phone at `Berlin/3/301` presents `+493012345` and the third floor." in page
+    found = emergency_of("Berlin/3/301", known)
+    assert (found.number, "third floor" in (found.place or "")) == ("+493012345", True)
 
 
 def blocks(page: str, language: str) -> list[str]:
